@@ -1,0 +1,20 @@
+# Warnings, sanitizers and the settings that keep results reproducible; for our own targets, never exported.
+add_library(kqd_compile_settings INTERFACE)
+target_compile_options(kqd_compile_settings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+  -ffp-contract=off          # the same rounding with and without FMA; vector code asks for FMA by name
+  $<$<BOOL:${KQD_WARNINGS_AS_ERRORS}>:-Werror>)
+if(BUILD_SHARED_LIBS)
+  target_compile_options(kqd_compile_settings INTERFACE -fno-semantic-interposition)
+endif()
+if(KQD_SANITIZE)
+  target_compile_options(kqd_compile_settings INTERFACE -fsanitize=${KQD_SANITIZE} -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
+  target_link_options(kqd_compile_settings INTERFACE -fsanitize=${KQD_SANITIZE})
+endif()
+target_compile_definitions(kqd_compile_settings INTERFACE $<$<CONFIG:Debug>:KQD_DEBUG>)
+
+find_program(KQD_CCACHE ccache)
+if(KQD_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${KQD_CCACHE})
+endif()

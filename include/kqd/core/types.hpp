@@ -1,0 +1,17 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace kqd {
+
+/// Every random draw of a run follows from this one number.
+struct Seed {
+  std::uint64_t value = 0;
+};
+
+/// How many threads may work; 0 asks the system. Changes the speed, not one bit of a result.
+struct ThreadCount {
+  unsigned value = 0;
+};
+
+}  // namespace kqd

@@ -1,0 +1,7 @@
+#pragma once
+#include "kqd/core/error.hpp"        // Error, ErrorCode
+#include "kqd/core/matrix.hpp"       // Matrix: owning
+#include "kqd/core/matrix_view.hpp"  // MatrixView: not owning
+#include "kqd/core/sample.hpp"       // Sample, SampleView
+#include "kqd/core/types.hpp"        // Seed, ThreadCount
+#include "kqd/version.hpp"

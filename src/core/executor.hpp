@@ -1,0 +1,41 @@
+#pragma once
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "kqd/core/types.hpp"
+
+namespace kqd {
+
+/// A callable passed down, not stored: no allocation, no template in the callee.
+template <class Signature>
+class FunctionRef;
+
+template <class Result, class... Args>
+class FunctionRef<Result(Args...)> {
+ public:
+  template <class F>
+  requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef>)
+      FunctionRef(F&& f)  // NOLINT(google-explicit-constructor,bugprone-forwarding-reference-overload)
+      : object_(const_cast<void*>(static_cast<const void*>(&f))), call_([](void* object, Args... args) -> Result {
+          return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);
+        }) {}
+  Result operator()(Args... args) const { return call_(object_, std::forward<Args>(args)...); }
+
+ private:
+  void* object_;
+  Result (*call_)(void*, Args...);
+};
+
+/// Calls body(begin, end) once for every block [0, block_size), [block_size, 2 block_size), ... of [0, num_items).
+///
+/// The blocks follow from the arguments alone, never from the number of threads, and nothing is said about their order:
+/// a body that writes only what belongs to its block gives the same bits for any thread count. Sums over blocks are
+/// taken by the caller, in block order. An exception of a body is rethrown on the calling thread.
+void parallel_for_blocks(std::size_t num_items, std::size_t block_size, ThreadCount threads,
+                         FunctionRef<void(std::size_t begin, std::size_t end)> body);
+
+/// The number of threads that `threads` stands for on this machine: at least 1.
+[[nodiscard]] unsigned resolve(ThreadCount threads);
+
+}  // namespace kqd

@@ -1,0 +1,65 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kqd/core/types.hpp"
+
+namespace kqd {
+
+/// What a stream is for. Streams of different purpose or index never share a number. Values are part of the
+/// reproducibility contract: append, never renumber.
+enum class Purpose : std::uint32_t {
+  bandwidth_subsample = 1,
+  scale_subsample = 2,
+  reference_points = 3,
+  coefficients = 4,
+  linear_directions = 5,
+  row_order = 6,
+  labellings = 7,
+  tie_break = 8,
+  synthetic_x = 9,
+  synthetic_y = 10,
+  effect_interval = 11,
+  landmarks = 12,
+  test_data = 13,
+};
+
+/// A counter-based random stream (Philox 4x32-10 by Random123 [Sal11]), addressed by (seed, purpose, index): the same
+/// numbers whoever asks for them, in whatever order, on however many threads.
+///
+/// The key is the seed; the counter holds 64 bits of index, 8 bits of purpose and a 56-bit block number.
+class RandomStream {
+ public:
+  RandomStream(Seed seed, Purpose purpose, std::uint64_t index = 0);
+
+  std::uint64_t bits64();
+  /// Uniform on the midpoints of 2^53 cells of (0, 1): never 0, never 1.
+  double uniform();
+  /// Uniform on {0, ..., bound - 1}, without bias [Lem19]; bound > 0.
+  std::uint64_t below(std::uint64_t bound);
+  /// Standard normal by inversion of one uniform number [AS241]: the k-th normal depends on the k-th draw alone.
+  double normal();
+  /// Exponential with mean 1.
+  double exponential();
+
+ private:
+  void refill();
+
+  std::uint64_t key_;
+  std::uint64_t index_;
+  std::uint64_t block_ = 0;
+  std::uint32_t purpose_;
+  std::array<std::uint64_t, 2> buffer_{};
+  unsigned left_ = 0;
+};
+
+/// The inverse of the standard normal distribution function, to about 1e-16 relative [AS241]; 0 < p < 1.
+[[nodiscard]] double normal_quantile(double p);
+
+/// `count` different numbers of {0, ..., bound - 1}, every subset and every order equally likely; count <= bound.
+[[nodiscard]] std::vector<std::size_t> sample_without_replacement(std::size_t bound, std::size_t count,
+                                                                  RandomStream& stream);
+
+}  // namespace kqd

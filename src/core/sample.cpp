@@ -1,0 +1,102 @@
+#include "kqd/core/sample.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "core/summation.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kRowsPerCheck = 4096;
+
+// True when every value is finite. No early exit: the loop stays free of branches, and bad input is rare.
+bool all_finite(std::span<const double> values) {
+  bool finite = true;
+  for (const double v : values) finite &= std::abs(v) <= std::numeric_limits<double>::max();
+  return finite;
+}
+
+void refuse_non_finite_points(MatrixView<const double> points, std::string_view name, ThreadCount threads) {
+  std::atomic<bool> all_good{true};
+  parallel_for_blocks(points.rows(), kRowsPerCheck, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!all_finite(points.row(i))) all_good = false;
+    }
+  });
+  if (all_good) return;
+  for (std::size_t i = 0; i < points.rows(); ++i) {
+    for (std::size_t j = 0; j < points.cols(); ++j) {
+      if (!std::isfinite(points(i, j))) {
+        fail(ErrorCode::non_finite_value, "{}: row {}, column {} is {}, expected a finite number", name, i + 1, j + 1,
+             points(i, j));
+      }
+    }
+  }
+}
+
+void refuse_bad_weights(const SampleView& sample, std::string_view name) {
+  if (sample.weights.size() != sample.size()) {
+    fail(ErrorCode::shape_mismatch, "{}: {} weights for {} rows, expected one weight per row", name,
+         sample.weights.size(), sample.size());
+  }
+  double largest = 0.0;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    const double w = sample.weights[i];
+    if (!(w >= 0.0) || std::isinf(w)) {
+      fail(ErrorCode::invalid_weights, "{}: weight of row {} is {}, expected a finite number >= 0", name, i + 1, w);
+    }
+    largest = std::max(largest, w);
+  }
+  if (largest == 0.0)
+    fail(ErrorCode::invalid_weights, "{}: all {} weights are 0, expected at least one > 0", name, sample.size());
+}
+
+}  // namespace
+
+void validate(const SampleView& sample, std::string_view name, ThreadCount threads) {
+  if (sample.size() == 0) fail(ErrorCode::empty_sample, "{}: no rows, expected at least one", name);
+  if (sample.dim() == 0) fail(ErrorCode::empty_sample, "{}: no columns, expected at least one", name);
+  refuse_non_finite_points(sample.points, name, threads);
+  if (sample.weighted()) refuse_bad_weights(sample, name);
+}
+
+void validate_pair(const SampleView& x, const SampleView& y, ThreadCount threads) {
+  validate(x, "X", threads);
+  validate(y, "Y", threads);
+  if (x.dim() != y.dim()) {
+    fail(ErrorCode::shape_mismatch, "X has {} columns and Y has {}, expected the same number", x.dim(), y.dim());
+  }
+}
+
+std::vector<double> normalised_weights(const SampleView& sample) {
+  if (!sample.weighted()) return std::vector<double>(sample.size(), 1.0 / static_cast<double>(sample.size()));
+  std::vector<double> weights(sample.weights.begin(), sample.weights.end());
+  // Dividing by the largest first keeps the sum finite whatever the scale of the weights.
+  const double largest = *std::ranges::max_element(weights);
+  for (double& w : weights) w /= largest;
+  const double total = sum(weights);
+  for (double& w : weights) w /= total;
+  return weights;
+}
+
+SampleView without_zero_weights(const SampleView& sample, Sample& storage) {
+  const auto num_kept =
+      static_cast<std::size_t>(std::ranges::count_if(sample.weights, [](double w) { return w > 0.0; }));
+  if (!sample.weighted() || num_kept == sample.size()) return sample;
+  storage = Sample{Matrix<double>(num_kept, sample.dim()), std::vector<double>(num_kept), {}};
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    if (!(sample.weights[i] > 0.0)) continue;
+    std::ranges::copy(sample.points.row(i), storage.points.row(kept).begin());
+    storage.weights[kept++] = sample.weights[i];
+  }
+  return storage.view();
+}
+
+}  // namespace kqd
