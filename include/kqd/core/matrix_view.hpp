@@ -16,8 +16,8 @@ class MatrixView {
 
   /// A view that may write converts to one that may only read.
   template <class U>
-  requires(std::is_same_v<const U, T>) constexpr MatrixView(
-      const MatrixView<U>& other)  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  requires(std::is_same_v<const U, T>) constexpr MatrixView(const MatrixView<U>& other)
       : MatrixView(other.data(), other.rows(), other.cols(), other.row_stride()) {}
 
   [[nodiscard]] constexpr T* data() const { return data_; }

@@ -1,0 +1,18 @@
+# cmake -DINCLUDE_DIR=... -P: every #include of an installed header is one of ours that is installed too, or one of the
+# C++ standard library (whose names alone have neither folder nor extension).
+file(GLOB_RECURSE headers ${INCLUDE_DIR}/*)
+if(NOT headers)
+  message(FATAL_ERROR "no headers in ${INCLUDE_DIR}")
+endif()
+foreach(header IN LISTS headers)
+  file(STRINGS ${header} includes REGEX "^[ \t]*#[ \t]*include")
+  foreach(line IN LISTS includes)
+    if(line MATCHES "\"(kqd/[^\"]+)\"")
+      if(NOT EXISTS ${INCLUDE_DIR}/${CMAKE_MATCH_1})
+        message(SEND_ERROR "${header}: ${line}: not installed")
+      endif()
+    elseif(NOT line MATCHES "<[a-z0-9_]+>")
+      message(SEND_ERROR "${header}: ${line}: neither ours nor the standard library's")
+    endif()
+  endforeach()
+endforeach()
