@@ -1,0 +1,39 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "kqd/core/matrix_view.hpp"
+#include "simd/sorted_pool.hpp"
+
+namespace kqd::simd {
+
+/// Words of labels per row that one scan takes: 8 of them fill a cache line.
+inline constexpr std::size_t kMaxLabelWords = 8;
+
+/// Rows up to which the scans' running values are exact integers, hence their bounds hold.
+inline constexpr std::size_t kMaxScanRows = std::size_t{1} << 27U;
+
+/// For each labelling b, in one pass over the sorted pool of N rows,
+///
+///     sums[b] = sum_{k=1}^{N-1} | c_k - k num_x[b]/N | (v_(k+1) - v_(k)),
+///
+/// where c_k counts the X labels among the k smallest values: N / (nx ny) times that is tau_1 with uniform level
+/// weights [KQE sec. 3.2]. Bit b % 64 of words(row, b / 64) is set when `row` is labelled X in labelling b; there are
+/// sums.size() labellings, at most 64 per column of words, and at most kMaxLabelWords columns.
+///
+/// A labelling's sum depends on nothing but its own labels: the same bits in whatever company it is scanned, whether
+/// groups of ties are permuted, and (equal sizes) whether X and Y change names.
+/// Cost: O(N) per labelling, about 0.1 ns per row and labelling. Needs ascending finite values, and num_x[b] rows
+/// labelled X. Throws Error{resource_limit} above kMaxScanRows rows.
+void label_scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, std::span<const std::size_t> num_x,
+                std::span<double> sums);
+
+/// The same for labellings that all have num_x = N/2, about 1.5 times as fast by working in single precision.
+void label_scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> words, std::span<double> sums);
+
+/// How far a sum may be from exact arithmetic on the same values, relative to itself.
+[[nodiscard]] double label_scan_relative_error(std::size_t num_rows);
+[[nodiscard]] double label_scan_equal_relative_error(std::size_t num_rows);
+
+}  // namespace kqd::simd

@@ -1,0 +1,55 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "simd/sorted_pool.hpp"
+#include "simd/split_queue.hpp"
+
+namespace kqd::simd {
+
+/// The pieces of (0, 1] on which both groups' quantile functions are constant, in ascending order. The first piece
+/// compares the smallest x with the smallest y.
+struct LevelPieces {
+  std::size_t count = 0;               ///< nx = ny = count without steps; at most nx + ny - 1 otherwise
+  std::span<const double> mass;        ///< what the level weights give to each piece; empty: 1 each
+  std::span<const std::uint8_t> step;  ///< after a piece, bit 0: on to the next x, bit 1: to the next y; empty: both
+};
+
+/// Integrals of |x_q - y_q|^p over the quantile levels q, for up to 64 labellings of a sorted pool, without sorting
+/// again: the labels along the sorted order tell which group each value goes to [KQE sec. 3.2].
+///
+/// Holds the scratch memory, 8 bytes per row and whatever waits for a partner; keep one per thread and use it again.
+class LabelSplitter {
+ public:
+  /// Takes the labels of `count` labellings along the order of a pool: bit b of words[row] is set when `row` is
+  /// labelled X in labelling b.
+  void set_labels(std::span<const std::uint32_t> order, std::span<const std::uint64_t> words, std::size_t count);
+
+  /// integrals[b] = sum over the pieces of mass |x - y|^power for labelling b; the largest |x - y| of a piece with
+  /// mass > 0 when power is infinite. `values` ascend and belong to the order given to set_labels(). `pieces` has one
+  /// entry for all labellings or one for each, and fits their group sizes.
+  ///
+  /// x_sums, unless empty, receives the sum of the values labelled X.
+  /// Cost: O(N) per labelling, about 0.4 ns per row and labelling for power 2 and equal sizes.
+  /// For whole powers the same bits on every instruction set, and always whatever the company of a labelling.
+  void integrate(std::span<const double> values, std::span<const LevelPieces> pieces, double power,
+                 std::span<double> integrals, std::span<double> x_sums = {});
+
+ private:
+  std::vector<std::uint64_t> bits_;  // bit k of stream b: the label of values[k] in labelling b
+  std::size_t words_per_stream_ = 0;
+  std::size_t num_rows_ = 0;
+  std::size_t count_ = 0;
+  static constexpr std::size_t kTogether = 4;  // labellings that share a chunk of values while it is in cache
+  std::array<SplitQueue, kTogether> x_;
+  std::array<SplitQueue, kTogether> y_;
+};
+
+/// How far an integral may be from exact arithmetic on the same values and masses, relative to itself, as long as no
+/// power of a difference leaves the range of normal doubles.
+[[nodiscard]] double label_split_relative_error(std::size_t num_pieces, double power);
+
+}  // namespace kqd::simd
