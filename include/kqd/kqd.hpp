@@ -12,4 +12,5 @@
 #include "kqd/metrics/embedding.hpp"        // KernelQuantileEmbedding
 #include "kqd/metrics/methods.hpp"          // the registry of methods
 #include "kqd/quantiles/level_weights.hpp"  // LevelWeights
+#include "kqd/report/report.hpp"             // text and JSON of results
 #include "kqd/version.hpp"

@@ -147,7 +147,10 @@ void validate(const DirectionOptions& options, std::size_t dim) {
 
 DrawnDirections draw_directions(const Kernel& kernel, const SampleView& x, const SampleView& y,
                                 const DirectionOptions& options, Seed seed) {
-  const Pool pool{x.points, y.points};
+  return draw_directions(kernel, Pool{x.points, y.points}, options, seed);
+}
+
+DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const DirectionOptions& options, Seed seed) {
   validate(options, pool.dim());
   DrawnDirections drawn;
   if (options.family == DirectionFamily::linear) {

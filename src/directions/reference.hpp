@@ -16,6 +16,10 @@ struct ReferencePoints {
 [[nodiscard]] ReferencePoints draw_reference(const Pool& pool, const DirectionOptions& options, std::size_t m,
                                              Seed seed);
 
+/// draw_directions() for a pool in any order; pooled_rows of the result are positions of that pool.
+[[nodiscard]] DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const DirectionOptions& options,
+                                              Seed seed);
+
 /// Per column of the pool: the median, and the interquartile range with fallbacks 1.349 * 1.4826 * MAD, then
 /// 1.349 * sd, then 0. Above 32768 rows from a label-blind random subsample of that many.
 struct ColumnScale {

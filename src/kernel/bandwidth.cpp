@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "core/fail.hpp"
-#include "core/pool.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/pairwise.hpp"
+#include "kernel/resolve.hpp"
 
 namespace kqd {
 namespace {
@@ -108,9 +108,13 @@ double fraction_of(std::size_t i, std::size_t count) {
 
 KernelSpec resolve(const KernelSpec& spec, const SampleView& x, const SampleView& y, BandwidthRule rule, Seed seed,
                    std::vector<std::string>& warnings) {
+  return resolve(spec, Pool{x.points, y.points}, rule, seed, warnings);
+}
+
+KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule, Seed seed,
+                   std::vector<std::string>& warnings) {
   validate(spec);
   KernelSpec resolved = spec;
-  const Pool pool{x.points, y.points};
   std::optional<Medians> medians;  // the subsample is drawn when the first leaf asks for it
   for_each_leaf_of(resolved, [&](KernelSpec& leaf) {
     if (has_bandwidth(leaf.family) && !leaf.bandwidth) {

@@ -141,10 +141,15 @@ void KernelBlock::evaluate(MatrixView<const double> x, MatrixView<double> values
 
 void KernelBlock::evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values) const {
   part.pairs.evaluate(x, values);
+  if (values.row_stride() == values.cols()) {
+    apply_formula(part.spec, {values.data(), values.rows() * values.cols()});  // in one go, where rows touch
+  } else {
+    for (std::size_t i = 0; i < x.rows(); ++i) apply_formula(part.spec, values.row(i));
+  }
   const std::vector<double> x_terms = point_terms(part.spec, x);
+  if (x_terms.empty()) return;
   for (std::size_t i = 0; i < x.rows(); ++i) {
     const auto row = values.row(i);
-    apply_formula(part.spec, row);
     if (part.spec.family == KernelFamily::energy) {
       for (std::size_t j = 0; j < row.size(); ++j) row[j] = 0.5 * (x_terms[i] + part.z_terms[j] - row[j]);
     } else if (part.spec.family == KernelFamily::normalised_polynomial) {

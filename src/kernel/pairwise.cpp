@@ -58,7 +58,7 @@ void PairwiseBlock::evaluate(MatrixView<const double> x, MatrixView<double> valu
 
 void PairwiseBlock::evaluate_by_differences(MatrixView<const double> x, MatrixView<double> values) const {
   const auto measure = quantity_ == PairQuantity::l1_distance ? simd::l1_distances : simd::squared_distances;
-  for (std::size_t i = 0; i < x.rows(); ++i) measure(x.row(i), z_columns_.data(), z_columns_.cols(), values.row(i));
+  measure(x, z_columns_, values);
 }
 
 void PairwiseBlock::evaluate_by_products(MatrixView<const double> x, MatrixView<double> values) const {

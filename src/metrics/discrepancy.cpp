@@ -77,7 +77,7 @@ struct DirectionGaps {
 // tau along every direction, a bounded number of directions at a time.
 DirectionGaps direction_gaps(const SampleView& x, const SampleView& y, const Directions& directions,
                              const KqdOptions& options, std::optional<double> mmd_squared) {
-  const std::vector<double> origin = pooled_mean({x.points, y.points});
+  const std::vector<double> origin = directions.linear() ? pooled_mean({x.points, y.points}) : std::vector<double>{};
   const std::vector<double> a = x.weighted() ? normalised_weights(x) : std::vector<double>{};
   const std::vector<double> b = y.weighted() ? normalised_weights(y) : std::vector<double>{};
   const GapMeter meter(x.size(), y.size(), x.weighted() || y.weighted(), options);

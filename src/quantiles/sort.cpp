@@ -28,6 +28,11 @@ void sort_ascending(std::span<double> values) {
   hwy::Sorter()(values.data(), values.size(), hwy::SortAscending());
 }
 
+void sort_ascending(std::span<std::uint64_t> values) {
+  if (values.size() < 2) return;
+  hwy::Sorter()(values.data(), values.size(), hwy::SortAscending());
+}
+
 void argsort(std::span<const double> values, std::span<std::uint32_t> order) {
   const std::size_t n = values.size();
   if (n > std::numeric_limits<std::uint32_t>::max()) {
@@ -39,7 +44,7 @@ void argsort(std::span<const double> values, std::span<std::uint32_t> order) {
     const auto key = static_cast<float>(std::clamp(values[i], -kLargestKey, kLargestKey));
     keys[i] = (static_cast<std::uint64_t>(ordered_bits(key)) << 32U) | i;
   }
-  if (n > 1) hwy::Sorter()(keys.data(), n, hwy::SortAscending());
+  sort_ascending(keys);
   for (std::size_t k = 0; k < n; ++k) order[k] = static_cast<std::uint32_t>(keys[k]);
   const auto before = [&](std::uint32_t a, std::uint32_t b) {
     return values[a] < values[b] || (values[a] == values[b] && a < b);

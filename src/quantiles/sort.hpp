@@ -7,6 +7,9 @@ namespace kqd {
 /// Sorts ascending, in place. The values are finite: vqsort corrupts arrays that hold NaN.
 void sort_ascending(std::span<double> values);
 
+/// Sorts ascending, in place.
+void sort_ascending(std::span<std::uint64_t> values);
+
 /// order[k] = index of the k-th smallest value; equal values in the order of their indices, so the result is unique.
 /// The values are finite and at most 2^32 - 1.
 ///

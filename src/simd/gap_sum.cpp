@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/summation.hpp"
+#include "simd/target.hpp"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/gap_sum.cpp"
@@ -112,11 +113,11 @@ HWY_EXPORT(LargestGap);
 
 double gap_sum(std::span<const double> x, std::span<const double> y, std::span<const double> mass,
                const GapRule& rule) {
-  return HWY_DYNAMIC_DISPATCH(GapSum)(x, y, mass, rule);
+  return KQD_DISPATCH(GapSum)(x, y, mass, rule);
 }
 double largest_gap(std::span<const double> x, std::span<const double> y, std::span<const double> mass,
                    const GapRule& rule) {
-  return HWY_DYNAMIC_DISPATCH(LargestGap)(x, y, mass, rule);
+  return KQD_DISPATCH(LargestGap)(x, y, mass, rule);
 }
 
 }  // namespace kqd::simd

@@ -1,5 +1,7 @@
 #include "simd/kernel_maps.hpp"
 
+#include "simd/target.hpp"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "simd/kernel_maps.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
@@ -81,55 +83,48 @@ void ApplyMap(Map map, double a, double b, std::span<double> values) {
   }
 }
 
-// One row of pairwise sums over columns of z, kStep vectors of points at a time so that the sums stay in registers.
+// Sums over the coordinates for kVectors vectors of points z from column j on: they stay in registers.
+template <std::size_t kVectors, class Tag, class Term>
+HWY_INLINE void pairwise_vectors(Tag d, std::span<const double> x, MatrixView<const double> z, std::size_t j,
+                                 double* HWY_RESTRICT out, const Term& term) {
+  const std::size_t lanes = hn::Lanes(d);
+  hn::Vec<Tag> sums[kVectors];
+  for (auto& sum : sums) sum = hn::Zero(d);
+  const double* HWY_RESTRICT column = z.data() + j;
+  for (std::size_t k = 0; k < x.size(); ++k, column += z.row_stride()) {
+    const auto xk = hn::Set(d, x[k]);
+    for (std::size_t v = 0; v < kVectors; ++v) sums[v] = term(hn::Sub(xk, hn::LoadU(d, column + v * lanes)), sums[v]);
+  }
+  for (std::size_t v = 0; v < kVectors; ++v) hn::StoreU(sums[v], d, out + j + v * lanes);
+}
+
 template <class Term>
-HWY_INLINE void pairwise_row(std::span<const double> x, const double* HWY_RESTRICT z, std::size_t z_stride,
-                             std::span<double> out, const Term& term) {
+HWY_INLINE void pairwise(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> out,
+                         const Term& term) {
   const D d;
   const std::size_t lanes = hn::Lanes(d);
-  const std::size_t m = out.size();
-  std::size_t j = 0;
-  for (; j + 4 * lanes <= m; j += 4 * lanes) {
-    V s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
-    const double* column = z + j;
-    for (std::size_t k = 0; k < x.size(); ++k, column += z_stride) {
-      const V xk = hn::Set(d, x[k]);
-      s0 = term(hn::Sub(xk, hn::LoadU(d, column)), s0);
-      s1 = term(hn::Sub(xk, hn::LoadU(d, column + lanes)), s1);
-      s2 = term(hn::Sub(xk, hn::LoadU(d, column + 2 * lanes)), s2);
-      s3 = term(hn::Sub(xk, hn::LoadU(d, column + 3 * lanes)), s3);
+  const std::size_t m = z.cols();
+  for (std::size_t i = 0; i < x.rows(); ++i) {
+    const auto row = x.row(i);
+    double* const values = out.row(i).data();
+    std::size_t j = 0;
+    for (; j + 4 * lanes <= m; j += 4 * lanes) pairwise_vectors<4>(d, row, z, j, values, term);
+    for (; j + lanes <= m; j += lanes) pairwise_vectors<1>(d, row, z, j, values, term);
+    if (j == m) continue;
+    if (m >= lanes) {
+      pairwise_vectors<1>(d, row, z, m - lanes, values, term);  // the last vector overlaps the one before
+    } else {
+      for (; j < m; ++j) pairwise_vectors<1>(hn::CappedTag<double, 1>(), row, z, j, values, term);
     }
-    hn::StoreU(s0, d, out.data() + j);
-    hn::StoreU(s1, d, out.data() + j + lanes);
-    hn::StoreU(s2, d, out.data() + j + 2 * lanes);
-    hn::StoreU(s3, d, out.data() + j + 3 * lanes);
-  }
-  for (; j + lanes <= m; j += lanes) {
-    V s = hn::Zero(d);
-    const double* column = z + j;
-    for (std::size_t k = 0; k < x.size(); ++k, column += z_stride) {
-      s = term(hn::Sub(hn::Set(d, x[k]), hn::LoadU(d, column)), s);
-    }
-    hn::StoreU(s, d, out.data() + j);
-  }
-  const hn::CappedTag<double, 1> d1;
-  for (; j < m; ++j) {
-    auto s = hn::Zero(d1);
-    const double* column = z + j;
-    for (std::size_t k = 0; k < x.size(); ++k, column += z_stride) {
-      s = term(hn::Sub(hn::Set(d1, x[k]), hn::LoadU(d1, column)), s);
-    }
-    out[j] = hn::GetLane(s);
   }
 }
 
-void SquaredDistances(std::span<const double> x, const double* z, std::size_t z_stride, std::span<double> out) {
-  pairwise_row(x, z, z_stride, out,
-               [](auto difference, auto total) { return hn::MulAdd(difference, difference, total); });
+void SquaredDistances(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> out) {
+  pairwise(x, z, out, [](auto difference, auto total) { return hn::MulAdd(difference, difference, total); });
 }
 
-void L1Distances(std::span<const double> x, const double* z, std::size_t z_stride, std::span<double> out) {
-  pairwise_row(x, z, z_stride, out, [](auto difference, auto total) { return hn::Add(hn::Abs(difference), total); });
+void L1Distances(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> out) {
+  pairwise(x, z, out, [](auto difference, auto total) { return hn::Add(hn::Abs(difference), total); });
 }
 
 double Center(std::span<const double> x, std::span<const double> origin, std::span<double> out) {
@@ -198,19 +193,19 @@ HWY_EXPORT(Center);
 HWY_EXPORT(DistancesFromDots);
 
 void apply_map(Map map, double a, double b, std::span<double> values) {
-  HWY_DYNAMIC_DISPATCH(ApplyMap)(map, a, b, values);
+  KQD_DISPATCH(ApplyMap)(map, a, b, values);
 }
-void squared_distances(std::span<const double> x, const double* z, std::size_t z_stride, std::span<double> out) {
-  HWY_DYNAMIC_DISPATCH(SquaredDistances)(x, z, z_stride, out);
+void squared_distances(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> out) {
+  KQD_DISPATCH(SquaredDistances)(x, z, out);
 }
-void l1_distances(std::span<const double> x, const double* z, std::size_t z_stride, std::span<double> out) {
-  HWY_DYNAMIC_DISPATCH(L1Distances)(x, z, z_stride, out);
+void l1_distances(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> out) {
+  KQD_DISPATCH(L1Distances)(x, z, out);
 }
 double center(std::span<const double> x, std::span<const double> origin, std::span<double> out) {
-  return HWY_DYNAMIC_DISPATCH(Center)(x, origin, out);
+  return KQD_DISPATCH(Center)(x, origin, out);
 }
 double distances_from_dots(double x_norm, std::span<const double> z_norms, std::span<double> dots) {
-  return HWY_DYNAMIC_DISPATCH(DistancesFromDots)(x_norm, z_norms, dots);
+  return KQD_DISPATCH(DistancesFromDots)(x_norm, z_norms, dots);
 }
 
 }  // namespace kqd::simd

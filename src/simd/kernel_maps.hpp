@@ -1,6 +1,7 @@
 #pragma once
-#include <cstddef>
 #include <span>
+
+#include "kqd/core/matrix_view.hpp"
 
 namespace kqd::simd {
 
@@ -18,12 +19,12 @@ enum class Map {
 /// values[i] = map(values[i]) with the map's parameters a and b.
 void apply_map(Map map, double a, double b, std::span<double> values);
 
-/// out[j] = sum_k (x[k] - z[k * z_stride + j])^2 for j < out.size(); z holds one column per point.
+/// out(i, j) = sum_k (x(i, k) - z(k, j))^2: a point per row of x, a point per column of z.
 /// Exact differences: no cancellation, whatever the offset of the data.
-void squared_distances(std::span<const double> x, const double* z, std::size_t z_stride, std::span<double> out);
+void squared_distances(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> out);
 
-/// out[j] = sum_k |x[k] - z[k * z_stride + j]|.
-void l1_distances(std::span<const double> x, const double* z, std::size_t z_stride, std::span<double> out);
+/// out(i, j) = sum_k |x(i, k) - z(k, j)|.
+void l1_distances(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> out);
 
 /// out = x - origin; returns the squared length of out.
 double center(std::span<const double> x, std::span<const double> origin, std::span<double> out);

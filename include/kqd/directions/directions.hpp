@@ -31,8 +31,11 @@ class Directions {
   virtual void evaluate(MatrixView<const double> points, std::size_t first, MatrixView<double> values,
                         ThreadCount threads) const = 0;
 
+  /// True when u(x) - u(o) = u(x - o): then values may be measured from any origin.
+  [[nodiscard]] virtual bool linear() const { return false; }
+
   /// The same up to one constant per direction, which differences of quantiles do not see: linear families measure from
-  /// `origin`, so that data far from 0 keep their digits.
+  /// `origin`, so that data far from 0 keep their digits; others ignore it.
   virtual void evaluate_from(std::span<const double> origin, MatrixView<const double> points, std::size_t first,
                              MatrixView<double> values, ThreadCount threads) const;
 
@@ -78,6 +81,7 @@ class LinearDirections : public Directions {
   [[nodiscard]] std::size_t count() const override { return weights_.rows(); }
   [[nodiscard]] std::size_t dim() const override { return weights_.cols(); }
   [[nodiscard]] const Kernel& kernel() const override { return kernel_; }
+  [[nodiscard]] bool linear() const override { return true; }
   void evaluate(MatrixView<const double> points, std::size_t first, MatrixView<double> values,
                 ThreadCount threads) const override;
   void evaluate_from(std::span<const double> origin, MatrixView<const double> points, std::size_t first,

@@ -1,0 +1,71 @@
+#pragma once
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+/// Ratios measured in one run: contenders take turns, so that a noisy moment hits them all, and medians are compared.
+namespace kqd::bench {
+
+struct Contender {
+  std::string name;
+  std::function<void()> run;
+};
+
+inline double seconds_of(const std::function<void()>& run) {
+  const auto start = std::chrono::steady_clock::now();
+  run();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+inline double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
+}
+
+/// Median seconds of each contender over `repetitions` turns, after one turn that is not counted.
+inline std::vector<double> take_turns(const std::vector<Contender>& contenders, int repetitions) {
+  std::vector<std::vector<double>> times(contenders.size());
+  for (int turn = -1; turn < repetitions; ++turn) {
+    for (std::size_t i = 0; i < contenders.size(); ++i) {
+      const double seconds = seconds_of(contenders[i].run);
+      if (turn >= 0) times[i].push_back(seconds);
+    }
+  }
+  std::vector<double> medians;
+  for (auto& t : times) medians.push_back(median(std::move(t)));
+  return medians;
+}
+
+/// Largest resident memory of this process so far, in MB.
+inline double peak_memory_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024.0;
+}
+
+/// Fresh pseudo-random numbers for benchmark data; any generator will do here.
+class Noise {
+ public:
+  explicit Noise(unsigned long long seed) : state_(seed * 2654435761U + 88172645463325252ULL) {}
+  double operator()() {  // sum of four uniforms, scaled to variance 1: near enough to normal
+    double total = -2.0;
+    for (int i = 0; i < 4; ++i) {
+      state_ ^= state_ << 13U;
+      state_ ^= state_ >> 7U;
+      state_ ^= state_ << 17U;
+      total += static_cast<double>(state_ >> 11U) * 0x1p-53;
+    }
+    return total * 1.7320508075688772;
+  }
+
+ private:
+  unsigned long long state_;
+};
+
+}  // namespace kqd::bench
