@@ -9,13 +9,47 @@
 #include <algorithm>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "core/fail.hpp"
 #include "core/fork_join.hpp"
 
 namespace kqd {
+namespace {
 
 constexpr std::size_t kMaxThreads = 1024;
+
+// The stop flag travels with the thread instead of through every signature: each block carries the flag of the thread
+// that started it over to the thread that runs it.
+thread_local const std::atomic<bool>* current_stop = nullptr;
+
+// Puts the flag of the starting thread in force on the thread that runs a block, whatever that thread did before.
+class BorrowedStop {
+ public:
+  explicit BorrowedStop(const std::atomic<bool>* stop) : own_(std::exchange(current_stop, stop)) {}
+  ~BorrowedStop() { current_stop = own_; }
+  BorrowedStop(const BorrowedStop&) = delete;
+  BorrowedStop& operator=(const BorrowedStop&) = delete;
+
+ private:
+  const std::atomic<bool>* own_;
+};
+
+}  // namespace
+
+StopScope::StopScope(const RunControl* control) : outer_(current_stop) {
+  if (control != nullptr && control->stop != nullptr) current_stop = control->stop;
+}
+
+StopScope::~StopScope() {
+  current_stop = outer_;
+}
+
+void stop_point() {
+  if (current_stop != nullptr && current_stop->load(std::memory_order_relaxed)) {
+    fail(ErrorCode::interrupted, "stopped on request");
+  }
+}
 
 unsigned resolve(ThreadCount threads) {
   if (threads.value > 0) return threads.value;
@@ -26,7 +60,9 @@ void parallel_for_blocks(std::size_t num_items, std::size_t block_size, ThreadCo
                          FunctionRef<void(std::size_t, std::size_t)> body) {
   KQD_ASSERT(block_size > 0);
   const std::size_t num_blocks = (num_items + block_size - 1) / block_size;
-  const auto run_block = [&](std::size_t block) {
+  const auto run_block = [&, stop = current_stop](std::size_t block) {
+    const BorrowedStop borrowed(stop);
+    stop_point();
     body(block * block_size, std::min(num_items, (block + 1) * block_size));
   };
   const std::size_t num_threads = std::min({std::size_t{resolve(threads)}, num_blocks, kMaxThreads});

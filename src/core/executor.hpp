@@ -1,8 +1,10 @@
 #pragma once
+#include <atomic>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
 
+#include "kqd/core/run_control.hpp"
 #include "kqd/core/types.hpp"
 
 namespace kqd {
@@ -31,9 +33,27 @@ class FunctionRef<Result(Args...)> {
 ///
 /// The blocks follow from the arguments alone, never from the number of threads, and nothing is said about their order:
 /// a body that writes only what belongs to its block gives the same bits for any thread count. Sums over blocks are
-/// taken by the caller, in block order. An exception of a body is rethrown on the calling thread.
+/// taken by the caller, in block order. An exception of a body is rethrown on the calling thread. Before each block the
+/// stop flag of the calling thread's StopScope is looked at.
 void parallel_for_blocks(std::size_t num_items, std::size_t block_size, ThreadCount threads,
                          FunctionRef<void(std::size_t begin, std::size_t end)> body);
+
+/// While it lives, work that this thread starts by parallel_for_blocks ends soon after the stop flag of `control` is
+/// set, by Error{interrupted}. No control, or one without a flag, leaves the flag of the surrounding scope in force.
+class StopScope {
+ public:
+  explicit StopScope(const RunControl* control);
+  ~StopScope();
+  StopScope(const StopScope&) = delete;
+  StopScope& operator=(const StopScope&) = delete;
+
+ private:
+  const std::atomic<bool>* outer_;
+};
+
+/// Throws Error{interrupted} when the StopScope this code runs in was asked to stop; works inside the blocks of
+/// parallel_for_blocks too. For blocks that take more than a fraction of a second.
+void stop_point();
 
 /// The number of threads that `threads` stands for on this machine: at least 1.
 [[nodiscard]] unsigned resolve(ThreadCount threads);

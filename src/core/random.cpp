@@ -14,22 +14,35 @@ namespace kqd {
 RandomStream::RandomStream(Seed seed, Purpose purpose, std::uint64_t index)
     : key_(seed.value), index_(index), purpose_(static_cast<std::uint32_t>(purpose)) {}
 
-void RandomStream::refill() {
+std::array<std::uint64_t, 2> RandomStream::next_block() {
   const auto low = [](std::uint64_t v) { return static_cast<std::uint32_t>(v); };
   const auto high = [](std::uint64_t v) { return static_cast<std::uint32_t>(v >> 32U); };
   const r123::Philox4x32::ctr_type counter = {
       {low(block_), low(index_), high(index_), (high(block_) << 8U) | (purpose_ & 0xffU)}};
   const r123::Philox4x32::key_type key = {{low(key_), high(key_)}};
   const auto out = r123::Philox4x32()(counter, key);
-  buffer_[1] = (static_cast<std::uint64_t>(out[1]) << 32U) | out[0];  // handed out from the back
-  buffer_[0] = (static_cast<std::uint64_t>(out[3]) << 32U) | out[2];
   ++block_;
-  left_ = 2;
+  return {(static_cast<std::uint64_t>(out[1]) << 32U) | out[0], (static_cast<std::uint64_t>(out[3]) << 32U) | out[2]};
 }
 
 std::uint64_t RandomStream::bits64() {
-  if (left_ == 0) refill();
-  return buffer_[--left_];
+  if (std::exchange(has_spare_, !has_spare_)) return spare_;
+  const auto [first, second] = next_block();
+  spare_ = second;
+  return first;
+}
+
+void RandomStream::fill(std::span<std::uint64_t> words) {
+  RandomStream self = *this;  // a local copy stays in registers: the words written below cannot be its members
+  std::size_t filled = 0;
+  if (has_spare_ && !words.empty()) words[filled++] = self.bits64();
+  for (; filled + 2 <= words.size(); filled += 2) {
+    const auto [first, second] = self.next_block();
+    words[filled] = first;
+    words[filled + 1] = second;
+  }
+  if (filled < words.size()) words[filled] = self.bits64();
+  *this = self;
 }
 
 double RandomStream::uniform() {

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kqd/core/types.hpp"
@@ -35,6 +36,8 @@ class RandomStream {
   RandomStream(Seed seed, Purpose purpose, std::uint64_t index = 0);
 
   std::uint64_t bits64();
+  /// words.size() calls of bits64() at twice the speed.
+  void fill(std::span<std::uint64_t> words);
   /// Uniform on the midpoints of 2^53 cells of (0, 1): never 0, never 1.
   double uniform();
   /// Uniform on {0, ..., bound - 1}, without bias [Lem19]; bound > 0.
@@ -45,14 +48,15 @@ class RandomStream {
   double exponential();
 
  private:
-  void refill();
+  /// The next two words of the stream.
+  std::array<std::uint64_t, 2> next_block();
 
   std::uint64_t key_;
   std::uint64_t index_;
   std::uint64_t block_ = 0;
   std::uint32_t purpose_;
-  std::array<std::uint64_t, 2> buffer_{};
-  unsigned left_ = 0;
+  std::uint64_t spare_ = 0;  ///< the second word of a block whose first was handed out
+  bool has_spare_ = false;
 };
 
 /// The inverse of the standard normal distribution function, to about 1e-16 relative [AS241]; 0 < p < 1.

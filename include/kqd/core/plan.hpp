@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <limits>
 #include <span>
 
 #include "kqd/core/labels.hpp"
@@ -22,6 +23,10 @@ class Plan {
   /// values[k] for the k-th labelling, counted through all batches: larger means further from "same distribution".
   /// Same bits for any thread count and for any way of cutting labellings into batches and calls.
   virtual void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const = 0;
+
+  /// A call of evaluate() gains no speed from more batches than this. A long run is cut into calls of about this size,
+  /// between which progress is shown; the default asks for all batches at once, as one pass over a Gram matrix does.
+  [[nodiscard]] virtual std::size_t batches_per_call() const { return std::numeric_limits<std::size_t>::max(); }
 
   /// Two labellings with the same exact value may be evaluated this far apart, by the arithmetic the plan uses.
   [[nodiscard]] virtual double tie_slack(double value) const = 0;

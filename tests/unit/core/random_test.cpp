@@ -18,6 +18,20 @@ TEST(RandomStream, reproduces_the_published_philox_vector) {
   EXPECT_EQ(stream.bits64(), 0x9b00dbd8bc57ac4cULL);
 }
 
+TEST(RandomStream, fill_yields_the_words_of_bits64) {
+  for (const std::size_t already_drawn : {0U, 1U, 2U, 5U}) {
+    for (const std::size_t length : {0U, 1U, 2U, 3U, 64U, 65U}) {
+      RandomStream one_by_one(Seed{3}, Purpose::test_data, 9);
+      RandomStream at_once = one_by_one;
+      for (std::size_t i = 0; i < already_drawn; ++i) EXPECT_EQ(one_by_one.bits64(), at_once.bits64());
+      std::vector<std::uint64_t> words(length);
+      at_once.fill(words);
+      for (const std::uint64_t word : words) EXPECT_EQ(word, one_by_one.bits64()) << already_drawn << " " << length;
+      EXPECT_EQ(at_once.bits64(), one_by_one.bits64()) << "the stream goes on where fill ended";
+    }
+  }
+}
+
 TEST(RandomStream, streams_with_different_addresses_share_no_number) {
   std::set<std::uint64_t> seen;
   std::size_t drawn = 0;

@@ -1,0 +1,49 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kqd/core/error.hpp"
+
+namespace kqd {
+
+/// Which labellings of the pooled rows are equally likely when both samples come from the same distribution.
+enum class DesignKind {
+  independent,  ///< every choice of nx of the N rows
+  paired,       ///< row i of X and row i of Y may swap
+  blocks,       ///< labels move within blocks of rows (strata)
+  clusters,     ///< labels move between whole clusters of rows; the number of X clusters is kept, that of X rows is not
+};
+
+/// How the samples were taken. Pooled rows are counted from 0, the rows of X first, then those of Y.
+struct Design {
+  DesignKind kind = DesignKind::independent;
+  /// For blocks and clusters: the block or cluster of every pooled row. Else empty.
+  std::vector<std::int64_t> group_ids = {};
+
+  [[nodiscard]] static Design independent() { return {}; }
+  [[nodiscard]] static Design paired() { return {DesignKind::paired, {}}; }
+  [[nodiscard]] static Design blocks(std::vector<std::int64_t> block_of_row);
+  [[nodiscard]] static Design clusters(std::vector<std::int64_t> cluster_of_row);
+};
+
+/// Rows of the two samples.
+struct SampleSizes {
+  std::size_t x = 0;
+  std::size_t y = 0;
+
+  [[nodiscard]] std::size_t total() const { return x + y; }
+};
+
+/// Refuses a design that does not fit the samples: pairs of unequal number, group ids of another number than the rows.
+/// Throws Error{shape_mismatch}.
+void validate(const Design& design, SampleSizes sizes);
+
+/// The rows to set aside when `rows` are wanted: with each row of a pair its partner, with each row of a cluster the
+/// whole cluster, so that what stays is a design of the same kind. Ascending, each row once.
+/// Throws Error{shape_mismatch} for a row beyond the pool.
+[[nodiscard]] std::vector<std::size_t> whole_units(const Design& design, SampleSizes sizes,
+                                                   std::span<const std::size_t> rows);
+
+}  // namespace kqd

@@ -1,0 +1,57 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kqd/core/labels.hpp"
+#include "kqd/core/types.hpp"
+#include "kqd/testing/design.hpp"
+
+namespace kqd {
+
+struct Exchange;
+
+/// Two ways to go through the labellings of a design; number 0 is the observed labelling in both.
+enum class LabellingMode {
+  random,      ///< 1, 2, ... are independent, each uniform over all labellings
+  enumerated,  ///< 1 .. num_labellings() - 1 are the other labellings, each once
+};
+
+/// The labellings of one pool, by number. Labelling b is bit b % 64 of batch b / 64 and depends on the seed and b
+/// alone: not on who asks, in which order, on how many threads, or how many labellings are asked for.
+class LabellingSource {
+ public:
+  /// `row_order[i]` is the pooled row (X rows first) at position i of the plan; rows left out were set aside.
+  ///
+  /// Throws Error{shape_mismatch, empty_sample, invalid_option} when the rows do not fit the design, one sample has no
+  /// row left, or the design allows no exchange of labels.
+  LabellingSource(const Design& design, SampleSizes sizes, std::span<const std::size_t> row_order, Seed seed);
+  ~LabellingSource();
+  LabellingSource(LabellingSource&&) noexcept;
+  LabellingSource& operator=(LabellingSource&&) noexcept;
+
+  [[nodiscard]] std::size_t num_rows() const { return num_rows_; }
+  [[nodiscard]] Seed seed() const { return seed_; }
+  /// How many labellings the design allows, the observed one included; the largest 64-bit number when there are more.
+  [[nodiscard]] std::uint64_t num_labellings() const { return num_labellings_; }
+  /// What a reader of the result should know about the design, such as blocks that take no part.
+  [[nodiscard]] const std::vector<std::string>& warnings() const;
+
+  /// Makes `batch` hold labellings 64 batch_number .. 64 batch_number + count - 1, count <= 64, reusing its memory.
+  ///
+  /// Cost of a random batch: one random word per row when nx = ny, up to six when not, and per labelling a number of
+  /// corrections of about sqrt(N), or N/128 when not. The same per unit for clusters; some twenty times that for small
+  /// blocks.
+  void fill(LabellingMode mode, std::uint64_t batch_number, unsigned count, LabelBatch& batch) const;
+
+ private:
+  std::unique_ptr<const Exchange> exchange_;
+  std::size_t num_rows_;
+  std::uint64_t num_labellings_;
+  Seed seed_;
+};
+
+}  // namespace kqd

@@ -1,0 +1,76 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kqd/core/plan.hpp"
+#include "kqd/core/run_control.hpp"
+#include "kqd/core/types.hpp"
+#include "kqd/testing/design.hpp"
+#include "kqd/testing/labelling.hpp"
+
+namespace kqd {
+
+/// When to stop drawing labellings before all are drawn.
+enum class EarlyStop {
+  none,            ///< draw them all
+  besag_clifford,  ///< stop at the exceedance that makes a rejection impossible; decides like `none` [BC91]
+  betting,         ///< bet against the null hypothesis; stop when the wealth rejects it or is lost [FR24]
+};
+
+/// What a caller of a test may choose. All defaults are usable as they stand.
+struct TestOptions {
+  /// Random labellings besides the observed one ("B" in methods G1), 1 .. 10^9.
+  std::int64_t num_permutations = 999;
+  /// Level of the decision, in (0, 1).
+  double alpha = 0.05;
+  /// Labellings and tie breaks follow from it; whoever makes the LabellingSource passes it on.
+  Seed seed = {};
+  /// 0 asks the system. Changes the speed, not one bit of the result.
+  ThreadCount threads = {};
+  /// Has no effect when all labellings are enumerated.
+  EarlyStop early_stop = EarlyStop::none;
+  /// Shares ties out at random: the p-value is then exactly uniform under the null hypothesis, also for discrete data.
+  /// Not with early stopping.
+  bool randomised_ties = false;
+  /// Which labellings are equally likely; whoever makes the LabellingSource passes it on.
+  Design design = {};
+  /// All labellings are enumerated when there are at most max(num_permutations, this); 0 never enumerates.
+  std::uint64_t enumeration_limit = 20'000;
+  /// Confidence of the interval for the p-value, in (0, 1).
+  double confidence = 0.95;
+  /// Returns the value of every labelling that was counted.
+  bool keep_null_distribution = false;
+};
+
+/// What came out, and what is needed to judge it.
+struct TestOutcome {
+  double statistic = 0.0;  ///< the observed value T_0, as the plan gives it
+  double pvalue = 1.0;
+  std::uint64_t n_exceed = 0;     ///< labellings with T >= T_0, ties included; the observed one only if enumerated
+  std::uint64_t n_resamples = 0;  ///< random labellings counted, or all labellings if enumerated
+  double pvalue_lower = 0.0;      ///< interval for the p-value all labellings would give (without randomised ties):
+  double pvalue_upper = 1.0;      ///< the p-value itself if enumerated, anytime-valid with early stopping
+  bool reject = false;            ///< pvalue <= alpha
+  bool enumerated = false;        ///< all labellings were evaluated: the p-value has no Monte Carlo error
+  bool stopped_early = false;     ///< fewer labellings were counted than asked for
+  double permutation_mean = 0.0;  ///< mean of T over the counted labellings; over all labellings if enumerated
+  double permutation_sd = 0.0;    ///< its standard deviation (divisor n - 1, or n if enumerated)
+  std::vector<double> null_distribution;  ///< values in labelling order; the observed one first if enumerated
+  std::vector<std::string> warnings;
+};
+
+/// Throws Error{invalid_option} with field, value and bound: "TestOptions::alpha = 1.5, needs 0 < alpha < 1".
+void validate(const TestOptions& options);
+
+/// The permutation test of `plan`: T_0 for the observed labelling, T_b for random or all other labellings of `source`.
+///
+/// Exact: P(reject) <= alpha under the null hypothesis, for any sizes, data and number of permutations, when the plan
+/// keeps its promise (see Plan). Values within plan.tie_slack(T_0) of T_0 count as ties. Same result for any number of
+/// threads. Early stopping counts labellings in their order, so it does not depend on how they were evaluated.
+/// Memory: at most 256 MB of labels, or one batch of 8 bytes per row where that is more.
+/// Throws Error{invalid_option, shape_mismatch, non_finite_value, interrupted}.
+[[nodiscard]] TestOutcome permutation_test(const Plan& plan, const LabellingSource& source,
+                                           const TestOptions& options = {}, const RunControl* control = nullptr);
+
+}  // namespace kqd

@@ -1,0 +1,36 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kqd/core/labels.hpp"
+#include "kqd/core/types.hpp"
+#include "kqd/testing/labelling.hpp"
+
+namespace kqd {
+
+/// Goes once through the labellings of a test, group by group, the observed one first.
+class LabellingRun {
+ public:
+  /// Enumerates all labellings when there are at most max(num_permutations, enumeration_limit) and the limit is not 0,
+  /// else draws num_permutations.
+  LabellingRun(const LabellingSource& source, std::uint64_t num_permutations, std::uint64_t enumeration_limit);
+
+  [[nodiscard]] bool enumerated() const { return mode_ == LabellingMode::enumerated; }
+  [[nodiscard]] std::uint64_t num_labellings() const { return num_labellings_; }  ///< the observed one included
+  [[nodiscard]] std::uint64_t num_done() const { return num_done_; }
+
+  /// The next at most `max_batches` batches, fewer where their labels would take more than 256 MB, valid until the next
+  /// call; empty at the end.
+  std::span<const LabelBatch> next(std::size_t max_batches, ThreadCount threads);
+
+ private:
+  const LabellingSource& source_;
+  LabellingMode mode_;
+  std::uint64_t num_labellings_;
+  std::uint64_t num_done_ = 0;
+  std::vector<LabelBatch> batches_;
+};
+
+}  // namespace kqd

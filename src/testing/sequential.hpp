@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+
+#include "kqd/testing/permutation_test.hpp"
+#include "kqd/testing/pvalue.hpp"
+
+namespace kqd {
+
+/// A Monte Carlo test that is told one draw after the other, in labelling order, and says when it has seen enough.
+class SequentialTest {
+ public:
+  virtual ~SequentialTest() = default;
+
+  /// One more draw: did it reach the observed value? True when no further draw is needed.
+  bool add(bool exceeds);
+  [[nodiscard]] Exceedances draws() const { return draws_; }
+  [[nodiscard]] virtual double pvalue() const = 0;
+
+ private:
+  virtual bool is_enough(Exceedances draws) = 0;
+  Exceedances draws_;
+};
+
+/// The test that `rule` names, for up to `num_permutations` draws.
+[[nodiscard]] std::unique_ptr<SequentialTest> make_sequential_test(EarlyStop rule, double alpha,
+                                                                   std::uint64_t num_permutations);
+
+/// h = alpha (B + 1), the exceedances after which the Besag-Clifford test stops, or 0 when that is no whole number.
+[[nodiscard]] std::uint64_t besag_clifford_limit(double alpha, std::uint64_t num_permutations);
+
+/// Wealth of the binomial mixture bet after the draws: P(Bin(t + 1, c) > L) / c with c = 0.9 alpha [FR24; methods G3].
+[[nodiscard]] double betting_wealth(Exceedances draws, double alpha);
+
+/// The least p-value the rule can report after up to `num_permutations` draws.
+[[nodiscard]] double smallest_pvalue(EarlyStop rule, double alpha, std::uint64_t num_permutations);
+
+}  // namespace kqd
