@@ -127,7 +127,7 @@ def equal_weights(n: int) -> tuple[Fraction, ...]:
 
 @functools.lru_cache(maxsize=None)
 def pieces(a: tuple[Fraction, ...], b: tuple[Fraction, ...], weighting: str):
-    """Where both quantile functions are constant: rank in x, rank in y, mass; weights are in the order of the values."""
+    """Where both quantile functions are constant: rank in x, rank in y, mass. Weights come in the values' order."""
     ends_x = [sum(a[: i + 1]) for i in range(len(a))]
     ends_y = [sum(b[: j + 1]) for j in range(len(b))]
     ends = sorted(set(ends_x) | set(ends_y))

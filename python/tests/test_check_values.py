@@ -17,10 +17,12 @@ def golden(x, y, method, **options):
     return kqd.distance(x, y, method=method, bandwidth=2, reference=[4, 5, 6, 7], rng=0, **options)
 
 
-@pytest.mark.parametrize("weighting", ["uniform", "triangle", "slope-up:0.3", "beta:2:5", "atom:0.5", "interval:0.1:0.2"])
+@pytest.mark.parametrize("weighting", ["uniform", "triangle", "slope-up:0.3", "beta:2:5", "atom:0.5",
+                                       "interval:0.1:0.2"])
 @pytest.mark.parametrize("power", [1, 1.5, 2, 3, 20, np.inf])
 def test_diracs_have_the_same_gap_for_every_power_and_weighting(power, weighting):
-    found = kqd.distance([0], [1], bandwidth=1, reference=[0], coefficients=[[1]], power=power, weighting=weighting, rng=0)
+    found = kqd.distance([0], [1], bandwidth=1, reference=[0], coefficients=[[1]], power=power, weighting=weighting,
+                         rng=0)
     assert found.statistic == pytest.approx(1 - np.exp(-0.5), abs=1e-15)
 
 

@@ -67,8 +67,8 @@ def test_weights_on_one_sample_alone_agree_with_the_oracle():
     problem.check("ekqd", "gaussian@1.3", 2.0, "triangle:0.5")
 
 
-# Above 32 columns distances come from matrix products, |x|^2 + |z|^2 - 2 x.z. They are computed anew when they are below
-# 1e-6 of |x|^2 + |z|^2, so at least ten of sixteen digits stay; a root or a small distance may not lose more.
+# Above 32 columns distances come from matrix products, |x|^2 + |z|^2 - 2 x.z. They are computed anew when they are
+# below 1e-6 of |x|^2 + |z|^2, so at least ten of sixteen digits stay; a root or a small distance may not lose more.
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace", "matern12", "matern52", "imq"])
 def test_many_columns_agree_with_the_oracle(kernel):
     formulas = {
@@ -101,8 +101,8 @@ def test_large_samples_agree_with_sorting_in_numpy(power):
     assert found.statistic == pytest.approx((tau**power).mean() ** (1 / power), rel=1e-11)
 
 
-# On the line the directions of the linear kernel are u(x) = x and u(x) = -x. The bound: n values of size up to 10 with a
-# rounding each, and as many in SciPy's own sums.
+# On the line the directions of the linear kernel are u(x) = x and u(x) = -x. The bound: n values of size up to 10 with
+# a rounding each, and as many in SciPy's own sums.
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("directions", ["gaussian", "linear", "axis"])
 def test_the_linear_kernel_on_the_line_is_scipys_wasserstein_distance(directions, weighted):

@@ -12,6 +12,7 @@ X, Y = RNG.integers(-50, 50, size=(30, 3)).astype(float), RNG.integers(-40, 60, 
 EXPECTED = kqd.distance(X, Y, rng=0).statistic
 
 
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # NumPy's, of its matrix class
 @pytest.mark.parametrize("convert", [
     np.ndarray.tolist,
     lambda a: a.astype(np.int8),

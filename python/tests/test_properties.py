@@ -16,15 +16,16 @@ DIRECTIONS = dict(kernel="gaussian@1.5", reference=REFERENCE, coefficients=COEFF
 ROUNDING = oracle.discrepancy("ekqd", REFERENCE, REFERENCE + 1, oracle.KERNELS["gaussian@1.3"], REFERENCE,
                               COEFFICIENTS).bound
 
-points = st.lists(st.tuples(*[st.integers(-3, 3)] * DIM), min_size=1, max_size=8).map(lambda rows: np.array(rows, float))
+rows = st.tuples(*[st.integers(-3, 3)] * DIM)
+points = st.lists(rows, min_size=1, max_size=8).map(lambda found: np.array(found, float))
 methods = st.sampled_from(oracle.METHODS)
 powers = st.sampled_from(oracle.POWERS)
 weightings = st.sampled_from(oracle.WEIGHTINGS)
 
 
 def weighted_points():
-    def with_weights(rows):
-        return st.lists(st.integers(1, 5), min_size=len(rows), max_size=len(rows)).map(lambda w: (rows, np.array(w)))
+    def with_weights(x):
+        return st.lists(st.integers(1, 5), min_size=len(x), max_size=len(x)).map(lambda w: (x, np.array(w)))
 
     return points.flatmap(with_weights)
 
