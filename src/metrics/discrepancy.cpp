@@ -78,8 +78,8 @@ struct DirectionGaps {
 DirectionGaps direction_gaps(const SampleView& x, const SampleView& y, const Directions& directions,
                              const KqdOptions& options, std::optional<double> mmd_squared) {
   const std::vector<double> origin = directions.linear() ? pooled_mean({x.points, y.points}) : std::vector<double>{};
-  const std::vector<double> a = x.weighted() ? normalised_weights(x) : std::vector<double>{};
-  const std::vector<double> b = y.weighted() ? normalised_weights(y) : std::vector<double>{};
+  const std::vector<double> a = x.weighted() ? scaled_weights(x) : std::vector<double>{};
+  const std::vector<double> b = y.weighted() ? scaled_weights(y) : std::vector<double>{};
   const GapMeter meter(x.size(), y.size(), x.weighted() || y.weighted(), options);
   const std::size_t l = directions.count();
   const std::size_t step = directions_at_a_time(x, y);

@@ -36,7 +36,7 @@ KernelQuantileEmbedding::KernelQuantileEmbedding(const SampleView& sample, std::
                                                  ThreadCount threads)
     : sample_{Matrix<double>(sample.points), {}, {}}, directions_(std::move(directions)) {
   validate(sample, "sample", threads);
-  if (sample.weighted()) sample_.weights = normalised_weights(sample);
+  if (sample.weighted()) sample_.weights = scaled_weights(sample);
   Matrix<double> projections(directions_->count(), sample.size());
   directions_->evaluate(sample_.points, 0, projections, threads);
   projections_ = std::make_unique<SortedProjections>(std::move(projections), sample_.weights, threads);

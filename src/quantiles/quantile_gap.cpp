@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "core/fail.hpp"
 #include "core/summation.hpp"
@@ -16,6 +17,11 @@ constexpr std::size_t kPiecesPerBlock = 512;
 
 // Above this order, and wherever the plain sum leaves the range of doubles, gaps are divided by the largest first.
 constexpr double kScaledPower = 8.0;
+
+// Cumulative weights that stand for the same fraction may differ by this much: two roundings in each weight, one in the
+// sums above and below the line and one in the quotient, in both samples. A sliver of that width between two levels
+// would be nothing to an integral but all to a maximum (p = infinity).
+constexpr double kSameLevel = 8.0 * std::numeric_limits<double>::epsilon();
 
 // Feeds blocks of pieces (x values, y values, masses) to a consumer: aligned grids as they lie in memory, others
 // gathered 512 at a time. One walk serves sums and maxima alike.
@@ -62,8 +68,8 @@ void walk_weighted_pieces(const QuantileFunction& x, const QuantileFunction& y, 
     ys[count] = y.values[j];
     masses[count] = std::max(0.0, up_to - below);
     below = std::max(below, up_to);
-    if (x_level <= y_level) ++i;
-    if (y_level <= x_level) ++j;
+    if (x_level <= y_level + kSameLevel) ++i;
+    if (y_level <= x_level + kSameLevel) ++j;
     if (++count == kPiecesPerBlock) {
       consume(std::span<const double>(xs), std::span<const double>(ys), std::span<const double>(masses));
       count = 0;

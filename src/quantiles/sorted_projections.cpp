@@ -33,7 +33,10 @@ void SortedProjections::sort_weighted(std::size_t direction, std::span<const dou
     level.add(weights[order[k]]);
     cumulative[k] = level.value();
   }
-  cumulative.back() = 1.0;  // rounding may leave it a little off, and the last level must be reached
+  // Sums of whole weights are exact and a quotient is rounded once, as k/n is for rows without weights: levels that are
+  // equal fractions are equal numbers. The last one is total / total = 1.
+  const double total = cumulative.back();
+  for (double& value : cumulative) value /= total;
   std::ranges::copy(sorted, values.begin());
 }
 

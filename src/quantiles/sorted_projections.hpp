@@ -11,8 +11,8 @@ namespace kqd {
 /// The quantile functions of one sample along several directions: made from projections, one row per direction.
 class SortedProjections {
  public:
-  /// Sorts the rows of `projections` in place of copying them. `weights`: normalised, one per column; empty for equal
-  /// ones. Cost: O(l n log n), one direction per task.
+  /// Sorts the rows of `projections` in place of copying them. `weights`: one per column, of any scale; empty for
+  /// equal ones. Cost: O(l n log n), one direction per task.
   SortedProjections(Matrix<double> projections, std::span<const double> weights, ThreadCount threads);
 
   [[nodiscard]] std::size_t num_directions() const { return values_.rows(); }

@@ -1,0 +1,190 @@
+// The part of the Python package that is written in C++. What users see is in kqd/*.py; here arrays become views,
+// keywords become options, and exceptions become Python's.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "kqd/kqd.hpp"
+
+namespace py = pybind11;
+
+namespace kqd {
+namespace {
+
+using Array = py::array_t<double, 0>;  // any layout: is_viewable() decides
+
+// True for a matrix that a MatrixView shows as it lies in memory: doubles in adjacent columns, rows one after another.
+bool is_viewable(const py::array& array) {
+  if (!py::isinstance<Array>(array) || array.ndim() != 2) return false;
+  constexpr auto kSize = static_cast<py::ssize_t>(sizeof(double));
+  const bool aligned = reinterpret_cast<std::uintptr_t>(array.data()) % alignof(double) == 0;
+  const bool columns_adjacent = array.shape(1) <= 1 || array.strides(1) == kSize;
+  const bool rows_apart =
+      array.shape(0) <= 1 || (array.strides(0) % kSize == 0 && array.strides(0) >= array.shape(1) * kSize);
+  return aligned && (array.size() == 0 || (columns_adjacent && rows_apart));
+}
+
+MatrixView<const double> matrix_view(const Array& array) {
+  if (!is_viewable(array)) throw py::type_error("expected a float64 matrix with adjacent columns");
+  const auto rows = static_cast<std::size_t>(array.shape(0));
+  const auto cols = static_cast<std::size_t>(array.shape(1));
+  const std::size_t row_stride = rows <= 1 ? cols : static_cast<std::size_t>(array.strides(0)) / sizeof(double);
+  return {array.data(), rows, cols, row_stride};
+}
+
+Matrix<double> matrix(const std::optional<Array>& array) {
+  return array ? Matrix<double>(matrix_view(*array)) : Matrix<double>{};
+}
+
+// A sample that looks at NumPy's memory and keeps it alive. Weights are a matrix of one column.
+class ArraySample {
+ public:
+  ArraySample(Array points, std::optional<Array> weights) : points_(std::move(points)), weights_(std::move(weights)) {
+    view_.points = matrix_view(points_);
+    if (!weights_) return;
+    const auto column = matrix_view(*weights_);
+    if (column.cols() != 1 || column.row_stride() != 1) throw py::type_error("expected weights without gaps");
+    view_.weights = {column.data(), column.rows()};
+  }
+
+  [[nodiscard]] const SampleView& view() const { return view_; }
+  [[nodiscard]] const Array& points() const { return points_; }
+
+ private:
+  Array points_;
+  std::optional<Array> weights_;
+  SampleView view_;
+};
+
+// Sets the bandwidth of every part of the kernel that has one and leaves it open.
+void fill_bandwidth(KernelSpec& spec, double bandwidth) {
+  for (KernelSpec& part : spec.parts) fill_bandwidth(part, bandwidth);
+  if (spec.parts.empty() && needs_bandwidth(spec)) spec.bandwidth = bandwidth;
+}
+
+KqdOptions make_options(const std::string& kernel, std::optional<double> bandwidth, const std::string& directions,
+                        std::size_t num_directions, std::optional<std::size_t> num_reference,
+                        const std::string& reference, const std::optional<Array>& reference_points,
+                        const std::optional<Array>& coefficients, double power, const std::string& weighting,
+                        const std::string& compat, std::uint64_t seed, unsigned workers, bool allow_quadratic) {
+  KqdOptions options;
+  options.kernel = parse_kernel(kernel);
+  if (bandwidth) fill_bandwidth(options.kernel, *bandwidth);
+  options.directions.family = parse_direction_family(directions);
+  options.directions.num_directions = num_directions;
+  options.directions.num_reference = num_reference;
+  options.directions.reference = parse_reference_measure(reference);
+  options.directions.reference_points = matrix(reference_points);
+  options.directions.coefficients = matrix(coefficients);
+  options.power = power;
+  options.weighting = parse_level_weights(weighting);
+  options.seed = Seed{seed};
+  options.threads = ThreadCount{workers};
+  options.allow_quadratic = allow_quadratic;
+  if (!compat.empty()) apply_compat(compat, options);
+  return options;
+}
+
+KqdResult distance_without_gil(const ArraySample& x, const ArraySample& y, const std::string& method,
+                               const KqdOptions& options) {
+  const py::gil_scoped_release other_threads_may_run;
+  return distance(method, x.view(), y.view(), options);
+}
+
+Array to_array(const std::vector<double>& values) {
+  return Array(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+void bind_errors(py::module_& m) {
+  static const py::exception<Error> resource_limit(m, "ResourceLimitError", PyExc_RuntimeError);
+  resource_limit.attr("__module__") = "kqd";
+  resource_limit.attr("__doc__") = "Would take more time or memory than allowed.";
+  py::register_exception_translator([](std::exception_ptr raised) {
+    try {
+      std::rethrow_exception(std::move(raised));
+    } catch (const Error& error) {
+      switch (error.code()) {
+        case ErrorCode::resource_limit:
+          return PyErr_SetString(resource_limit.ptr(), error.what());
+        case ErrorCode::interrupted:
+        case ErrorCode::internal:
+          return PyErr_SetString(PyExc_RuntimeError, error.what());
+        case ErrorCode::invalid_option:
+        case ErrorCode::shape_mismatch:
+        case ErrorCode::empty_sample:
+        case ErrorCode::non_finite_value:
+        case ErrorCode::invalid_weights:
+        case ErrorCode::degenerate_directions:
+        case ErrorCode::unreadable_input:
+          return PyErr_SetString(PyExc_ValueError, error.what());
+      }
+    }
+  });
+}
+
+void bind_inputs(py::module_& m) {
+  m.def("is_viewable", &is_viewable, py::arg("array"));
+  py::class_<ArraySample>(m, "Sample")
+      .def(py::init<Array, std::optional<Array>>(), py::arg("points").noconvert(),
+           py::arg("weights").noconvert() = py::none())
+      .def_property_readonly("points", &ArraySample::points);
+  py::class_<KqdOptions>(m, "Options")
+      .def(py::init(&make_options), py::kw_only(), py::arg("kernel"), py::arg("bandwidth"), py::arg("directions"),
+           py::arg("n_directions"), py::arg("n_reference"), py::arg("reference"),
+           py::arg("reference_points").noconvert(), py::arg("coefficients").noconvert(), py::arg("power"),
+           py::arg("weighting"), py::arg("compat"), py::arg("seed"), py::arg("workers"), py::arg("allow_quadratic"))
+      .def_property_readonly("directions", [](const KqdOptions& o) { return to_string(o.directions.family); })
+      .def_property_readonly("reference", [](const KqdOptions& o) { return to_string(o.directions.reference); })
+      .def_readonly("power", &KqdOptions::power)
+      .def_property_readonly("weighting", [](const KqdOptions& o) { return to_string(o.weighting); })
+      .def_property_readonly("seed", [](const KqdOptions& o) { return o.seed.value; });
+}
+
+void bind_distance(py::module_& m) {
+  py::class_<KqdResult>(m, "DistanceResult")
+      .def_readonly("statistic", &KqdResult::statistic)
+      .def_readonly("statistic_power", &KqdResult::statistic_power)
+      .def_readonly("standard_error", &KqdResult::standard_error)
+      .def_property_readonly("per_direction", [](const KqdResult& r) { return to_array(r.per_direction); })
+      .def_readonly("mmd_squared", &KqdResult::mmd_squared)
+      .def_property_readonly("kernel", [](const KqdResult& r) { return to_string(r.kernel); })
+      .def_property_readonly("bandwidth", [](const KqdResult& r) { return first_bandwidth(r.kernel); })
+      .def_readonly("n_directions", &KqdResult::num_directions)
+      .def_readonly("n_reference", &KqdResult::num_reference)
+      .def_readonly("warnings", &KqdResult::warnings);
+  m.def("distance", &distance_without_gil, py::arg("x"), py::arg("y"), py::arg("method"), py::arg("options"));
+}
+
+void bind_methods(py::module_& m) {
+  py::class_<MethodInfo> info(m, "MethodInfo", "One way of comparing two samples.");
+  info.attr("__module__") = "kqd";
+  info.def_readonly("id", &MethodInfo::id, "as in method=")
+      .def_readonly("family", &MethodInfo::family)
+      .def_readonly("summary", &MethodInfo::summary, "one line")
+      .def_readonly("reports", &MethodInfo::reports, "what the number is: a root, a power, a signed estimate")
+      .def_readonly("cost", &MethodInfo::cost, "cost class of one evaluation")
+      .def_readonly("permutation", &MethodInfo::permutation, "what one more labelling costs")
+      .def_readonly("calibrations", &MethodInfo::calibrations, "valid ways to a p-value")
+      .def_readonly("details", &MethodInfo::details, "a paragraph: the formula and the defaults")
+      .def_readonly("reference", &MethodInfo::reference, "where it comes from")
+      .def("__repr__", [](const MethodInfo& method) {
+        return "MethodInfo(" + std::string(method.id) + ": " + std::string(method.summary) + ")";
+      });
+  m.def("methods", [] { return std::vector<MethodInfo>(methods().begin(), methods().end()); });
+}
+
+}  // namespace
+}  // namespace kqd
+
+PYBIND11_MODULE(_core, m) {
+  m.attr("__version__") = kqd::kVersion;
+  kqd::bind_errors(m);
+  kqd::bind_inputs(m);
+  kqd::bind_distance(m);
+  kqd::bind_methods(m);
+}

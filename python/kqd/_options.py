@@ -1,0 +1,121 @@
+"""From keywords to the options of the library. Every function that compares samples goes through here."""
+
+from __future__ import annotations
+
+import numbers
+import operator
+import secrets
+from typing import Optional, Sequence, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from . import _arrays, _core
+
+Rng = Union[None, int, np.random.Generator]
+
+# Drawn seeds stay below 2^53, so that every reader of JSON keeps all their digits.
+_DRAWN_SEED_BITS = 53
+_LARGEST_COUNT = 2**31 - 1  # what the library is asked for at most; its own bounds are lower
+
+
+def core_options(
+    *,
+    kernel: str,
+    bandwidth: Union[str, float],
+    directions: str,
+    n_directions: int,
+    n_reference: Optional[int],
+    reference: Union[str, ArrayLike],
+    coefficients: Optional[ArrayLike],
+    power: float,
+    weighting: str,
+    compat: Union[str, Sequence[str]],
+    rng: Rng,
+    workers: Optional[int],
+    allow_quadratic: bool,
+) -> _core.Options:
+    """The options of the library. Ranges are its own affair; here types are checked and words become values."""
+    own_points = not isinstance(reference, str)
+    return _core.Options(
+        kernel=text(kernel, "kernel"),
+        bandwidth=_bandwidth(bandwidth),
+        directions=text(directions, "directions"),
+        n_directions=_count(n_directions, "n_directions"),
+        n_reference=None if n_reference is None else _count(n_reference, "n_reference"),
+        reference="points" if own_points else reference,
+        reference_points=_filled_matrix(reference, "reference") if own_points else None,
+        coefficients=None if coefficients is None else _filled_matrix(coefficients, "coefficients"),
+        power=_real(power, "power"),
+        weighting=text(weighting, "weighting"),
+        compat=compat if isinstance(compat, str) else ",".join(text(flag, "compat") for flag in compat),
+        seed=seed_from(rng),
+        workers=_threads(workers),
+        allow_quadratic=bool(allow_quadratic),
+    )
+
+
+def seed_from(rng: Rng) -> int:
+    """The seed that every draw follows from: the number itself, one drawn from a Generator, or a fresh one."""
+    if rng is None:
+        return secrets.randbits(_DRAWN_SEED_BITS)
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**_DRAWN_SEED_BITS))
+    seed = _whole(rng, "rng", "None, a whole number or a numpy.random.Generator")
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"rng = {seed}, needs 0..{2**64 - 1}")
+    return seed
+
+
+def _bandwidth(value: Union[str, float]) -> Optional[float]:
+    if not isinstance(value, str):
+        return _real(value, "bandwidth")
+    if value == "median":
+        return None
+    raise ValueError(f'bandwidth "{value}" is unknown, expected "median" or a number')
+
+
+def _threads(workers: Optional[int]) -> int:
+    """Threads to use, 0 for all there are."""
+    if workers is None:
+        return 0
+    count = _whole(workers, "workers", "None or a whole number")
+    if count == -1:
+        return 0
+    if count < 1:
+        raise ValueError(f"workers = {count}, needs >= 1, or -1 for all")
+    return min(count, _LARGEST_COUNT)
+
+
+def _filled_matrix(values: ArrayLike, name: str) -> np.ndarray:
+    array = _arrays.matrix(values, name)
+    if array.size == 0:
+        raise ValueError(f"{name} is empty ({array.shape[0]} x {array.shape[1]}), expected at least one row and column")
+    return array
+
+
+def _count(value: int, name: str) -> int:
+    count = _whole(value, name, "a whole number")
+    if count < 0:
+        raise ValueError(f"{name} = {count}, needs >= 1")
+    return min(count, _LARGEST_COUNT)
+
+
+def _whole(value: object, name: str, expected: str) -> int:
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{name} is of type {type(value).__name__}, expected {expected}") from None
+
+
+def _real(value: object, name: str) -> float:
+    if not isinstance(value, (numbers.Real, np.number)) or isinstance(value, np.complexfloating):
+        raise TypeError(f"{name} is of type {type(value).__name__}, expected a number")
+    return float(value)
+
+
+def text(value: object, name: str) -> str:
+    """The value itself, when it is a string."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is of type {type(value).__name__}, expected a string")
+    return value

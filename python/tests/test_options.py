@@ -1,0 +1,175 @@
+"""Seeds, threads, and options that are refused."""
+
+import concurrent.futures
+import threading
+import time
+
+import kqd
+import numpy as np
+import pytest
+
+RNG = np.random.default_rng(1)
+X, Y = RNG.normal(size=(60, 3)), RNG.normal(size=(45, 3)) + 0.5
+
+
+def test_a_seed_gives_the_same_numbers_again():
+    found = kqd.distance(X, Y, rng=7)
+    assert found.seed == 7
+    assert found.statistic == kqd.distance(X, Y, rng=np.int64(7)).statistic
+    assert found.statistic != kqd.distance(X, Y, rng=8).statistic
+
+
+def test_a_generator_gives_a_seed_and_moves_on():
+    generator = np.random.default_rng(3)
+    first, second = kqd.distance(X, Y, rng=generator), kqd.distance(X, Y, rng=generator)
+    assert first.seed != second.seed
+    assert first.seed == kqd.distance(X, Y, rng=np.random.default_rng(3)).seed
+    assert first.statistic == kqd.distance(X, Y, rng=first.seed).statistic
+
+
+def test_without_a_seed_the_drawn_one_is_in_the_result():
+    first, second = kqd.distance(X, Y), kqd.distance(X, Y)
+    assert first.seed != second.seed and max(first.seed, second.seed) < 2**53
+    assert second.statistic == kqd.distance(X, Y, rng=second.seed).statistic
+
+
+def test_every_64_bit_seed_is_kept():
+    assert kqd.distance(X, Y, rng=2**64 - 1).seed == 2**64 - 1
+
+
+def test_more_directions_keep_the_first_ones():
+    few, many = kqd.distance(X, Y, rng=1, n_directions=5), kqd.distance(X, Y, rng=1, n_directions=20)
+    assert few.per_direction == pytest.approx(many.per_direction[:5], rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["ekqd", "supkqd-centered"])
+def test_the_number_of_workers_changes_no_bit(method):
+    x, y = RNG.normal(size=(9000, 3)), RNG.normal(size=(5000, 3)) + 0.1
+    x, y = (x[:900], y[:700]) if method.endswith("centered") else (x, y)
+    expected = kqd.distance(x, y, method=method, rng=0, n_directions=9, workers=1)
+    for workers in (2, 3, 8, -1, None):
+        found = kqd.distance(x, y, method=method, rng=0, n_directions=9, workers=workers)
+        assert found.statistic == expected.statistic
+        assert (found.per_direction == expected.per_direction).all()
+
+
+def test_other_python_threads_run_while_a_distance_is_computed():
+    x = RNG.normal(size=(100_000, 5))
+    span = []
+
+    def compute():
+        start = time.monotonic()
+        kqd.distance(x, x + 1, rng=0, workers=1)
+        span.extend([start, time.monotonic()])
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    ticks = []
+    while thread.is_alive():
+        ticks.append(time.monotonic())
+        time.sleep(0.001)
+    quarter = (span[1] - span[0]) / 4
+    assert any(span[0] + quarter < tick < span[1] - quarter for tick in ticks)
+
+
+def test_calls_from_several_threads_do_not_disturb_each_other():
+    expected = [kqd.distance(X, Y, rng=seed).statistic for seed in range(40)]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda seed: kqd.distance(X, Y, rng=seed).statistic, range(40)))
+    assert found == expected
+
+
+def test_compat_flags_are_a_list_or_a_text():
+    listed = kqd.distance(X, Y, rng=0, compat=["extra-direction", "jitter"])
+    assert listed.n_directions == 65
+    assert listed.statistic == kqd.distance(X, Y, rng=0, compat="extra-direction, jitter").statistic
+
+
+def test_coefficients_set_the_numbers_of_directions_and_reference_points():
+    found = kqd.distance(X, Y, rng=0, coefficients=np.eye(5, 3))
+    assert (found.n_directions, found.n_reference, found.reference) == (3, 5, "gaussian")
+    assert kqd.distance(X, Y, rng=0, reference=X[:4]).n_reference == 4
+
+
+def test_an_infinite_power_takes_the_largest_gap():
+    found = kqd.distance(X, Y, rng=0, power=np.inf)
+    assert found.statistic == found.statistic_power == found.per_direction.max()
+    assert found.statistic == kqd.distance(X, Y, rng=0, power=float("inf"), method="supkqd").statistic
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (dict(method="ekdq"), 'method "ekdq" is unknown, expected one of '
+                          "ekqd, ekqd-centered, supkqd, supkqd-centered; did you mean ekqd?"),
+    (dict(kernel="gausian"), 'kernel "gausian" is unknown, expected one of gaussian, laplace, matern12, matern32, '
+                             "matern52, rq, imq, linear, polynomial, normalised-polynomial, energy; "
+                             "did you mean gaussian?"),
+    (dict(kernel="gaussian@-1"), "KernelSpec::bandwidth = -1, needs a finite number > 0"),
+    (dict(bandwidth="mean"), 'bandwidth "mean" is unknown, expected "median" or a number'),
+    (dict(bandwidth=0), "KernelSpec::bandwidth = 0, needs a finite number > 0"),
+    (dict(bandwidth=float("nan")), "KernelSpec::bandwidth = nan, needs a finite number > 0"),
+    (dict(directions="gauss"), 'directions "gauss" is unknown, expected one of gaussian, linear, axis'),
+    (dict(reference="sample"), 'reference "sample" is unknown, expected one of '
+                               "gaussian, uniform, pooled, balanced, points"),
+    (dict(reference="points"), 'DirectionOptions::reference_points is empty, reference "points" needs them'),
+    (dict(n_directions=0), "DirectionOptions::num_directions = 0, needs 1..1048576"),
+    (dict(n_directions=-3), "n_directions = -3, needs >= 1"),
+    (dict(n_directions=10**30), "DirectionOptions::num_directions = 2147483647, needs 1..1048576"),
+    (dict(n_reference=0), "DirectionOptions::num_reference = 0, needs 1..1048576"),
+    (dict(n_reference=-1), "n_reference = -1, needs >= 1"),
+    (dict(power=0.5), "KqdOptions::power = 0.5, needs >= 1"),
+    (dict(power=float("nan")), "KqdOptions::power = nan, needs >= 1"),
+    (dict(weighting="triangle:2"), "weighting: ratio = 2, needs a number in [0, 1]"),
+    (dict(weighting="hat"), 'weighting "hat" is unknown, expected one of uniform, triangle, reverse-triangle, '
+                            "slope-up, slope-down, interval, beta, atom"),
+    (dict(compat=["jiter"]), 'compat flag "jiter" is unknown, expected one of extra-direction, point-levels, jitter, '
+                             "unnormalised, median-diagonal, zero-centred; did you mean jitter?"),
+    (dict(compat=["point-levels"]), "point-evaluated level weights need samples of equal size, got 60 and 45"),
+    (dict(method="ekqd-centered", compat=["unnormalised"]),
+     "a centered discrepancy needs normalised directions (DirectionOptions::normalise)"),
+    (dict(rng=-1), "rng = -1, needs 0..18446744073709551615"),
+    (dict(rng=2**64), "rng = 18446744073709551616, needs 0..18446744073709551615"),
+    (dict(workers=0), "workers = 0, needs >= 1, or -1 for all"),
+    (dict(workers=-2), "workers = -2, needs >= 1, or -1 for all"),
+])
+def test_values_out_of_range_are_refused(options, sentence):
+    with pytest.raises(ValueError) as raised:
+        kqd.distance(X, Y, **options)
+    assert str(raised.value) == sentence
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (dict(method=None), "method is of type NoneType, expected a string"),
+    (dict(kernel=3), "kernel is of type int, expected a string"),
+    (dict(bandwidth=None), "bandwidth is of type NoneType, expected a number"),
+    (dict(bandwidth=np.complex128(1)), "bandwidth is of type complex128, expected a number"),
+    (dict(directions=1), "directions is of type int, expected a string"),
+    (dict(n_directions=3.5), "n_directions is of type float, expected a whole number"),
+    (dict(n_reference="4"), "n_reference is of type str, expected a whole number"),
+    (dict(power="2"), "power is of type str, expected a number"),
+    (dict(weighting=None), "weighting is of type NoneType, expected a string"),
+    (dict(compat=[1]), "compat is of type int, expected a string"),
+    (dict(rng="seed"), "rng is of type str, expected None, a whole number or a numpy.random.Generator"),
+    (dict(rng=1.5), "rng is of type float, expected None, a whole number or a numpy.random.Generator"),
+    (dict(workers=1.0), "workers is of type float, expected None or a whole number"),
+    (dict(reference=[["a"]]), "reference has dtype <U1, expected real numbers"),
+    (dict(coefficients="c"), "coefficients has dtype <U1, expected real numbers"),
+])
+def test_values_of_another_type_are_refused(options, sentence):
+    with pytest.raises(TypeError) as raised:
+        kqd.distance(X, Y, **options)
+    assert str(raised.value) == sentence
+
+
+def test_unknown_keywords_and_positional_options_are_refused():
+    with pytest.raises(TypeError, match="n_projections"):
+        kqd.distance(X, Y, n_projections=3)
+    with pytest.raises(TypeError, match="positional"):
+        kqd.distance(X, Y, "ekqd")
+
+
+def test_work_that_takes_many_minutes_is_refused_unless_allowed():
+    x = np.arange(400_000.0)
+    with pytest.raises(kqd.ResourceLimitError, match="about 22 minutes on one thread") as raised:
+        kqd.distance(x, x + 1, method="ekqd-centered", n_directions=1, rng=0)
+    assert isinstance(raised.value, RuntimeError)
+    assert kqd.distance(x[:50], x[:40], method="ekqd-centered", rng=0, allow_quadratic=True).mmd_squared > 0
