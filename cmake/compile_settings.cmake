@@ -2,6 +2,7 @@
 add_library(kqd_compile_settings INTERFACE)
 target_compile_options(kqd_compile_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
+  -Wno-restrict                # g++ 12 warns of its own std::string (GCC bug 105651)
   -ffp-contract=off            # the same rounding with and without FMA; vector code asks for FMA by name
   -fno-semantic-interposition  # given to static builds too: the same objects, so ccache compiles them once
   $<$<BOOL:${KQD_WARNINGS_AS_ERRORS}>:-Werror>)

@@ -1,7 +1,15 @@
 #pragma once
-#include "kqd/core/error.hpp"        // Error, ErrorCode
-#include "kqd/core/matrix.hpp"       // Matrix: owning
-#include "kqd/core/matrix_view.hpp"  // MatrixView: not owning
-#include "kqd/core/sample.hpp"       // Sample, SampleView
-#include "kqd/core/types.hpp"        // Seed, ThreadCount
+#include "kqd/core/error.hpp"               // Error, ErrorCode
+#include "kqd/core/matrix.hpp"              // Matrix: owning
+#include "kqd/core/matrix_view.hpp"         // MatrixView: not owning
+#include "kqd/core/sample.hpp"              // Sample, SampleView
+#include "kqd/core/types.hpp"               // Seed, ThreadCount
+#include "kqd/directions/directions.hpp"    // Directions, draw_directions
+#include "kqd/io/read.hpp"                  // read_sample, read_pair
+#include "kqd/kernel/bandwidth.hpp"         // BandwidthRule, grids
+#include "kqd/kernel/kernel.hpp"            // KernelSpec, Kernel
+#include "kqd/metrics/discrepancy.hpp"      // ekqd, supkqd and their centered forms
+#include "kqd/metrics/embedding.hpp"        // KernelQuantileEmbedding
+#include "kqd/metrics/methods.hpp"          // the registry of methods
+#include "kqd/quantiles/level_weights.hpp"  // LevelWeights
 #include "kqd/version.hpp"

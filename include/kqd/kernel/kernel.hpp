@@ -1,0 +1,81 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kqd/core/matrix_view.hpp"
+
+namespace kqd {
+
+/// The kernels on R^d (methods F). r is the Euclidean distance, r1 the L1 distance, s the bandwidth.
+enum class KernelFamily {
+  gaussian,               ///< exp(-r^2 / (2 s^2))
+  laplace,                ///< exp(-r1 / s)
+  matern12,               ///< exp(-r / s), the Laplace kernel of the Euclidean distance
+  matern32,               ///< (1 + a) exp(-a), a = sqrt3 r / s
+  matern52,               ///< (1 + a + a^2/3) exp(-a), a = sqrt5 r / s
+  rq,                     ///< (1 + r^2 / (2 alpha s^2))^-alpha, the rational quadratic
+  imq,                    ///< (1 + r^2 / s^2)^-beta, the inverse multiquadric
+  linear,                 ///< x.y + offset
+  polynomial,             ///< (x.y + offset)^degree
+  normalised_polynomial,  ///< the polynomial over sqrt(k(x,x) k(y,y))
+  energy,                 ///< (|x-o|^beta + |y-o|^beta - |x-y|^beta) / 2, induced by a distance [Sej13]
+  sum,                    ///< sum of weight_i k_i
+  product,                ///< product of k_i
+};
+
+/// A kernel as a caller asks for it. Fields that a family does not use are ignored.
+struct KernelSpec {
+  KernelFamily family = KernelFamily::gaussian;
+  std::optional<double> bandwidth = {};  ///< s; unset: chosen by the bandwidth rule
+  double alpha = 1.0;                    ///< rq: > 0
+  double beta = 0.5;                     ///< imq: > 0; energy: in (0, 2]
+  int degree = 3;                        ///< polynomials: 1..64
+  double offset = 1.0;                   ///< linear, polynomials: >= 0
+  std::vector<double> origin = {};       ///< energy: o; empty: the pooled mean
+  double weight = 1.0;                   ///< as a part of a sum: >= 0
+  std::vector<KernelSpec> parts = {};    ///< of a sum or product
+};
+
+/// Reads `family[:parameter...][@bandwidth]`, joined by + or * (a product binds tighter): "gaussian", "rq:2",
+/// "polynomial:3:1", "energy:1", "gaussian@0.5+gaussian@2", "gaussian*linear". A part of a sum may start with a weight:
+/// "0.3 gaussian+0.7 laplace". Throws Error{invalid_option} with a suggestion for a misspelt family.
+[[nodiscard]] KernelSpec parse_kernel(std::string_view text);
+
+/// The text that parse_kernel reads back.
+[[nodiscard]] std::string to_string(const KernelSpec& spec);
+
+/// Throws Error{invalid_option} with field, value and bound.
+void validate(const KernelSpec& spec);
+
+/// True when the family, or a part of it, has a bandwidth that is not set.
+[[nodiscard]] bool needs_bandwidth(const KernelSpec& spec);
+
+/// The bandwidth of the first part that has one; unset when the kernel has none.
+[[nodiscard]] std::optional<double> first_bandwidth(const KernelSpec& spec);
+
+/// A kernel ready to be evaluated: every bandwidth and origin is set.
+class Kernel {
+ public:
+  /// Throws Error{invalid_option} when a parameter is missing or out of range.
+  explicit Kernel(KernelSpec spec);
+
+  [[nodiscard]] const KernelSpec& spec() const { return spec_; }
+
+  /// values(i, j) = k(x_i, z_j), on the calling thread. Cost: O(rows of x * rows of z * dim).
+  void evaluate(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> values) const;
+
+  /// values[i] = k(x_i, x_i), from the formula and not from a distance of 0.
+  void diagonal(MatrixView<const double> x, std::span<double> values) const;
+
+  /// True when k(x, y) depends on x - y alone.
+  [[nodiscard]] bool shift_invariant() const;
+
+ private:
+  KernelSpec spec_;
+};
+
+}  // namespace kqd

@@ -1,0 +1,62 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kqd {
+
+/// The shapes of the measure nu over quantile levels (methods A5).
+enum class LevelShape {
+  uniform,
+  slope_up,          ///< density rises from `ratio` to 1 (before scaling)
+  slope_down,        ///< density falls from 1 to `ratio`
+  triangle,          ///< highest at the median
+  reverse_triangle,  ///< highest at both ends
+  interval,          ///< uniform on [low, high]: compares part of the range, so no metric
+  beta,              ///< the Beta(a, b) density
+  atom,              ///< all mass at one level: compares one quantile
+};
+
+/// The measure nu over quantile levels ("nu" in [KQE]), as exact masses of intervals.
+class LevelWeights {
+ public:
+  LevelWeights() = default;  ///< uniform
+
+  /// `ratio` = lowest : highest density, in [0, 1]; 1 makes every one of the four shapes uniform.
+  static LevelWeights sloped(LevelShape shape, double ratio);
+  static LevelWeights interval(double low, double high);  ///< 0 <= low < high <= 1
+  static LevelWeights beta(double a, double b);           ///< a, b > 0
+  static LevelWeights atom(double level);                 ///< 0 <= level <= 1
+
+  [[nodiscard]] LevelShape shape() const { return shape_; }
+  [[nodiscard]] bool is_uniform() const { return shape_ == LevelShape::uniform; }
+
+  /// nu of (0, t], for t in [0, 1]: 0 at 0 and 1 at 1. An atom at 0 counts as just above 0.
+  [[nodiscard]] double cdf(double t) const;
+  /// The density at t; only for shapes that have one everywhere (not atom).
+  [[nodiscard]] double density(double t) const;
+  /// True when every interval of levels has mass: needed for a metric.
+  [[nodiscard]] bool full_support() const { return shape_ != LevelShape::interval && shape_ != LevelShape::atom; }
+
+ private:
+  LevelShape shape_ = LevelShape::uniform;
+  double first_ = 1.0;   // ratio, low, a or level
+  double second_ = 1.0;  // high or b
+  friend std::string to_string(const LevelWeights& weights);
+};
+
+/// Reads "uniform", "triangle[:ratio]", "reverse-triangle[:ratio]", "slope-up[:ratio]", "slope-down[:ratio]" (ratio 0
+/// when left out), "interval:low:high", "beta:a:b", "atom:level". Throws Error{invalid_option}.
+[[nodiscard]] LevelWeights parse_level_weights(std::string_view text);
+
+/// The text that parse_level_weights reads back.
+[[nodiscard]] std::string to_string(const LevelWeights& weights);
+
+/// Masses of the n equal level bins ((j-1)/n, j/n]: w_j = F(j/n) - F((j-1)/n).
+[[nodiscard]] std::vector<double> level_masses(const LevelWeights& weights, std::size_t n);
+
+/// What the authors' code uses instead: the density at (j-1)/(n-1), scaled to sum 1; 1 for n = 1.
+[[nodiscard]] std::vector<double> point_evaluated_masses(const LevelWeights& weights, std::size_t n);
+
+}  // namespace kqd

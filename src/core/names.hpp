@@ -1,0 +1,39 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+
+namespace kqd {
+
+/// One spelling per enumerator, the same on the command line, in JSON and in Python.
+template <class Enum>
+struct Name {
+  Enum value;
+  std::string_view text;
+};
+
+/// The spelling of an enumerator in its table.
+template <class Enum, std::size_t N>
+[[nodiscard]] std::string_view name_of(const std::array<Name<Enum>, N>& table, Enum value) {
+  for (const auto& name : table) {
+    if (name.value == value) return name.text;
+  }
+  fail(ErrorCode::internal, "enumerator {} has no name", static_cast<int>(value));
+}
+
+/// The enumerator of a spelling; throws Error{invalid_option} naming the field, what is known, and the nearest word.
+template <class Enum, std::size_t N>
+[[nodiscard]] Enum value_of(const std::array<Name<Enum>, N>& table, std::string_view text, std::string_view field) {
+  std::array<std::string_view, N> known;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (table[i].text == text) return table[i].value;
+    known[i] = table[i].text;
+  }
+  fail(ErrorCode::invalid_option, "{} \"{}\" is unknown, expected one of {}{}", field, text, join(known),
+       suggestion(text, known));
+}
+
+}  // namespace kqd

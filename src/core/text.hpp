@@ -1,0 +1,28 @@
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kqd {
+
+/// The parts of `text` between `separator`s, at least one.
+[[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// `text` without blanks at either end.
+[[nodiscard]] std::string_view trim(std::string_view text);
+
+/// The number that the whole of `text` spells, in any locale; nothing when it is no finite number.
+[[nodiscard]] std::optional<double> parse_number(std::string_view text);
+
+/// "; did you mean X?" for the known word nearest to a misspelt one, or "" when none is near.
+[[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string_view> known);
+
+/// The words, joined by ", ".
+[[nodiscard]] std::string join(std::span<const std::string_view> words);
+
+/// The shortest text that reads back as the same number.
+[[nodiscard]] std::string shortest(double value);
+
+}  // namespace kqd

@@ -1,0 +1,222 @@
+#include "kqd/directions/directions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/blas.hpp"
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "directions/squared_norms.hpp"
+#include "kernel/kernel_block.hpp"
+#include "simd/kernel_maps.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kRowsPerTask = 4096;  // sixteen blocks of 256 share their scratch memory
+constexpr std::size_t kRowBlock = 256;
+
+// ||f||^2 this small beside sum c_j^2 k(z_j, z_j) is 0 up to rounding (methods A1).
+constexpr double kNullNorm = 1e-12;
+
+constexpr std::string_view kOverflowAdvice = "rescale the columns (--standardize) or take a bounded kernel";
+
+void require_finite(MatrixView<const double> matrix, std::string_view name) {
+  for (std::size_t i = 0; i < matrix.rows(); ++i) {
+    for (std::size_t j = 0; j < matrix.cols(); ++j) {
+      if (!std::isfinite(matrix(i, j))) {
+        fail(ErrorCode::non_finite_value, "{}: row {}, column {} is {}, expected a finite number", name, i + 1, j + 1,
+             matrix(i, j));
+      }
+    }
+  }
+}
+
+void require_shape(const Directions& directions, MatrixView<const double> points, std::size_t first,
+                   MatrixView<double> values) {
+  if (points.cols() != directions.dim()) {
+    fail(ErrorCode::shape_mismatch, "points have {} columns and the directions {}, expected the same number",
+         points.cols(), directions.dim());
+  }
+  if (values.cols() != points.rows() || first + values.rows() > directions.count()) {
+    fail(ErrorCode::shape_mismatch, "values are {} x {} from direction {}, expected at most {} x {}", values.rows(),
+         values.cols(), first, directions.count(), points.rows());
+  }
+}
+
+// Kernels without a bound may overflow at huge arguments; a sort must never see that.
+void require_finite_values(MatrixView<const double> values) {
+  for (std::size_t i = 0; i < values.rows(); ++i) {
+    bool finite = true;
+    for (const double v : values.row(i)) finite &= std::abs(v) <= std::numeric_limits<double>::max();
+    if (!finite) {
+      fail(ErrorCode::non_finite_value, "direction {} overflows on this data; {}", i + 1, kOverflowAdvice);
+    }
+  }
+}
+
+Kernel linear_kernel() {
+  KernelSpec spec;
+  spec.family = KernelFamily::linear;
+  spec.offset = 0.0;
+  return Kernel(spec);
+}
+
+}  // namespace
+
+bool SquaredNorms::is_null(std::size_t i, double jitter) const {
+  return norms[i] + jitter <= kNullNorm * terms[i] || !(terms[i] > 0.0);
+}
+
+SquaredNorms squared_norms(const Kernel& kernel, MatrixView<const double> reference,
+                           MatrixView<const double> coefficients) {
+  const std::size_t m = reference.rows();
+  const std::size_t l = coefficients.cols();
+  Matrix<double> gram(m, m);
+  kernel.evaluate(reference, reference, gram);
+  std::vector<double> diagonal(m);
+  kernel.diagonal(reference, diagonal);
+  for (std::size_t j = 0; j < m; ++j) gram(j, j) = diagonal[j];
+  Matrix<double> products(m, l);
+  gemm(1.0, gram, Op::none, coefficients, Op::none, 0.0, products);
+  SquaredNorms result{std::vector<double>(l, 0.0), std::vector<double>(l, 0.0)};
+  for (std::size_t j = 0; j < m; ++j) {
+    for (std::size_t i = 0; i < l; ++i) {
+      result.norms[i] += coefficients(j, i) * products(j, i);
+      result.terms[i] += coefficients(j, i) * coefficients(j, i) * diagonal[j];
+    }
+  }
+  return result;
+}
+
+void Directions::evaluate_from(std::span<const double> /*origin*/, MatrixView<const double> points, std::size_t first,
+                               MatrixView<double> values, ThreadCount threads) const {
+  evaluate(points, first, values, threads);
+}
+
+struct KernelDirections::Prepared {
+  KernelBlock block;
+};
+
+KernelDirections::~KernelDirections() = default;
+
+KernelDirections::KernelDirections(Kernel kernel, Matrix<double> reference, Matrix<double> coefficients, bool normalise,
+                                   double jitter)
+    : kernel_(std::move(kernel)), reference_(std::move(reference)), coefficients_(std::move(coefficients)) {
+  const std::size_t m = reference_.rows();
+  if (m == 0 || coefficients_.rows() != m || coefficients_.cols() == 0) {
+    fail(ErrorCode::shape_mismatch, "coefficients are {} x {} for {} reference points, expected one row per point",
+         coefficients_.rows(), coefficients_.cols(), m);
+  }
+  require_finite(reference_, "reference points");
+  require_finite(coefficients_, "coefficients");
+  prepared_ = std::make_unique<const Prepared>(Prepared{KernelBlock(kernel_, reference_)});
+  const SquaredNorms squared = squared_norms(kernel_, reference_, coefficients_);
+  norms_.resize(count());
+  for (std::size_t i = 0; i < count(); ++i) {
+    if (!std::isfinite(squared.norms[i])) {
+      fail(ErrorCode::non_finite_value, "the norm of direction {} overflows; {}", i + 1, kOverflowAdvice);
+    }
+    if (squared.is_null(i, jitter)) {
+      fail(ErrorCode::degenerate_directions,
+           "degenerate reference points: direction {} has norm 0 to rounding (||f||^2 = {:.3g})", i + 1,
+           squared.norms[i]);
+    }
+    norms_[i] = std::sqrt(squared.norms[i] + jitter);
+    if (!normalise) continue;
+    for (std::size_t j = 0; j < m; ++j) coefficients_(j, i) /= norms_[i];
+  }
+}
+
+void KernelDirections::evaluate(MatrixView<const double> points, std::size_t first, MatrixView<double> values,
+                                ThreadCount threads) const {
+  require_shape(*this, points, first, values);
+  const auto coefficients = coefficients_.view().column_range(first, values.rows());
+  parallel_for_blocks(points.rows(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    Matrix<double> kernel_values(std::min(kRowBlock, end - begin), reference_.rows());
+    for (std::size_t i = begin; i < end; i += kRowBlock) {
+      const std::size_t rows = std::min(kRowBlock, end - i);
+      const auto block = kernel_values.view().row_range(0, rows);
+      prepared_->block.evaluate(points.row_range(i, rows), block);
+      const auto out = values.column_range(i, rows);
+      gemm(1.0, coefficients, Op::transpose, block, Op::transpose, 0.0, out);
+      require_finite_values(out);
+    }
+  });
+}
+
+double KernelDirections::inner_product(std::size_t i, const Directions& v, std::size_t j) const {
+  const auto* other = dynamic_cast<const KernelDirections*>(&v);
+  if (other == nullptr || to_string(other->kernel_.spec()) != to_string(kernel_.spec()) || v.dim() != dim()) {
+    fail(ErrorCode::shape_mismatch, "directions of {} and {} live in different spaces", to_string(kernel_.spec()),
+         to_string(v.kernel().spec()));
+  }
+  Matrix<double> gram(reference_.rows(), other->reference_.rows());
+  kernel_.evaluate(reference_, other->reference_, gram);
+  double total = 0.0;
+  for (std::size_t a = 0; a < gram.rows(); ++a) {
+    for (std::size_t b = 0; b < gram.cols(); ++b)
+      total += coefficients_(a, i) * gram(a, b) * other->coefficients_(b, j);
+  }
+  return total;
+}
+
+LinearDirections::LinearDirections(Matrix<double> weights, bool normalise, double jitter)
+    : kernel_(linear_kernel()), weights_(std::move(weights)) {
+  require_finite(weights_, "directions");
+  for (std::size_t i = 0; i < weights_.rows(); ++i) {
+    const auto row = weights_.row(i);
+    // Scaled by the largest entry first: a row of huge or tiny numbers has a length all the same.
+    double largest = 0.0;
+    for (const double w : row) largest = std::max(largest, std::abs(w));
+    double squared = 0.0;
+    for (const double w : row) squared += largest > 0.0 ? (w / largest) * (w / largest) : 0.0;
+    const double length = std::sqrt(squared * largest * largest + jitter);
+    if (!(length > 0.0) || !std::isfinite(length)) {
+      fail(ErrorCode::degenerate_directions, "degenerate reference points: direction {} has length {}", i + 1, length);
+    }
+    if (!normalise) continue;
+    for (double& w : row) w /= length;
+  }
+}
+
+void LinearDirections::evaluate(MatrixView<const double> points, std::size_t first, MatrixView<double> values,
+                                ThreadCount threads) const {
+  require_shape(*this, points, first, values);
+  const auto weights = weights_.view().row_range(first, values.rows());
+  parallel_for_blocks(points.rows(), kRowBlock, threads, [&](std::size_t begin, std::size_t end) {
+    const auto out = values.column_range(begin, end - begin);
+    gemm(1.0, weights, Op::none, points.row_range(begin, end - begin), Op::transpose, 0.0, out);
+    require_finite_values(out);
+  });
+}
+
+void LinearDirections::evaluate_from(std::span<const double> origin, MatrixView<const double> points, std::size_t first,
+                                     MatrixView<double> values, ThreadCount threads) const {
+  require_shape(*this, points, first, values);
+  const auto weights = weights_.view().row_range(first, values.rows());
+  parallel_for_blocks(points.rows(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    Matrix<double> moved(std::min(kRowBlock, end - begin), dim());
+    for (std::size_t i = begin; i < end; i += kRowBlock) {
+      const std::size_t rows = std::min(kRowBlock, end - i);
+      for (std::size_t r = 0; r < rows; ++r) simd::center(points.row(i + r), origin, moved.row(r));
+      const auto out = values.column_range(i, rows);
+      gemm(1.0, weights, Op::none, moved.view().row_range(0, rows), Op::transpose, 0.0, out);
+      require_finite_values(out);
+    }
+  });
+}
+
+double LinearDirections::inner_product(std::size_t i, const Directions& v, std::size_t j) const {
+  const auto* other = dynamic_cast<const LinearDirections*>(&v);
+  if (other == nullptr || other->dim() != dim()) {
+    fail(ErrorCode::shape_mismatch, "directions of {} and {} live in different spaces", to_string(kernel_.spec()),
+         to_string(v.kernel().spec()));
+  }
+  double total = 0.0;
+  for (std::size_t k = 0; k < dim(); ++k) total += weights_(i, k) * other->weights_(j, k);
+  return total;
+}
+
+}  // namespace kqd

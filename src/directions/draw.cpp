@@ -1,0 +1,170 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/blas.hpp"
+#include "core/names.hpp"
+#include "core/random.hpp"
+#include "directions/reference.hpp"
+#include "directions/squared_norms.hpp"
+#include "kqd/directions/directions.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::array<Name<DirectionFamily>, 3> kFamilies = {{
+    {DirectionFamily::gaussian, "gaussian"},
+    {DirectionFamily::linear, "linear"},
+    {DirectionFamily::axis, "axis"},
+}};
+
+constexpr std::array<Name<ReferenceMeasure>, 5> kMeasures = {{
+    {ReferenceMeasure::gaussian, "gaussian"},
+    {ReferenceMeasure::uniform, "uniform"},
+    {ReferenceMeasure::pooled, "pooled"},
+    {ReferenceMeasure::balanced, "balanced"},
+    {ReferenceMeasure::points, "points"},
+}};
+
+constexpr int kMaxRedraws = 10;
+constexpr std::size_t kLargestCount = 1U << 20U;  // of directions or reference points; above it is a mistyped number
+
+std::size_t default_num_reference(std::size_t pool_size) {
+  return std::max<std::size_t>(2, std::min<std::size_t>(64, pool_size / 8));
+}
+
+// Column i of the coefficients: lambda ~ N(0, I_m), scaled by m^-1/2 so that f has the law of Proposition 1 even when
+// it is not normalised. Attempts of one direction have streams of their own, far from those of the others.
+void draw_coefficients(Matrix<double>& coefficients, std::size_t i, int attempt, Seed seed) {
+  RandomStream stream(seed, Purpose::coefficients, i + (static_cast<std::uint64_t>(attempt) << 48U));
+  const double scale = 1.0 / std::sqrt(static_cast<double>(coefficients.rows()));
+  for (std::size_t j = 0; j < coefficients.rows(); ++j) coefficients(j, i) = scale * stream.normal();
+}
+
+std::shared_ptr<const Directions> span_directions(const Kernel& kernel, const Matrix<double>& reference,
+                                                  const Matrix<double>& coefficients, const DirectionOptions& options) {
+  const KernelSpec& spec = kernel.spec();
+  if (spec.family == KernelFamily::linear && spec.offset == 0.0) {
+    // sum_j c_j (z_j . x) = (sum_j c_j z_j) . x: the direction is a vector of R^d.
+    Matrix<double> weights(coefficients.cols(), reference.cols());
+    gemm(1.0, coefficients, Op::transpose, reference, Op::none, 0.0, weights);
+    return std::make_shared<LinearDirections>(std::move(weights), options.normalise, options.jitter);
+  }
+  return std::make_shared<KernelDirections>(kernel, reference, coefficients, options.normalise, options.jitter);
+}
+
+// A null direction is drawn again, at most kMaxRedraws times; what is null after that is refused by span_directions.
+std::shared_ptr<const Directions> draw_gaussian(const Kernel& kernel, const Matrix<double>& reference,
+                                                const DirectionOptions& options, Seed seed) {
+  Matrix<double> coefficients(reference.rows(), options.num_directions);
+  for (std::size_t i = 0; i < options.num_directions; ++i) draw_coefficients(coefficients, i, 0, seed);
+  for (int attempt = 1; attempt <= kMaxRedraws; ++attempt) {
+    const SquaredNorms norms = squared_norms(kernel, reference, coefficients);
+    bool all_usable = true;
+    for (std::size_t i = 0; i < options.num_directions; ++i) {
+      if (!norms.is_null(i, options.jitter)) continue;
+      draw_coefficients(coefficients, i, attempt, seed);
+      all_usable = false;
+    }
+    if (all_usable) break;
+  }
+  return span_directions(kernel, reference, coefficients, options);
+}
+
+Matrix<double> uniform_on_sphere(std::size_t count, std::size_t dim, Seed seed) {
+  Matrix<double> weights(count, dim);
+  for (std::size_t i = 0; i < count; ++i) {
+    RandomStream stream(seed, Purpose::linear_directions, i);
+    for (double& w : weights.row(i)) w = stream.normal();
+  }
+  return weights;
+}
+
+Matrix<double> identity(std::size_t dim) {
+  Matrix<double> axes(dim, dim, 0.0);
+  for (std::size_t k = 0; k < dim; ++k) axes(k, k) = 1.0;
+  return axes;
+}
+
+// The number of reference points, held to what the measure can give.
+std::size_t resolve_num_reference(const DirectionOptions& options, std::size_t pool_size,
+                                  std::vector<std::string>& warnings) {
+  if (options.reference == ReferenceMeasure::points) return options.reference_points.rows();
+  const std::size_t wanted = !options.coefficients.empty()
+                                 ? options.coefficients.rows()
+                                 : options.num_reference.value_or(default_num_reference(pool_size));
+  const bool from_pool =
+      options.reference == ReferenceMeasure::pooled || options.reference == ReferenceMeasure::balanced;
+  if (!from_pool || wanted < pool_size) return wanted;
+  if (wanted > pool_size) {
+    warnings.push_back(
+        fmt::format("num_reference = {} is more than the {} pooled points; all of them are used", wanted, pool_size));
+  } else if (options.num_reference || !options.coefficients.empty()) {
+    warnings.push_back(fmt::format("num_reference = {} uses every pooled point as a reference point", wanted));
+  }
+  return pool_size;
+}
+
+}  // namespace
+
+std::string to_string(DirectionFamily family) {
+  return std::string(name_of(kFamilies, family));
+}
+std::string to_string(ReferenceMeasure measure) {
+  return std::string(name_of(kMeasures, measure));
+}
+DirectionFamily parse_direction_family(std::string_view text) {
+  return value_of(kFamilies, text, "directions");
+}
+ReferenceMeasure parse_reference_measure(std::string_view text) {
+  return value_of(kMeasures, text, "reference");
+}
+
+void validate(const DirectionOptions& options, std::size_t dim) {
+  const auto require_count = [](std::string_view field, std::size_t value) {
+    if (value < 1 || value > kLargestCount) {
+      fail(ErrorCode::invalid_option, "DirectionOptions::{} = {}, needs 1..{}", field, value, kLargestCount);
+    }
+  };
+  require_count("num_directions", options.num_directions);
+  if (options.num_reference) require_count("num_reference", *options.num_reference);
+  if (!std::isfinite(options.jitter) || options.jitter < 0.0) {
+    fail(ErrorCode::invalid_option, "DirectionOptions::jitter = {}, needs a finite number >= 0", options.jitter);
+  }
+  const bool own_points = options.reference == ReferenceMeasure::points;
+  if (own_points && options.reference_points.empty()) {
+    fail(ErrorCode::invalid_option, "DirectionOptions::reference_points is empty, reference \"points\" needs them");
+  }
+  if (own_points && options.reference_points.cols() != dim) {
+    fail(ErrorCode::shape_mismatch, "reference points have {} columns and the data {}, expected the same number",
+         options.reference_points.cols(), dim);
+  }
+  if (own_points && !options.coefficients.empty() && options.coefficients.rows() != options.reference_points.rows()) {
+    fail(ErrorCode::shape_mismatch, "coefficients have {} rows for {} reference points, expected one row per point",
+         options.coefficients.rows(), options.reference_points.rows());
+  }
+}
+
+DrawnDirections draw_directions(const Kernel& kernel, const SampleView& x, const SampleView& y,
+                                const DirectionOptions& options, Seed seed) {
+  const Pool pool{x.points, y.points};
+  validate(options, pool.dim());
+  DrawnDirections drawn;
+  if (options.family == DirectionFamily::linear) {
+    drawn.directions = std::make_shared<LinearDirections>(uniform_on_sphere(options.num_directions, pool.dim(), seed));
+    return drawn;
+  }
+  if (options.family == DirectionFamily::axis) {
+    drawn.directions = std::make_shared<LinearDirections>(identity(pool.dim()));
+    return drawn;
+  }
+  drawn.num_reference = resolve_num_reference(options, pool.size(), drawn.warnings);
+  ReferencePoints reference = draw_reference(pool, options, drawn.num_reference, seed);
+  drawn.pooled_rows = std::move(reference.pooled_rows);
+  drawn.directions = options.coefficients.empty()
+                         ? draw_gaussian(kernel, reference.points, options, seed)
+                         : span_directions(kernel, reference.points, options.coefficients, options);
+  return drawn;
+}
+
+}  // namespace kqd

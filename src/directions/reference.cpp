@@ -1,0 +1,102 @@
+#include "directions/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/fail.hpp"
+#include "core/random.hpp"
+#include "core/summation.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kMaxScaleRows = 32768;
+constexpr double kNormalIqr = 1.349;   // the interquartile range of N(0, 1), as the paper rounds it
+constexpr double kNormalMad = 1.4826;  // sd of a normal sample over its median absolute deviation
+
+// The value at a fraction of the order statistics, by linear interpolation between neighbours.
+double percentile(std::vector<double>& values, double fraction) {
+  const double place = fraction * static_cast<double>(values.size() - 1);
+  const auto below = values.begin() + static_cast<std::ptrdiff_t>(place);
+  std::ranges::nth_element(values, below);
+  const double low = *below;
+  if (below + 1 == values.end()) return low;
+  const double high = *std::min_element(below + 1, values.end());
+  return low + (place - std::floor(place)) * (high - low);
+}
+
+double standard_deviation(const std::vector<double>& values) {
+  if (values.size() < 2) return 0.0;
+  const double mean = sum(values) / static_cast<double>(values.size());
+  CompensatedSum squares;
+  for (const double v : values) squares.add((v - mean) * (v - mean));
+  return std::sqrt(squares.value() / static_cast<double>(values.size() - 1));
+}
+
+// The IQR, or what stands for it when at least half of the values are equal.
+double robust_range(std::vector<double>& values, double median) {
+  const double iqr = percentile(values, 0.75) - percentile(values, 0.25);
+  if (iqr > 0.0) return iqr;
+  std::vector<double> deviations(values.size());
+  std::ranges::transform(values, deviations.begin(), [&](double v) { return std::abs(v - median); });
+  const double mad = percentile(deviations, 0.5);
+  if (mad > 0.0) return kNormalIqr * kNormalMad * mad;
+  return kNormalIqr * standard_deviation(values);
+}
+
+Matrix<double> scaled_draws(const Pool& pool, const DirectionOptions& options, std::size_t m, Seed seed) {
+  const ColumnScale scale = column_scale(pool, seed);
+  const bool gaussian = options.reference == ReferenceMeasure::gaussian;
+  Matrix<double> points(m, pool.dim());
+  for (std::size_t j = 0; j < m; ++j) {
+    RandomStream stream(seed, Purpose::reference_points, j);
+    for (std::size_t k = 0; k < pool.dim(); ++k) {
+      const double center = options.zero_centred ? 0.0 : scale.median[k];
+      const double draw = gaussian ? stream.normal() / kNormalIqr : 2.0 * stream.uniform() - 1.0;
+      points(j, k) = center + scale.iqr[k] * draw;
+    }
+  }
+  return points;
+}
+
+}  // namespace
+
+ColumnScale column_scale(const Pool& pool, Seed seed) {
+  const Matrix<double> rows = subsample(pool, kMaxScaleRows, seed, Purpose::scale_subsample);
+  ColumnScale scale{std::vector<double>(pool.dim()), std::vector<double>(pool.dim())};
+  std::vector<double> column(rows.rows());
+  for (std::size_t k = 0; k < pool.dim(); ++k) {
+    for (std::size_t i = 0; i < rows.rows(); ++i) column[i] = rows(i, k);
+    scale.median[k] = percentile(column, 0.5);
+    scale.iqr[k] = robust_range(column, scale.median[k]);
+  }
+  return scale;
+}
+
+ReferencePoints draw_reference(const Pool& pool, const DirectionOptions& options, std::size_t m, Seed seed) {
+  switch (options.reference) {
+    case ReferenceMeasure::gaussian:
+    case ReferenceMeasure::uniform:
+      return {scaled_draws(pool, options, m, seed), {}};
+    case ReferenceMeasure::points:
+      return {options.reference_points, {}};
+    case ReferenceMeasure::pooled: {
+      RandomStream stream(seed, Purpose::reference_points);
+      auto rows = sample_without_replacement(pool.size(), m, stream);
+      return {gather(pool, rows), std::move(rows)};
+    }
+    case ReferenceMeasure::balanced: {
+      const std::size_t nx = pool.x.rows();
+      const std::size_t from_x = std::min(nx, std::max(m / 2, m - std::min(m, pool.y.rows())));
+      RandomStream x_stream(seed, Purpose::reference_points, 0);
+      RandomStream y_stream(seed, Purpose::reference_points, 1);
+      auto rows = sample_without_replacement(nx, from_x, x_stream);
+      for (const std::size_t row : sample_without_replacement(pool.y.rows(), m - from_x, y_stream))
+        rows.push_back(nx + row);
+      return {gather(pool, rows), std::move(rows)};
+    }
+  }
+  fail(ErrorCode::internal, "unknown reference measure");
+}
+
+}  // namespace kqd

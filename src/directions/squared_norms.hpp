@@ -1,0 +1,22 @@
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "kqd/core/matrix_view.hpp"
+#include "kqd/kernel/kernel.hpp"
+
+namespace kqd {
+
+/// ||f_i||^2 = c_i' K_zz c_i of f_i = sum_j c_ji k(z_j, .), and sum_j c_ji^2 k(z_j, z_j) to compare it with.
+struct SquaredNorms {
+  std::vector<double> norms;
+  std::vector<double> terms;
+
+  /// True when ||f_i||^2 + jitter is 0 up to rounding, so that f_i has no direction (methods A1).
+  [[nodiscard]] bool is_null(std::size_t i, double jitter) const;
+};
+
+[[nodiscard]] SquaredNorms squared_norms(const Kernel& kernel, MatrixView<const double> reference,
+                                         MatrixView<const double> coefficients);
+
+}  // namespace kqd

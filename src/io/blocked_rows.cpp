@@ -1,0 +1,53 @@
+#include "io/blocked_rows.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+#include "core/fail.hpp"
+
+namespace kqd {
+
+BlockedRows::BlockedRows(std::size_t cols, std::size_t block_bytes)
+    : cols_(cols), rows_per_block_(std::max<std::size_t>(1, block_bytes / sizeof(double) / cols)) {
+  KQD_ASSERT(cols > 0);
+}
+
+void BlockedRows::Unmap::operator()(double* pages) const {
+  ::munmap(pages, bytes);
+}
+
+// Straight from the system: a heap may keep freed blocks for itself, and then draining would save nothing.
+void BlockedRows::add_block() {
+  const std::size_t bytes = rows_per_block_ * cols_ * sizeof(double);
+  void* pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw std::bad_alloc();  // NOLINT(cppcoreguidelines-pro-type-cstyle-cast): a POSIX macro
+  blocks_.push_back(Pages(static_cast<double*>(pages), Unmap{bytes}));
+  next_row_ = blocks_.back().get();
+}
+
+void BlockedRows::append_rows(std::size_t count) {
+  while (count > 0) {
+    if (rows_ == blocks_.size() * rows_per_block_) add_block();
+    const std::size_t added = std::min(count, blocks_.size() * rows_per_block_ - rows_);
+    next_row_ += added * cols_;
+    rows_ += added;
+    count -= added;
+  }
+}
+
+MatrixView<double> BlockedRows::block(std::size_t index) {
+  return {blocks_[index].get(), std::min(rows_per_block_, rows_ - index * rows_per_block_), cols_};
+}
+
+void BlockedRows::drain(FunctionRef<void(std::size_t, MatrixView<const double>)> visit) {
+  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+    visit(k * rows_per_block_, block(k));
+    blocks_[k].reset();
+  }
+  blocks_.clear();
+  rows_ = 0;
+}
+
+}  // namespace kqd

@@ -1,0 +1,61 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "core/executor.hpp"
+#include "kqd/core/matrix_view.hpp"
+
+namespace kqd {
+
+/// Rows of numbers that grow in number, kept in blocks of whole rows.
+///
+/// A vector that doubles would hold the data up to three times while it grows. Blocks never move, and drain() gives
+/// each back to the system once it was seen, so a matrix filled from the blocks and the blocks together take the space
+/// of the matrix and one block.
+class BlockedRows {
+ public:
+  static constexpr std::size_t kBlockBytes = std::size_t{4} << 20U;
+
+  BlockedRows() = default;
+  /// Rows of `cols` >= 1 numbers; a block holds as many as fit into `block_bytes`, and one at least.
+  explicit BlockedRows(std::size_t cols, std::size_t block_bytes = kBlockBytes);
+
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::size_t cols() const { return cols_; }
+
+  /// One more row: the place for its `cols` numbers, 0 as yet.
+  [[nodiscard]] double* append_row() {
+    if (rows_ == blocks_.size() * rows_per_block_) add_block();
+    double* row = next_row_;
+    next_row_ += cols_;
+    ++rows_;
+    return row;
+  }
+
+  /// `count` more rows of zeros. Pages that are not written take no memory.
+  void append_rows(std::size_t count);
+
+  [[nodiscard]] std::size_t num_blocks() const { return blocks_.size(); }
+  [[nodiscard]] MatrixView<double> block(std::size_t index);
+
+  /// Shows each block in order, with the number of its first row, and frees it; leaves no rows.
+  void drain(FunctionRef<void(std::size_t first_row, MatrixView<const double> block)> visit);
+
+ private:
+  struct Unmap {
+    std::size_t bytes = 0;
+    void operator()(double* pages) const;
+  };
+  using Pages = std::unique_ptr<double, Unmap>;
+
+  void add_block();
+
+  std::vector<Pages> blocks_;
+  double* next_row_ = nullptr;
+  std::size_t rows_ = 0;
+  std::size_t cols_ = 0;
+  std::size_t rows_per_block_ = 0;
+};
+
+}  // namespace kqd

@@ -1,0 +1,65 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace kqd {
+
+/// Bytes in one pass, from wherever they come. Readers of formats know no files, only this.
+class ByteSource {
+ public:
+  /// `name` starts every message about these bytes.
+  explicit ByteSource(std::string name) : name_(std::move(name)) {}
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+  virtual ~ByteSource() = default;
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+  /// How many bytes there are in all, if that is known before they are read.
+  [[nodiscard]] virtual std::optional<std::uint64_t> size() const = 0;
+
+  /// Fills `into` as far as the bytes go; returns how many, fewer than asked for at the end alone.
+  [[nodiscard]] virtual std::size_t read(std::span<char> into) = 0;
+
+ private:
+  std::string name_;
+};
+
+/// A file or a pipe.
+class FileSource final : public ByteSource {
+ public:
+  /// Throws Error{unreadable_input} for what is missing, a directory or not to be opened.
+  explicit FileSource(const std::string& path);
+  ~FileSource() override;
+
+  [[nodiscard]] std::optional<std::uint64_t> size() const override { return size_; }
+  [[nodiscard]] std::size_t read(std::span<char> into) override;
+
+ private:
+  int descriptor_ = -1;
+  std::optional<std::uint64_t> size_;
+};
+
+/// Bytes in memory, not owned.
+class MemorySource final : public ByteSource {
+ public:
+  MemorySource(std::string name, std::string_view bytes)
+      : ByteSource(std::move(name)), left_(bytes), size_(bytes.size()) {}
+
+  [[nodiscard]] std::optional<std::uint64_t> size() const override { return size_; }
+  [[nodiscard]] std::size_t read(std::span<char> into) override;
+
+ private:
+  std::string_view left_;
+  std::size_t size_;
+};
+
+/// All bytes that are left.
+[[nodiscard]] std::string read_all(ByteSource& source);
+
+}  // namespace kqd

@@ -1,0 +1,65 @@
+#include "io/number.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <system_error>
+
+namespace kqd {
+namespace {
+
+constexpr std::array<std::string_view, 14> kMissing = {"",    "na",      "n/a", "#n/a",     "nan", "null", "none",
+                                                       "nil", "missing", "inf", "infinity", "-",   "?",    "."};
+
+// std::from_chars knows no leading plus; what follows it must not be a second sign.
+const char* skip_plus(const char* first, const char* last) {
+  return last - first >= 2 && *first == '+' && first[1] != '-' ? first + 1 : first;
+}
+
+bool is_missing(std::string_view text) {
+  if (text.size() > 1 && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return std::ranges::find(kMissing, lower) != kMissing.end();
+}
+
+// Of a decimal number that is no double: whether it is too small rather than too large, told by the decimal place of
+// its first digit that is not 0 (as in 0.d * 10^place) and the exponent.
+bool is_below_range(std::string_view text) {
+  const auto exponent_mark = text.find_first_of("eE");
+  const std::string_view mantissa = text.substr(0, exponent_mark);
+  const auto point = std::min(mantissa.find('.'), mantissa.size());
+  const auto lead = mantissa.find_first_of("123456789");
+  const auto place = static_cast<long long>(point) - static_cast<long long>(lead);
+  if (exponent_mark == std::string_view::npos) return place < 0;
+  const char* digits = skip_plus(text.data() + exponent_mark + 1, text.data() + text.size());
+  long long exponent = 0;
+  const bool fits = std::from_chars(digits, text.data() + text.size(), exponent).ec == std::errc{};
+  return fits ? exponent < -place : *digits == '-';
+}
+
+}  // namespace
+
+const char* parse_finite(const char* first, const char* last, double& value) {
+  const auto [end, error] = std::from_chars(skip_plus(first, last), last, value);
+  const bool finite = error == std::errc{} && std::abs(value) <= std::numeric_limits<double>::max();
+  return finite ? end : nullptr;
+}
+
+Cell parse_cell(std::string_view text) {
+  const char* last = text.data() + text.size();
+  double value = 0.0;
+  if (!text.empty() && parse_finite(text.data(), last, value) == last) return {CellKind::number, value};
+  if (is_missing(text)) return {CellKind::missing};
+  const auto [end, error] = std::from_chars(skip_plus(text.data(), last), last, value);
+  if (error != std::errc::result_out_of_range || end != last) return {CellKind::text};
+  if (!is_below_range(text)) return {CellKind::out_of_range};
+  return {CellKind::number, text.front() == '-' ? -0.0 : 0.0};
+}
+
+}  // namespace kqd

@@ -1,0 +1,26 @@
+#pragma once
+#include <string_view>
+
+namespace kqd {
+
+/// What the text of a cell stands for.
+enum class CellKind {
+  number,        ///< a finite number
+  missing,       ///< nothing, or a spelling of "missing" or of a value that is not finite: NA, nan, null, inf, ...
+  out_of_range,  ///< a number larger than any double
+  text,          ///< anything else
+};
+
+struct Cell {
+  CellKind kind = CellKind::text;
+  double value = 0.0;  ///< of a number; 0 otherwise
+};
+
+/// The finite number at the front of [first, last), a leading + allowed: returns where it ends, or nullptr if there is
+/// none. The value is the nearest double.
+[[nodiscard]] const char* parse_finite(const char* first, const char* last, double& value);
+
+/// What a whole cell without blanks around it stands for. A number too small for a double is a zero of its sign.
+[[nodiscard]] Cell parse_cell(std::string_view text);
+
+}  // namespace kqd

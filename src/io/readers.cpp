@@ -1,0 +1,80 @@
+#include "io/readers.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "core/fail.hpp"
+#include "io/byte_source.hpp"
+#include "io/csv.hpp"
+#include "io/npy.hpp"
+#include "io/text.hpp"
+#include "kqd/io/read.hpp"
+
+namespace kqd {
+namespace {
+
+// One format: the suffix it is known by, and the way from a path to a table.
+struct Reader {
+  std::string_view suffix;
+  Table (*read)(const std::string& path);
+};
+
+Table read_csv_file(const std::string& path) {
+  FileSource source(path);
+  return read_csv(source);
+}
+
+Table read_tsv_file(const std::string& path) {
+  FileSource source(path);
+  return read_csv(source, {.delimiter = '\t'});
+}
+
+Table read_npy_file(const std::string& path) {
+  FileSource source(path);
+  return read_npy(source);
+}
+
+// In the order in which messages list them.
+constexpr std::array<Reader, 3> kReaders = {{
+    {".csv", read_csv_file},
+    {".tsv", read_tsv_file},
+    {".npy", read_npy_file},
+}};
+
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+bool has_suffix(std::string_view path, std::string_view suffix) {
+  return path.size() >= suffix.size() &&
+         std::ranges::equal(path.substr(path.size() - suffix.size()), suffix, {}, lower);
+}
+
+[[noreturn]] void fail_unknown_format(const std::string& path) {
+  const std::string suffix = std::filesystem::path(path).extension().string();
+  const std::string found =
+      suffix.empty() ? "has no suffix to tell its format by" : "has the unknown suffix " + in_quotes(suffix);
+  fail(ErrorCode::unreadable_input, "{}: {}, expected one of {}", printable(path), found,
+       fmt::join(known_suffixes(), ", "));
+}
+
+}  // namespace
+
+Table read_table(const std::string& path) {
+  const auto reader = std::ranges::find_if(kReaders, [&](const Reader& r) { return has_suffix(path, r.suffix); });
+  if (reader == kReaders.end()) fail_unknown_format(path);
+  return reader->read(path);
+}
+
+std::vector<std::string> known_suffixes() {
+  std::vector<std::string> suffixes;
+  for (const Reader& reader : kReaders) suffixes.emplace_back(reader.suffix);
+  return suffixes;
+}
+
+}  // namespace kqd

@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+namespace kqd {
+
+/// Text of unknown origin, safe to print: control characters and bytes that are not UTF-8 become \n, \t, \r or \xNN.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// The same, cut after 40 characters with "..." in place of the rest: how a message shows a name.
+[[nodiscard]] std::string shortened(std::string_view text);
+
+/// The same between double quotes, with quotes and backslashes escaped: how a message shows a value.
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
+/// Whether all of the text is well-formed UTF-8.
+[[nodiscard]] bool is_utf8(std::string_view text);
+
+}  // namespace kqd

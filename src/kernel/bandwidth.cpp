@@ -1,0 +1,163 @@
+#include "kqd/kernel/bandwidth.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/fail.hpp"
+#include "core/pool.hpp"
+#include "kernel/kernel_traits.hpp"
+#include "kernel/pairwise.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kMaxMedianPoints = 1000;
+
+// Pairwise quantities of the rows over i < j, or over all ordered pairs including i = j.
+std::vector<double> pairwise_values(MatrixView<const double> rows, PairQuantity quantity, bool with_diagonal) {
+  const std::size_t n = rows.rows();
+  Matrix<double> values(n, n);
+  PairwiseBlock(quantity, rows).evaluate(rows, values);
+  std::vector<double> result;
+  result.reserve(with_diagonal ? n * n : n * (n - 1) / 2);
+  for (std::size_t i = 0; i < n; ++i) {
+    // Each pair once from the upper triangle, mirrored if need be: the two roundings of a pair never disagree.
+    for (std::size_t j = with_diagonal ? 0 : i + 1; j < n; ++j) {
+      result.push_back(i == j ? 0.0 : values(std::min(i, j), std::max(i, j)));
+    }
+  }
+  return result;
+}
+
+// The middle value, or the mean of the two middle ones.
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  if (values.size() % 2 == 1) return *middle;
+  return 0.5 * (*middle + *std::max_element(values.begin(), middle));
+}
+
+// The median of a pool's distances; squared ones for the Gaussian, whose formula takes the median of r^2.
+struct Medians {
+  Medians(const Pool& pool, BandwidthRule rule, Seed seed, std::vector<std::string>& warnings)
+      : rows_(subsample(pool, kMaxMedianPoints, seed, Purpose::bandwidth_subsample)),
+        rule_(rule),
+        warnings_(warnings) {}
+
+  double of(PairQuantity quantity, bool take_root) {
+    auto values = rows_.rows() < 2 ? std::vector<double>{}
+                                   : pairwise_values(rows_, quantity, rule_ == BandwidthRule::median_with_diagonal);
+    if (take_root) {
+      for (double& v : values) v = std::sqrt(v);
+    }
+    double result = values.empty() ? 0.0 : median(values);
+    if (result > 0.0) return result;
+    std::erase_if(values, [](double v) { return v <= 0.0; });
+    if (!values.empty()) {
+      result = median(values);
+      warnings_.push_back(
+          fmt::format("more than half of the pooled points coincide; the bandwidth is from the median of the non-zero "
+                      "distances, {:.6g}",
+                      result));
+      return result;
+    }
+    warnings_.emplace_back("all pooled points coincide; the bandwidth is 1");
+    return 0.0;
+  }
+
+ private:
+  Matrix<double> rows_;
+  BandwidthRule rule_;
+  std::vector<std::string>& warnings_;
+};
+
+double bandwidth_of(KernelFamily family, Medians& medians) {
+  if (family == KernelFamily::gaussian) {
+    const double m = medians.of(PairQuantity::squared_distance, false);
+    return m > 0.0 ? std::sqrt(m / 2.0) : 1.0;
+  }
+  const bool l1 = family == KernelFamily::laplace;
+  const double m = medians.of(l1 ? PairQuantity::l1_distance : PairQuantity::squared_distance, !l1);
+  return m > 0.0 ? m : 1.0;
+}
+
+template <class Fill>
+void for_each_leaf_of(KernelSpec& spec, const Fill& fill) {
+  if (!is_composite(spec.family)) return fill(spec);
+  for (KernelSpec& part : spec.parts) for_each_leaf_of(part, fill);
+}
+
+// The value at a fraction of a sorted list, by linear interpolation.
+double percentile(const std::vector<double>& sorted, double fraction) {
+  const double place = fraction * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+void require_grid(const std::vector<double>& sorted_distances, std::size_t count) {
+  if (sorted_distances.empty()) fail(ErrorCode::empty_sample, "a bandwidth grid needs at least two pooled points");
+  if (count == 0) fail(ErrorCode::invalid_option, "a bandwidth grid of 0 values, needs >= 1");
+}
+
+double fraction_of(std::size_t i, std::size_t count) {
+  return count == 1 ? 0.5 : static_cast<double>(i) / static_cast<double>(count - 1);
+}
+
+}  // namespace
+
+KernelSpec resolve(const KernelSpec& spec, const SampleView& x, const SampleView& y, BandwidthRule rule, Seed seed,
+                   std::vector<std::string>& warnings) {
+  validate(spec);
+  KernelSpec resolved = spec;
+  const Pool pool{x.points, y.points};
+  std::optional<Medians> medians;  // the subsample is drawn when the first leaf asks for it
+  for_each_leaf_of(resolved, [&](KernelSpec& leaf) {
+    if (has_bandwidth(leaf.family) && !leaf.bandwidth) {
+      if (!medians) medians.emplace(pool, rule, seed, warnings);
+      leaf.bandwidth = bandwidth_of(leaf.family, *medians);
+    }
+    if (leaf.family == KernelFamily::energy) {
+      if (leaf.origin.empty()) leaf.origin = pooled_mean(pool);
+      if (leaf.origin.size() != pool.dim()) {
+        fail(ErrorCode::shape_mismatch, "KernelSpec::origin has {} coordinates, needs {}", leaf.origin.size(),
+             pool.dim());
+      }
+    }
+  });
+  return resolved;
+}
+
+std::vector<double> pooled_distances(const SampleView& x, const SampleView& y, DistanceKind kind, Seed seed) {
+  const bool l1 = kind == DistanceKind::l1;
+  const Matrix<double> rows = subsample({x.points, y.points}, kMaxMedianPoints, seed, Purpose::bandwidth_subsample);
+  auto values = pairwise_values(rows, l1 ? PairQuantity::l1_distance : PairQuantity::squared_distance, false);
+  if (!l1) {
+    for (double& v : values) v = std::sqrt(v);
+  }
+  std::ranges::sort(values);
+  return values;
+}
+
+std::vector<double> geometric_bandwidth_grid(const std::vector<double>& sorted_distances, std::size_t count) {
+  require_grid(sorted_distances, count);
+  double low = sorted_distances.front();
+  if (low < 0.1) low = std::max(percentile(sorted_distances, 0.05), 0.1);
+  const double high = std::max(sorted_distances.back(), 0.3);
+  const double first = std::log(low / 2.0);
+  const double last = std::log(2.0 * high);
+  std::vector<double> grid(count);
+  for (std::size_t i = 0; i < count; ++i) grid[i] = std::exp(first + fraction_of(i, count) * (last - first));
+  return grid;
+}
+
+std::vector<double> quantile_bandwidth_grid(const std::vector<double>& sorted_distances, std::size_t count) {
+  require_grid(sorted_distances, count);
+  const double first = percentile(sorted_distances, 0.05) / 2.0;
+  const double last = 2.0 * percentile(sorted_distances, 0.95);
+  std::vector<double> grid(count);
+  for (std::size_t i = 0; i < count; ++i) grid[i] = first + fraction_of(i, count) * (last - first);
+  return grid;
+}
+
+}  // namespace kqd

@@ -1,0 +1,211 @@
+#include "kqd/kernel/kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/fail.hpp"
+#include "kernel/kernel_block.hpp"
+#include "kernel/kernel_traits.hpp"
+#include "simd/kernel_maps.hpp"
+
+namespace kqd {
+namespace {
+
+double dot(std::span<const double> a, std::span<const double> b) {
+  double total = 0.0;
+  for (std::size_t k = 0; k < a.size(); ++k) total += a[k] * b[k];
+  return total;
+}
+
+// |x - o|^beta of the distance-induced kernel.
+double distance_to_origin(const KernelSpec& spec, std::span<const double> x) {
+  double total = 0.0;
+  for (std::size_t k = 0; k < x.size(); ++k) total += (x[k] - spec.origin[k]) * (x[k] - spec.origin[k]);
+  return std::pow(total, spec.beta / 2.0);
+}
+
+// k(x, x) of a leaf, by its formula.
+double leaf_diagonal(const KernelSpec& spec, std::span<const double> x) {
+  switch (spec.family) {
+    case KernelFamily::linear:
+      return dot(x, x) + spec.offset;
+    case KernelFamily::polynomial:
+      return std::pow(dot(x, x) + spec.offset, spec.degree);
+    case KernelFamily::energy:
+      return distance_to_origin(spec, x);
+    default:
+      return 1.0;
+  }
+}
+
+double diagonal_at(const KernelSpec& spec, std::span<const double> x) {
+  if (spec.family == KernelFamily::sum) {
+    double total = 0.0;
+    for (const KernelSpec& part : spec.parts) total += part.weight * diagonal_at(part, x);
+    return total;
+  }
+  if (spec.family == KernelFamily::product) {
+    double total = 1.0;
+    for (const KernelSpec& part : spec.parts) total *= diagonal_at(part, x);
+    return total;
+  }
+  return leaf_diagonal(spec, x);
+}
+
+// sqrt k(x, x) of the polynomial that a normalised polynomial divides by.
+double polynomial_length(const KernelSpec& spec, std::span<const double> x) {
+  const double length = std::sqrt(std::pow(dot(x, x) + spec.offset, spec.degree));
+  if (!(length > 0.0)) {
+    fail(ErrorCode::invalid_option,
+         "normalised-polynomial with offset 0 is undefined at a point of length 0; use an offset > 0");
+  }
+  return length;
+}
+
+PairQuantity quantity_of(KernelFamily family) {
+  switch (family) {
+    case KernelFamily::laplace:
+      return PairQuantity::l1_distance;
+    case KernelFamily::linear:
+    case KernelFamily::polynomial:
+    case KernelFamily::normalised_polynomial:
+      return PairQuantity::dot;
+    default:
+      return PairQuantity::squared_distance;
+  }
+}
+
+void apply_formula(const KernelSpec& spec, std::span<double> v) {
+  using simd::Map;
+  const double s = spec.bandwidth.value_or(1.0);
+  switch (spec.family) {
+    case KernelFamily::gaussian:
+      return simd::apply_map(Map::exponential, 1.0 / (2.0 * s * s), 0.0, v);
+    case KernelFamily::laplace:
+      return simd::apply_map(Map::exponential, 1.0 / s, 0.0, v);
+    case KernelFamily::matern12:
+      return simd::apply_map(Map::exponential_root, 1.0 / s, 0.0, v);
+    case KernelFamily::matern32:
+      return simd::apply_map(Map::matern32, std::sqrt(3.0) / s, 0.0, v);
+    case KernelFamily::matern52:
+      return simd::apply_map(Map::matern52, std::sqrt(5.0) / s, 0.0, v);
+    case KernelFamily::rq:
+      return simd::apply_map(Map::inverse_power, 1.0 / (2.0 * spec.alpha * s * s), spec.alpha, v);
+    case KernelFamily::imq:
+      return simd::apply_map(Map::inverse_power, 1.0 / (s * s), spec.beta, v);
+    case KernelFamily::linear:
+      return simd::apply_map(Map::integer_power, spec.offset, 1.0, v);
+    case KernelFamily::polynomial:
+    case KernelFamily::normalised_polynomial:
+      return simd::apply_map(Map::integer_power, spec.offset, spec.degree, v);
+    case KernelFamily::energy:
+      return simd::apply_map(Map::distance_power, 0.0, spec.beta, v);
+    case KernelFamily::sum:
+    case KernelFamily::product:
+      break;
+  }
+  fail(ErrorCode::internal, "a sum or product kernel has no formula of its own");
+}
+
+template <class Visit>
+void for_each_leaf(const KernelSpec& spec, const Visit& visit) {
+  if (!is_composite(spec.family)) return visit(spec);
+  for (const KernelSpec& part : spec.parts) for_each_leaf(part, visit);
+}
+
+// What the formula needs per point besides the pair quantity; empty for most families.
+std::vector<double> point_terms(const KernelSpec& spec, MatrixView<const double> points) {
+  std::vector<double> terms;
+  const auto fill = [&](auto term) {
+    terms.resize(points.rows());
+    for (std::size_t i = 0; i < points.rows(); ++i) terms[i] = term(spec, points.row(i));
+  };
+  if (spec.family == KernelFamily::energy) fill(distance_to_origin);
+  if (spec.family == KernelFamily::normalised_polynomial) fill(polynomial_length);
+  return terms;
+}
+
+}  // namespace
+
+KernelBlock::KernelBlock(const Kernel& kernel, MatrixView<const double> z)
+    : spec_(kernel.spec()), num_points_(z.rows()) {
+  for_each_leaf(spec_, [&](const KernelSpec& leaf) {
+    parts_.push_back({leaf, PairwiseBlock(quantity_of(leaf.family), z), point_terms(leaf, z)});
+  });
+}
+
+void KernelBlock::evaluate(MatrixView<const double> x, MatrixView<double> values) const {
+  std::size_t next_part = 0;
+  evaluate_tree(spec_, next_part, x, values);
+}
+
+void KernelBlock::evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values) const {
+  part.pairs.evaluate(x, values);
+  const std::vector<double> x_terms = point_terms(part.spec, x);
+  for (std::size_t i = 0; i < x.rows(); ++i) {
+    const auto row = values.row(i);
+    apply_formula(part.spec, row);
+    if (part.spec.family == KernelFamily::energy) {
+      for (std::size_t j = 0; j < row.size(); ++j) row[j] = 0.5 * (x_terms[i] + part.z_terms[j] - row[j]);
+    } else if (part.spec.family == KernelFamily::normalised_polynomial) {
+      for (std::size_t j = 0; j < row.size(); ++j) row[j] /= x_terms[i] * part.z_terms[j];
+    }
+  }
+}
+
+void KernelBlock::evaluate_tree(const KernelSpec& spec, std::size_t& next_part, MatrixView<const double> x,
+                                MatrixView<double> values) const {
+  if (!is_composite(spec.family)) return evaluate_leaf(parts_[next_part++], x, values);
+  const bool is_sum = spec.family == KernelFamily::sum;
+  Matrix<double> part_values(values.rows(), values.cols());
+  for (std::size_t i = 0; i < values.rows(); ++i) std::ranges::fill(values.row(i), is_sum ? 0.0 : 1.0);
+  for (const KernelSpec& part : spec.parts) {
+    evaluate_tree(part, next_part, x, part_values);
+    for (std::size_t i = 0; i < values.rows(); ++i) {
+      const auto total = values.row(i);
+      const auto own = part_values.row(i);
+      for (std::size_t j = 0; j < total.size(); ++j) {
+        total[j] = is_sum ? total[j] + part.weight * own[j] : total[j] * own[j];
+      }
+    }
+  }
+}
+
+Kernel::Kernel(KernelSpec spec) : spec_(std::move(spec)) {
+  validate(spec_);
+  for_each_leaf(spec_, [](const KernelSpec& leaf) {
+    if (has_bandwidth(leaf.family) && !leaf.bandwidth) {
+      fail(ErrorCode::invalid_option, "KernelSpec::bandwidth of {} is not set, needs a number > 0", to_string(leaf));
+    }
+    if (leaf.family == KernelFamily::energy && leaf.origin.empty()) {
+      fail(ErrorCode::invalid_option, "KernelSpec::origin of energy is not set, needs one coordinate per column");
+    }
+  });
+}
+
+void Kernel::evaluate(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> values) const {
+  if (x.cols() != z.cols()) {
+    fail(ErrorCode::shape_mismatch, "kernel arguments have {} and {} columns, expected the same number", x.cols(),
+         z.cols());
+  }
+  if (values.rows() != x.rows() || values.cols() != z.rows()) {
+    fail(ErrorCode::shape_mismatch, "kernel values are {} x {}, expected {} x {}", values.rows(), values.cols(),
+         x.rows(), z.rows());
+  }
+  KernelBlock(*this, z).evaluate(x, values);
+}
+
+void Kernel::diagonal(MatrixView<const double> x, std::span<double> values) const {
+  if (values.size() != x.rows()) {
+    fail(ErrorCode::shape_mismatch, "{} diagonal values for {} rows", values.size(), x.rows());
+  }
+  for (std::size_t i = 0; i < x.rows(); ++i) values[i] = diagonal_at(spec_, x.row(i));
+}
+
+bool Kernel::shift_invariant() const {
+  bool all = true;
+  for_each_leaf(spec_, [&](const KernelSpec& leaf) { all = all && has_bandwidth(leaf.family); });
+  return all;
+}
+
+}  // namespace kqd

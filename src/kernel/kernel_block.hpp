@@ -1,0 +1,38 @@
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "kernel/pairwise.hpp"
+#include "kqd/kernel/kernel.hpp"
+
+namespace kqd {
+
+/// A kernel with its second argument fixed to points z_1..z_m: what does not depend on x is computed once.
+class KernelBlock {
+ public:
+  KernelBlock(const Kernel& kernel, MatrixView<const double> z);
+
+  [[nodiscard]] std::size_t num_points() const { return num_points_; }
+
+  /// values(i, j) = k(x_i, z_j), on the calling thread.
+  void evaluate(MatrixView<const double> x, MatrixView<double> values) const;
+
+ private:
+  // One leaf of a sum or product (or the whole kernel): its pair quantities and, where the formula needs them, k(z, z)
+  // or |z - o|^beta per point.
+  struct Part {
+    KernelSpec spec;
+    PairwiseBlock pairs;
+    std::vector<double> z_terms;
+  };
+
+  void evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values) const;
+  void evaluate_tree(const KernelSpec& spec, std::size_t& next_part, MatrixView<const double> x,
+                     MatrixView<double> values) const;
+
+  KernelSpec spec_;
+  std::size_t num_points_;
+  std::vector<Part> parts_;  // the leaves of spec_, depth first
+};
+
+}  // namespace kqd

@@ -1,0 +1,93 @@
+#include "kernel/pairwise.hpp"
+
+#include <algorithm>
+
+#include "core/blas.hpp"
+#include "core/pool.hpp"
+#include "simd/kernel_maps.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kRowBlock = 256;
+// Columns that are centred and multiplied together: 256 x 512 doubles are 1 MB, which stays in the second-level cache.
+constexpr std::size_t kDepthBlock = 512;
+// A squared distance this small beside |x|^2 + |z|^2 has lost more than six of its sixteen digits.
+constexpr double kCancelled = 1e-6;
+
+Matrix<double> transposed(MatrixView<const double> a) {
+  Matrix<double> result(a.cols(), a.rows());
+  for (std::size_t i = 0; i < a.rows(); ++i) {
+    for (std::size_t j = 0; j < a.cols(); ++j) result(j, i) = a(i, j);
+  }
+  return result;
+}
+
+double squared_distance(std::span<const double> a, std::span<const double> b) {
+  double total = 0.0;
+  for (std::size_t k = 0; k < a.size(); ++k) total += (a[k] - b[k]) * (a[k] - b[k]);
+  return total;
+}
+
+}  // namespace
+
+PairwiseBlock::PairwiseBlock(PairQuantity quantity, MatrixView<const double> z) : quantity_(quantity), z_(z) {
+  const bool by_differences =
+      quantity == PairQuantity::l1_distance || (quantity == PairQuantity::squared_distance && z.cols() <= kDirectDim);
+  if (by_differences) {
+    z_columns_ = transposed(z);
+  } else if (quantity == PairQuantity::squared_distance) {
+    origin_ = pooled_mean({z, MatrixView<const double>(nullptr, 0, z.cols())});
+    z_norms_.resize(z.rows());
+    for (std::size_t j = 0; j < z.rows(); ++j) z_norms_[j] = simd::center(z.row(j), origin_, z_.row(j));
+  }
+}
+
+void PairwiseBlock::evaluate(MatrixView<const double> x, MatrixView<double> values) const {
+  if (quantity_ == PairQuantity::dot) {
+    for (std::size_t i = 0; i < x.rows(); i += kRowBlock) {
+      const std::size_t rows = std::min(kRowBlock, x.rows() - i);
+      gemm(1.0, x.row_range(i, rows), Op::none, z_.view(), Op::transpose, 0.0, values.row_range(i, rows));
+    }
+  } else if (!z_columns_.empty()) {
+    evaluate_by_differences(x, values);
+  } else {
+    evaluate_by_products(x, values);
+  }
+}
+
+void PairwiseBlock::evaluate_by_differences(MatrixView<const double> x, MatrixView<double> values) const {
+  const auto measure = quantity_ == PairQuantity::l1_distance ? simd::l1_distances : simd::squared_distances;
+  for (std::size_t i = 0; i < x.rows(); ++i) measure(x.row(i), z_columns_.data(), z_columns_.cols(), values.row(i));
+}
+
+void PairwiseBlock::evaluate_by_products(MatrixView<const double> x, MatrixView<double> values) const {
+  const std::size_t dim = x.cols();
+  Matrix<double> centred(std::min(kRowBlock, x.rows()), std::min(kDepthBlock, dim));
+  std::vector<double> x_norms(centred.rows());
+  std::vector<double> moved(dim);
+  for (std::size_t first = 0; first < x.rows(); first += kRowBlock) {
+    const std::size_t rows = std::min(kRowBlock, x.rows() - first);
+    const auto block = values.row_range(first, rows);
+    std::ranges::fill(x_norms, 0.0);
+    for (std::size_t k = 0; k < dim; k += kDepthBlock) {
+      const std::size_t depth = std::min(kDepthBlock, dim - k);
+      const MatrixView<double> part = centred.view().row_range(0, rows).column_range(0, depth);
+      const auto origin = std::span(origin_).subspan(k, depth);
+      for (std::size_t i = 0; i < rows; ++i) {
+        x_norms[i] += simd::center(x.row(first + i).subspan(k, depth), origin, part.row(i));
+      }
+      gemm(1.0, part, Op::none, z_.view().column_range(k, depth), Op::transpose, k == 0 ? 0.0 : 1.0, block);
+    }
+    for (std::size_t i = 0; i < rows; ++i) {
+      const auto row = block.row(i);
+      if (simd::distances_from_dots(x_norms[i], z_norms_, row) >= kCancelled) continue;
+      simd::center(x.row(first + i), origin_, moved);
+      for (std::size_t j = 0; j < row.size(); ++j) {
+        if (row[j] < kCancelled * (x_norms[i] + z_norms_[j])) row[j] = squared_distance(moved, z_.row(j));
+      }
+    }
+  }
+}
+
+}  // namespace kqd

@@ -1,0 +1,42 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "kqd/core/matrix.hpp"
+#include "kqd/core/matrix_view.hpp"
+
+namespace kqd {
+
+/// What a kernel family is a function of.
+enum class PairQuantity { dot, squared_distance, l1_distance };
+
+/// Fixed points z_1..z_m, prepared once, against which blocks of rows x are measured: values(i, j) = quantity(x_i,
+/// z_j).
+///
+/// Inner products go through GEMM. Squared distances do too above kDirectDim columns, as |x|^2 + |z|^2 - 2 x.z after
+/// both have been moved by the mean of z, with pairs that nearly coincide computed again from their difference: there
+/// the subtraction has eaten the digits. In few dimensions the differences themselves are cheaper and exact.
+class PairwiseBlock {
+ public:
+  PairwiseBlock(PairQuantity quantity, MatrixView<const double> z);
+
+  [[nodiscard]] std::size_t num_points() const { return z_.rows(); }
+
+  /// Any number of rows, on the calling thread. Rows are taken 256 at a time, counted from the first row of `x`.
+  void evaluate(MatrixView<const double> x, MatrixView<double> values) const;
+
+ private:
+  void evaluate_by_differences(MatrixView<const double> x, MatrixView<double> values) const;
+  void evaluate_by_products(MatrixView<const double> x, MatrixView<double> values) const;
+
+  static constexpr std::size_t kDirectDim = 32;
+
+  PairQuantity quantity_;
+  Matrix<double> z_;          // as given, or moved by origin_ when distances go through products
+  Matrix<double> z_columns_;  // transposed, for evaluation by differences
+  std::vector<double> origin_;
+  std::vector<double> z_norms_;
+};
+
+}  // namespace kqd

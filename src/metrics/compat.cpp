@@ -1,0 +1,46 @@
+#include <array>
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "kqd/metrics/discrepancy.hpp"
+
+namespace kqd {
+namespace {
+
+// Methods I3, items 22 to 29.
+constexpr std::array<CompatFlag, 6> kFlags = {{
+    {"extra-direction", "draw l + 1 directions when l are asked for (erratum 23)",
+     [](KqdOptions& options) { options.directions.num_directions += 1; }},
+    {"point-levels", "weigh level j by the density of nu at (j-1)/(n-1) instead of its exact mass; needs nx = ny (29)",
+     [](KqdOptions& options) { options.point_evaluated_levels = true; }},
+    {"jitter", "add 1e-6 to the squared norm of a direction (28)",
+     [](KqdOptions& options) { options.directions.jitter = 1e-6; }},
+    {"unnormalised", "use f instead of f / ||f||, as one version of the code does (22)",
+     [](KqdOptions& options) { options.directions.normalise = false; }},
+    {"median-diagonal", "take the median distance over all ordered pairs, a point with itself included (7)",
+     [](KqdOptions& options) { options.bandwidth_rule = BandwidthRule::median_with_diagonal; }},
+    {"zero-centred", "centre Gaussian and uniform reference measures at 0 and not at the pooled median (14)",
+     [](KqdOptions& options) { options.directions.zero_centred = true; }},
+}};
+
+}  // namespace
+
+std::span<const CompatFlag> compat_flags() {
+  return kFlags;
+}
+
+void apply_compat(std::string_view list, KqdOptions& options) {
+  for (const std::string_view item : split(list, ',')) {
+    const std::string_view name = trim(item);
+    const auto* const flag = std::ranges::find(kFlags, name, &CompatFlag::name);
+    if (flag == kFlags.end()) {
+      std::array<std::string_view, kFlags.size()> known;
+      std::ranges::transform(kFlags, known.begin(), &CompatFlag::name);
+      fail(ErrorCode::invalid_option, "compat flag \"{}\" is unknown, expected one of {}{}", name, join(known),
+           suggestion(name, known));
+    }
+    flag->apply(options);
+  }
+}
+
+}  // namespace kqd

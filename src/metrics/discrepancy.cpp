@@ -1,0 +1,245 @@
+#include "kqd/metrics/discrepancy.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "core/pool.hpp"
+#include "core/summation.hpp"
+#include "metrics/mean_embedding.hpp"
+#include "metrics/quadratic_guard.hpp"
+#include "quantiles/quantile_gap.hpp"
+#include "quantiles/sorted_projections.hpp"
+
+namespace kqd {
+namespace {
+
+enum class Over { mean, maximum };
+
+constexpr std::size_t kMinProjectionBytes = std::size_t{256} << 20U;
+
+// Directions whose projections of both samples fit into 1.5 times the input (at least 256 MB), at least one.
+std::size_t directions_at_a_time(const SampleView& x, const SampleView& y) {
+  const std::size_t rows = x.size() + y.size();
+  const std::size_t input_bytes = rows * x.dim() * sizeof(double);
+  const std::size_t budget = std::max(kMinProjectionBytes, input_bytes + input_bytes / 2);
+  const bool weighted = x.weighted() || y.weighted();  // cumulative weights double what a direction takes
+  return std::max<std::size_t>(1, budget / (rows * sizeof(double) * (weighted ? 2 : 1)));
+}
+
+// tau_p along one direction, whichever way the samples are weighted.
+class GapMeter {
+ public:
+  GapMeter(const SortedProjections& x, const SortedProjections& y, const KqdOptions& options)
+      : GapMeter(x.num_points(), y.num_points(), x.weighted() || y.weighted(), options) {}
+
+  GapMeter(std::size_t nx, std::size_t ny, bool weighted, const KqdOptions& options)
+      : weighting_(options.weighting), power_{options.power} {
+    if (!weighted) grid_.emplace(nx, ny, options.weighting, options.point_evaluated_levels);
+    if (weighted && options.point_evaluated_levels) {
+      fail(ErrorCode::invalid_option, "point-evaluated level weights need samples without row weights");
+    }
+  }
+
+  [[nodiscard]] double tau(const QuantileFunction& x, const QuantileFunction& y, GapForm form) const {
+    return grid_ ? quantile_gap(x.values, y.values, *grid_, power_, form)
+                 : quantile_gap(x, y, weighting_, power_, form);
+  }
+
+ private:
+  LevelWeights weighting_;
+  Power power_;
+  std::optional<LevelGrid> grid_;
+};
+
+// True when more than 95 % of the pooled values are the same: then the median of one of the samples is that value.
+bool is_flat(const QuantileFunction& x, const QuantileFunction& y) {
+  const std::size_t total = x.values.size() + y.values.size();
+  const auto count = [](std::span<const double> sorted, double value) {
+    return static_cast<std::size_t>(std::ranges::equal_range(sorted, value).size());
+  };
+  for (const QuantileFunction* sample : {&x, &y}) {
+    const double candidate = sample->values[sample->values.size() / 2];
+    const std::size_t same = count(x.values, candidate) + count(y.values, candidate);
+    if (static_cast<double>(same) > 0.95 * static_cast<double>(total)) return true;
+  }
+  return false;
+}
+
+struct DirectionGaps {
+  std::vector<double> tau;
+  std::size_t num_flat = 0;
+};
+
+// tau along every direction, a bounded number of directions at a time.
+DirectionGaps direction_gaps(const SampleView& x, const SampleView& y, const Directions& directions,
+                             const KqdOptions& options, std::optional<double> mmd_squared) {
+  const std::vector<double> origin = pooled_mean({x.points, y.points});
+  const std::vector<double> a = x.weighted() ? normalised_weights(x) : std::vector<double>{};
+  const std::vector<double> b = y.weighted() ? normalised_weights(y) : std::vector<double>{};
+  const GapMeter meter(x.size(), y.size(), x.weighted() || y.weighted(), options);
+  const std::size_t l = directions.count();
+  const std::size_t step = directions_at_a_time(x, y);
+
+  DirectionGaps gaps{std::vector<double>(l), 0};
+  std::vector<char> flat(l, 0);
+  for (std::size_t first = 0; first < l; first += step) {
+    const std::size_t count = std::min(step, l - first);
+    const auto project = [&](const SampleView& sample, std::span<const double> weights) {
+      Matrix<double> values(count, sample.size());
+      directions.evaluate_from(origin, sample.points, first, values, options.threads);
+      return SortedProjections(std::move(values), weights, options.threads);
+    };
+    const SortedProjections px = project(x, a);
+    const SortedProjections py = project(y, b);
+    parallel_for_blocks(count, 1, options.threads, [&](std::size_t i, std::size_t) {
+      GapForm form;
+      if (mmd_squared) {
+        const double c = px.mean(i) - py.mean(i);
+        form = {.centered = true, .shift = *mmd_squared - c * c};
+      }
+      gaps.tau[first + i] = meter.tau(px.quantiles(i), py.quantiles(i), form);
+      flat[first + i] = is_flat(px.quantiles(i), py.quantiles(i)) ? 1 : 0;
+    });
+  }
+  gaps.num_flat = static_cast<std::size_t>(std::ranges::count(flat, 1));
+  return gaps;
+}
+
+// (mean_i tau_i^p)^(1/p), scaled by the largest so that no power leaves the range of doubles.
+double power_mean(std::span<const double> tau, double p) {
+  const double largest = *std::ranges::max_element(tau);
+  if (largest == 0.0 || std::isinf(p)) return largest;
+  CompensatedSum total;
+  for (const double t : tau) total.add(std::pow(t / largest, p));
+  return largest * std::pow(total.value() / static_cast<double>(tau.size()), 1.0 / p);
+}
+
+// Delta method: sd(tau^p)/sqrt(l) carried through the p-th root. Also scaled by the largest.
+std::optional<double> standard_error(std::span<const double> tau, double p) {
+  const double largest = *std::ranges::max_element(tau);
+  if (tau.size() < 2 || std::isinf(p)) return std::nullopt;
+  if (largest == 0.0) return 0.0;
+  const auto count = static_cast<double>(tau.size());
+  CompensatedSum total;
+  for (const double t : tau) total.add(std::pow(t / largest, p));
+  const double mean = total.value() / count;
+  CompensatedSum squares;
+  for (const double t : tau) squares.add((std::pow(t / largest, p) - mean) * (std::pow(t / largest, p) - mean));
+  const double error_of_mean = std::sqrt(squares.value() / (count - 1.0) / count);
+  return largest * error_of_mean * std::pow(mean, 1.0 / p - 1.0) / p;
+}
+
+void summarise(KqdResult& result, Over over, double p) {
+  if (over == Over::mean) {
+    result.statistic = power_mean(result.per_direction, p);
+    result.standard_error = standard_error(result.per_direction, p);
+  } else {
+    result.statistic = *std::ranges::max_element(result.per_direction);
+  }
+  result.statistic_power = std::isinf(p) ? result.statistic : std::pow(result.statistic, p);
+}
+
+void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings) {
+  for (const auto& [sample, name] : {std::pair{&x, "X"}, std::pair{&y, "Y"}}) {
+    if (sample->size() == 1)
+      warnings.push_back(fmt::format("{} has one row: its quantiles are all the same value", name));
+  }
+  const Pool pool{x.points, y.points};
+  std::vector<std::size_t> constant;
+  for (std::size_t k = 0; k < pool.dim(); ++k) {
+    std::size_t i = 1;
+    while (i < pool.size() && pool.row(i)[k] == pool.row(0)[k]) ++i;
+    if (i == pool.size() && pool.size() > 1) constant.push_back(k + 1);
+  }
+  if (constant.empty()) return;
+  const std::size_t shown = std::min<std::size_t>(constant.size(), 10);
+  warnings.push_back(fmt::format(
+      "{} of {} columns {} constant: {}{}", constant.size(), pool.dim(), constant.size() == 1 ? "is" : "are",
+      fmt::join(constant.begin(), constant.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+      constant.size() > shown ? ", ..." : ""));
+}
+
+KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options, Over over,
+                      bool centered) {
+  validate(options);
+  validate_pair(x_given, y_given, options.threads);
+  Sample x_storage;
+  Sample y_storage;
+  const SampleView x = without_zero_weights(x_given, x_storage);
+  const SampleView y = without_zero_weights(y_given, y_storage);
+
+  KqdResult result;
+  warn_about_data(x, y, result.warnings);
+  const Kernel kernel(resolve(options.kernel, x, y, options.bandwidth_rule, options.seed, result.warnings));
+  DrawnDirections drawn = draw_directions(kernel, x, y, options.directions, options.seed);
+  std::ranges::move(drawn.warnings, std::back_inserter(result.warnings));
+  result.kernel = drawn.directions->kernel().spec();
+  result.num_directions = drawn.directions->count();
+  result.num_reference = drawn.num_reference;
+  if (centered) {
+    if (!options.directions.normalise) {
+      fail(ErrorCode::invalid_option,
+           "a centered discrepancy needs normalised directions (DirectionOptions::normalise)");
+    }
+    require_affordable(x.size() + y.size(), x.dim(), options.allow_quadratic, "the MMD of the centered discrepancy");
+    result.mmd_squared = mmd_v_squared(drawn.directions->kernel(), x, y, options.threads);
+  }
+  DirectionGaps gaps = direction_gaps(x, y, *drawn.directions, options, result.mmd_squared);
+  result.per_direction = std::move(gaps.tau);
+  if (gaps.num_flat > 0) {
+    const auto bandwidth = first_bandwidth(result.kernel);
+    result.warnings.push_back(fmt::format(
+        "{} of {} directions are flat (over 95 % of the pooled values are equal) and carry no information{}",
+        gaps.num_flat, result.num_directions,
+        bandwidth ? fmt::format("; the bandwidth {:.6g} may be far off, or the data are mostly one value", *bandwidth)
+                  : ""));
+  }
+  summarise(result, over, options.power);
+  return result;
+}
+
+}  // namespace
+
+void validate(const KqdOptions& options) {
+  if (!(options.power >= 1.0)) fail(ErrorCode::invalid_option, "KqdOptions::power = {}, needs >= 1", options.power);
+  validate(options.kernel);
+}
+
+KqdResult ekqd(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+  return discrepancy(x, y, options, Over::mean, false);
+}
+
+KqdResult supkqd(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+  return discrepancy(x, y, options, Over::maximum, false);
+}
+
+KqdResult ekqd_centered(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+  return discrepancy(x, y, options, Over::mean, true);
+}
+
+KqdResult supkqd_centered(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+  return discrepancy(x, y, options, Over::maximum, true);
+}
+
+KqdResult ekqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q, const KqdOptions& options) {
+  validate(options);
+  if (p.directions() != q.directions()) {
+    fail(ErrorCode::shape_mismatch, "the embeddings have different directions, expected the same object");
+  }
+  KqdResult result;
+  result.kernel = p.directions()->kernel().spec();
+  result.num_directions = p.directions()->count();
+  result.per_direction.resize(result.num_directions);
+  const GapMeter meter(p.projections(), q.projections(), options);
+  parallel_for_blocks(result.num_directions, 1, options.threads, [&](std::size_t i, std::size_t) {
+    result.per_direction[i] = meter.tau(p.projections().quantiles(i), q.projections().quantiles(i), {});
+  });
+  summarise(result, Over::mean, options.power);
+  return result;
+}
+
+}  // namespace kqd

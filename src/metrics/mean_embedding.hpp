@@ -1,0 +1,18 @@
+#pragma once
+#include <span>
+
+#include "kqd/core/sample.hpp"
+#include "kqd/core/types.hpp"
+#include "kqd/kernel/kernel.hpp"
+
+namespace kqd {
+
+/// <mu_P, mu_Q> = sum_ij a_i b_j k(x_i, y_j), with weights as given (not normalised here). Tiles of the Gram matrix are
+/// made and forgotten: O(tile) memory at any size. Same bits for any thread count.
+[[nodiscard]] double mean_inner_product(const Kernel& kernel, MatrixView<const double> x, std::span<const double> a,
+                                        MatrixView<const double> y, std::span<const double> b, ThreadCount threads);
+
+/// MMD_V^2 = h' K h >= 0, h = +a on X and -b on Y with both normalised to sum 1 (methods C1).
+[[nodiscard]] double mmd_v_squared(const Kernel& kernel, const SampleView& x, const SampleView& y, ThreadCount threads);
+
+}  // namespace kqd

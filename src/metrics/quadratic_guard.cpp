@@ -1,0 +1,25 @@
+#include "metrics/quadratic_guard.hpp"
+
+#include "core/fail.hpp"
+
+namespace kqd {
+namespace {
+
+// Rough cost of one kernel value on one thread: a product of d numbers at 10 GFLOP/s and one exponential.
+constexpr double kSecondsPerColumn = 2e-10;
+constexpr double kSecondsPerValue = 4e-9;
+constexpr double kMaxSeconds = 300.0;
+
+}  // namespace
+
+void require_affordable(std::size_t num_rows, std::size_t dim, bool allowed, std::string_view what) {
+  const auto n = static_cast<double>(num_rows);
+  const double seconds = 0.5 * n * n * (kSecondsPerValue + kSecondsPerColumn * static_cast<double>(dim));
+  if (allowed || seconds <= kMaxSeconds) return;
+  fail(ErrorCode::resource_limit,
+       "{} takes {:.2g} kernel values for {} rows, about {:.0f} minutes on one thread; use --yes-quadratic to run it, "
+       "or a method whose cost is near-linear",
+       what, 0.5 * n * n, num_rows, seconds / 60.0);
+}
+
+}  // namespace kqd

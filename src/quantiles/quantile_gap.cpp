@@ -1,0 +1,175 @@
+#include "quantiles/quantile_gap.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/fail.hpp"
+#include "core/summation.hpp"
+#include "simd/gap_sum.hpp"
+
+namespace kqd {
+namespace {
+
+// Pieces that go to the vector loop together.
+constexpr std::size_t kPiecesPerBlock = 512;
+
+// Above this order, and wherever the plain sum leaves the range of doubles, gaps are divided by the largest first.
+constexpr double kScaledPower = 8.0;
+
+// Feeds blocks of pieces (x values, y values, masses) to a consumer: aligned grids as they lie in memory, others
+// gathered 512 at a time. One walk serves sums and maxima alike.
+template <class Consume>
+void walk_pieces(std::span<const double> x, std::span<const double> y, const LevelGrid& grid, const Consume& consume) {
+  const auto masses = grid.masses();
+  if (grid.aligned()) return consume(x, y, masses);
+  std::array<double, kPiecesPerBlock> xs;
+  std::array<double, kPiecesPerBlock> ys;
+  std::size_t i = 0;
+  std::size_t j = 0;
+  for (std::size_t begin = 0; begin < grid.num_pieces(); begin += kPiecesPerBlock) {
+    const std::size_t count = std::min(kPiecesPerBlock, grid.num_pieces() - begin);
+    for (std::size_t k = 0; k < count; ++k) {
+      xs[k] = x[i];
+      ys[k] = y[j];
+      const unsigned step = grid.steps()[begin + k];
+      i += step & 1U;
+      j += step >> 1U;
+    }
+    consume(std::span(xs).first(count), std::span(ys).first(count), masses.subspan(begin, count));
+  }
+}
+
+template <class Consume>
+void walk_weighted_pieces(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights,
+                          const Consume& consume) {
+  const auto level_up_to = [](const QuantileFunction& q, std::size_t i) {
+    if (!q.cumulative.empty()) return q.cumulative[i];
+    return i + 1 == q.values.size() ? 1.0 : static_cast<double>(i + 1) / static_cast<double>(q.values.size());
+  };
+  std::array<double, kPiecesPerBlock> xs;
+  std::array<double, kPiecesPerBlock> ys;
+  std::array<double, kPiecesPerBlock> masses;
+  std::size_t i = 0;
+  std::size_t j = 0;
+  std::size_t count = 0;
+  double below = 0.0;
+  while (i < x.values.size() && j < y.values.size()) {
+    const double x_level = level_up_to(x, i);
+    const double y_level = level_up_to(y, j);
+    const double up_to = weights.cdf(std::min(x_level, y_level));
+    xs[count] = x.values[i];
+    ys[count] = y.values[j];
+    masses[count] = std::max(0.0, up_to - below);
+    below = std::max(below, up_to);
+    if (x_level <= y_level) ++i;
+    if (y_level <= x_level) ++j;
+    if (++count == kPiecesPerBlock) {
+      consume(std::span<const double>(xs), std::span<const double>(ys), std::span<const double>(masses));
+      count = 0;
+    }
+  }
+  if (count > 0) {
+    consume(std::span<const double>(xs).first(count), std::span<const double>(ys).first(count),
+            std::span<const double>(masses).first(count));
+  }
+}
+
+// tau from any walk over pieces: `walk` calls its argument with blocks; `unit_mass` multiplies sums whose masses are 1.
+template <class Walk>
+double integrate(const Walk& walk, double unit_mass, double p, GapForm form) {
+  simd::GapRule rule{.power = p, .inverse_scale = 1.0, .shift = form.shift, .centered = form.centered};
+  const auto largest = [&] {
+    double result = 0.0;
+    walk([&](auto x, auto y, auto mass) { result = std::max(result, simd::largest_gap(x, y, mass, rule)); });
+    return result;
+  };
+  const auto total = [&] {
+    CompensatedSum sum;
+    walk([&](auto x, auto y, auto mass) { sum.add(simd::gap_sum(x, y, mass, rule)); });
+    return sum.value() * unit_mass;
+  };
+  const auto root = [&](double value) {
+    return p == 1.0 ? value : p == 2.0 ? std::sqrt(value) : std::pow(value, 1.0 / p);
+  };
+  if (std::isinf(p)) return largest();
+  if (p <= kScaledPower) {
+    const double sum = total();
+    const bool in_range = std::isfinite(sum) && sum > 1e-280;
+    if (in_range || p == 1.0) return root(sum);
+  }
+  const double scale = largest();
+  if (scale == 0.0) return 0.0;
+  rule.inverse_scale = 1.0 / scale;
+  return scale * root(total());
+}
+
+}  // namespace
+
+double QuantileFunction::at(double level) const {
+  if (cumulative.empty()) {
+    // 1-based rank ceil(level n), or 1 at level 0. level n may round up past a whole number that it equals: compare
+    // back.
+    const auto n = static_cast<double>(values.size());
+    auto rank = static_cast<std::size_t>(std::ceil(level * n));
+    while (rank > 1 && static_cast<double>(rank - 1) / n >= level) --rank;
+    return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
+  }
+  const auto place = std::ranges::lower_bound(cumulative, level);
+  const auto index = std::min(static_cast<std::size_t>(place - cumulative.begin()), values.size() - 1);
+  return values[index];
+}
+
+LevelGrid::LevelGrid(std::size_t nx, std::size_t ny, const LevelWeights& weights, bool point_evaluated)
+    : nx_(nx), ny_(ny) {
+  if (aligned()) {
+    num_pieces_ = nx;
+    if (point_evaluated) {
+      masses_ = point_evaluated_masses(weights, nx);
+    } else if (!weights.is_uniform()) {
+      masses_ = level_masses(weights, nx);
+    }
+    return;
+  }
+  if (point_evaluated) {
+    fail(ErrorCode::invalid_option, "point-evaluated level weights need samples of equal size, got {} and {}", nx, ny);
+  }
+  if (nx > (std::uint64_t{1} << 31U) || ny > (std::uint64_t{1} << 31U)) {
+    fail(ErrorCode::resource_limit, "samples of {} and {} rows, at most 2147483648 can be compared on one grid", nx,
+         ny);
+  }
+  masses_.reserve(nx + ny - 1);
+  steps_.reserve(nx + ny - 1);
+  double below = 0.0;
+  for (std::size_t i = 1, j = 1; i <= nx && j <= ny;) {
+    const std::uint64_t x_level = static_cast<std::uint64_t>(i) * ny;  // in units of 1/(nx ny)
+    const std::uint64_t y_level = static_cast<std::uint64_t>(j) * nx;
+    const bool x_moves = x_level <= y_level;
+    const bool y_moves = y_level <= x_level;
+    // The breakpoint as i/nx or j/ny is one rounding from the truth; both ends of a piece share it with its neighbour.
+    const double level =
+        x_moves ? static_cast<double>(i) / static_cast<double>(nx) : static_cast<double>(j) / static_cast<double>(ny);
+    const double up_to = weights.cdf(level);
+    masses_.push_back(up_to - below);
+    steps_.push_back(static_cast<std::uint8_t>((x_moves ? 1U : 0U) | (y_moves ? 2U : 0U)));
+    below = up_to;
+    i += x_moves ? 1 : 0;
+    j += y_moves ? 1 : 0;
+  }
+  num_pieces_ = masses_.size();
+}
+
+double quantile_gap(std::span<const double> x_sorted, std::span<const double> y_sorted, const LevelGrid& grid,
+                    Power power, GapForm form) {
+  KQD_ASSERT(x_sorted.size() == grid.nx() && y_sorted.size() == grid.ny());
+  const double unit_mass = grid.masses().empty() ? 1.0 / static_cast<double>(grid.num_pieces()) : 1.0;
+  return integrate([&](const auto& consume) { walk_pieces(x_sorted, y_sorted, grid, consume); }, unit_mass, power.value,
+                   form);
+}
+
+double quantile_gap(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights, Power power,
+                    GapForm form) {
+  return integrate([&](const auto& consume) { walk_weighted_pieces(x, y, weights, consume); }, 1.0, power.value, form);
+}
+
+}  // namespace kqd

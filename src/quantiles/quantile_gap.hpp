@@ -1,0 +1,68 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kqd/quantiles/level_weights.hpp"
+
+namespace kqd {
+
+/// The order of a discrepancy: p >= 1, infinity included.
+struct Power {
+  double value = 1.0;
+};
+
+/// The quantile function of one direction: ascending values and, for a weighted sample, the cumulative weight up to and
+/// including each of them (last one exactly 1); no cumulative weights means steps of 1/n.
+struct QuantileFunction {
+  std::span<const double> values;
+  std::span<const double> cumulative = {};
+
+  /// The smallest value with cumulative weight >= level; the minimum at level 0.
+  [[nodiscard]] double at(double level) const;
+};
+
+/// How the levels of samples of nx and ny equally weighted points interleave, with the mass that nu gives each piece
+/// (methods A5): made once for a pair of samples, used for every direction.
+///
+/// The breakpoints i/nx and j/ny are compared as integers, so coinciding ones are found exactly.
+class LevelGrid {
+ public:
+  LevelGrid(std::size_t nx, std::size_t ny, const LevelWeights& weights, bool point_evaluated = false);
+
+  [[nodiscard]] std::size_t nx() const { return nx_; }
+  [[nodiscard]] std::size_t ny() const { return ny_; }
+  /// Equal sizes: piece j pairs x_(j) with y_(j).
+  [[nodiscard]] bool aligned() const { return nx_ == ny_; }
+  /// Mass per piece; empty when every piece has mass 1/num_pieces.
+  [[nodiscard]] std::span<const double> masses() const { return masses_; }
+  /// What moves on after each piece: bit 0 the x value, bit 1 the y value. Empty when aligned.
+  [[nodiscard]] std::span<const std::uint8_t> steps() const { return steps_; }
+  [[nodiscard]] std::size_t num_pieces() const { return num_pieces_; }
+
+ private:
+  std::size_t nx_;
+  std::size_t ny_;
+  std::size_t num_pieces_ = 0;
+  std::vector<double> masses_;
+  std::vector<std::uint8_t> steps_;
+};
+
+/// What a gap between quantiles counts as. The centered form replaces |D| by sqrt(max(0, D^2 + shift)) with
+/// shift = MMD^2 - <u, mu_P - mu_Q>^2 [KQE Prop. 3, methods A2].
+struct GapForm {
+  bool centered = false;
+  double shift = 0.0;
+};
+
+/// tau_p = (integral |q_x - q_y|^p d nu)^(1/p) between equally weighted samples, exactly on the merged grid [KQE eq.
+/// 6].
+[[nodiscard]] double quantile_gap(std::span<const double> x_sorted, std::span<const double> y_sorted,
+                                  const LevelGrid& grid, Power power, GapForm form = {});
+
+/// The same for quantile functions of which at least one is weighted; breakpoints are the cumulative weights.
+[[nodiscard]] double quantile_gap(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights,
+                                  Power power, GapForm form = {});
+
+}  // namespace kqd

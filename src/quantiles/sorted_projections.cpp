@@ -1,0 +1,56 @@
+#include "quantiles/sorted_projections.hpp"
+
+#include <utility>
+#include <vector>
+
+#include "core/executor.hpp"
+#include "core/summation.hpp"
+#include "quantiles/sort.hpp"
+
+namespace kqd {
+
+SortedProjections::SortedProjections(Matrix<double> projections, std::span<const double> weights, ThreadCount threads)
+    : values_(std::move(projections)) {
+  if (!weights.empty()) cumulative_ = Matrix<double>(values_.rows(), values_.cols());
+  parallel_for_blocks(values_.rows(), 1, threads, [&](std::size_t i, std::size_t) {
+    if (weights.empty()) {
+      sort_ascending(values_.row(i));
+    } else {
+      sort_weighted(i, weights);
+    }
+  });
+}
+
+void SortedProjections::sort_weighted(std::size_t direction, std::span<const double> weights) {
+  const auto values = values_.row(direction);
+  const auto cumulative = cumulative_.row(direction);
+  std::vector<std::uint32_t> order(values.size());
+  argsort(values, order);
+  std::vector<double> sorted(values.size());
+  CompensatedSum level;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    sorted[k] = values[order[k]];
+    level.add(weights[order[k]]);
+    cumulative[k] = level.value();
+  }
+  cumulative.back() = 1.0;  // rounding may leave it a little off, and the last level must be reached
+  std::ranges::copy(sorted, values.begin());
+}
+
+double SortedProjections::mean(std::size_t direction) const {
+  const auto values = values_.row(direction);
+  if (!weighted()) return sum(values) / static_cast<double>(values.size());
+  const auto cumulative = cumulative_.row(direction);
+  CompensatedSum total;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    total.add((cumulative[k] - (k == 0 ? 0.0 : cumulative[k - 1])) * values[k]);
+  }
+  return total.value();
+}
+
+QuantileFunction SortedProjections::quantiles(std::size_t direction) const {
+  if (cumulative_.empty()) return {values_.row(direction), {}};
+  return {values_.row(direction), cumulative_.row(direction)};
+}
+
+}  // namespace kqd

@@ -1,0 +1,26 @@
+#pragma once
+#include <cstddef>
+#include <limits>
+#include <span>
+
+namespace kqd::simd {
+
+/// How a pair of quantiles counts: g^power with g = |x - y|, or in the centered form g = sqrt(max(0, (x - y)^2 +
+/// shift)) where shift = MMD^2 - c^2 [KQE Prop. 3]. `scale` divides g first: 1/max g keeps large powers finite.
+struct GapRule {
+  double power = 1.0;
+  double inverse_scale = 1.0;
+  double shift = 0.0;
+  bool centered = false;
+};
+
+/// sum_j mass[j] g(x[j], y[j])^power; mass of size 0 stands for all ones. Sums of 512 terms are added in order with
+/// compensation, so the relative error is at most (512/lanes + 8) roundings whatever the length.
+[[nodiscard]] double gap_sum(std::span<const double> x, std::span<const double> y, std::span<const double> mass,
+                             const GapRule& rule);
+
+/// The largest g(x[j], y[j]) with mass[j] > 0, unscaled; 0 when there is none.
+[[nodiscard]] double largest_gap(std::span<const double> x, std::span<const double> y, std::span<const double> mass,
+                                 const GapRule& rule);
+
+}  // namespace kqd::simd

@@ -1,0 +1,217 @@
+#include "simd/kernel_maps.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "simd/kernel_maps.cpp"
+#include <hwy/foreach_target.h>  // compiles this file once per instruction set
+// clang-format: the order of these includes matters
+#include <hwy/contrib/math/math-inl.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace kqd::simd {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+using D = hn::ScalableTag<double>;
+using V = hn::Vec<D>;
+
+// values[i] = f(values[i]), whole vectors first, then the rest in one padded vector.
+template <class F>
+void transform(std::span<double> values, const F& f) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t n = values.size();
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(f(d, hn::LoadU(d, values.data() + i)), d, values.data() + i);
+  if (i == n) return;
+  HWY_ALIGN double rest[hn::MaxLanes(d)] = {};
+  for (std::size_t j = i; j < n; ++j) rest[j - i] = values[j];
+  hn::Store(f(d, hn::Load(d, rest)), d, rest);
+  for (std::size_t j = i; j < n; ++j) values[j] = rest[j - i];
+}
+
+// Highway's Exp leaves its accurate range below -708, where the value is 0 to every digit kept here.
+HWY_INLINE V exp_of_negative(D d, V x) {
+  return hn::IfThenElseZero(hn::Ge(x, hn::Set(d, -708.0)), hn::Exp(d, x));
+}
+
+HWY_INLINE V whole_power(D d, V base, unsigned exponent) {
+  V result = hn::Set(d, 1.0);
+  for (; exponent != 0; exponent >>= 1U) {
+    if ((exponent & 1U) != 0) result = hn::Mul(result, base);
+    base = hn::Mul(base, base);
+  }
+  return result;
+}
+
+void ApplyMap(Map map, double a, double b, std::span<double> values) {
+  const D dd;
+  const V va = hn::Set(dd, a);
+  const V vb = hn::Set(dd, b);
+  const V one = hn::Set(dd, 1.0);
+  switch (map) {
+    case Map::exponential:
+      return transform(values, [&](D d, V v) { return exp_of_negative(d, hn::Neg(hn::Mul(va, v))); });
+    case Map::exponential_root:
+      return transform(values, [&](D d, V v) { return exp_of_negative(d, hn::Neg(hn::Mul(va, hn::Sqrt(v)))); });
+    case Map::matern32:
+      return transform(values, [&](D d, V v) {
+        const V t = hn::Mul(va, hn::Sqrt(v));
+        return hn::Mul(hn::Add(one, t), exp_of_negative(d, hn::Neg(t)));
+      });
+    case Map::matern52:
+      return transform(values, [&](D d, V v) {
+        const V t = hn::Mul(va, hn::Sqrt(v));
+        const V factor = hn::Add(hn::Add(one, t), hn::Div(hn::Mul(t, t), hn::Set(d, 3.0)));
+        return hn::Mul(factor, exp_of_negative(d, hn::Neg(t)));
+      });
+    case Map::inverse_power:
+      if (b == 0.5) return transform(values, [&](D, V v) { return hn::Div(one, hn::Sqrt(hn::MulAdd(va, v, one))); });
+      if (b == 1.0) return transform(values, [&](D, V v) { return hn::Div(one, hn::MulAdd(va, v, one)); });
+      return transform(
+          values, [&](D d, V v) { return exp_of_negative(d, hn::Neg(hn::Mul(vb, hn::Log1p(d, hn::Mul(va, v))))); });
+    case Map::integer_power:
+      return transform(values, [&](D d, V v) { return whole_power(d, hn::Add(v, va), static_cast<unsigned>(b)); });
+    case Map::distance_power:
+      if (b == 1.0) return transform(values, [](D, V v) { return hn::Sqrt(v); });
+      if (b == 2.0) return;
+      return transform(values, [&](D d, V v) {
+        const V root = hn::Exp(d, hn::Mul(hn::Mul(vb, hn::Set(d, 0.5)), hn::Log(d, v)));
+        return hn::IfThenElseZero(hn::Gt(v, hn::Zero(d)), root);
+      });
+  }
+}
+
+// One row of pairwise sums over columns of z, kStep vectors of points at a time so that the sums stay in registers.
+template <class Term>
+HWY_INLINE void pairwise_row(std::span<const double> x, const double* HWY_RESTRICT z, std::size_t z_stride,
+                             std::span<double> out, const Term& term) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t m = out.size();
+  std::size_t j = 0;
+  for (; j + 4 * lanes <= m; j += 4 * lanes) {
+    V s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+    const double* column = z + j;
+    for (std::size_t k = 0; k < x.size(); ++k, column += z_stride) {
+      const V xk = hn::Set(d, x[k]);
+      s0 = term(hn::Sub(xk, hn::LoadU(d, column)), s0);
+      s1 = term(hn::Sub(xk, hn::LoadU(d, column + lanes)), s1);
+      s2 = term(hn::Sub(xk, hn::LoadU(d, column + 2 * lanes)), s2);
+      s3 = term(hn::Sub(xk, hn::LoadU(d, column + 3 * lanes)), s3);
+    }
+    hn::StoreU(s0, d, out.data() + j);
+    hn::StoreU(s1, d, out.data() + j + lanes);
+    hn::StoreU(s2, d, out.data() + j + 2 * lanes);
+    hn::StoreU(s3, d, out.data() + j + 3 * lanes);
+  }
+  for (; j + lanes <= m; j += lanes) {
+    V s = hn::Zero(d);
+    const double* column = z + j;
+    for (std::size_t k = 0; k < x.size(); ++k, column += z_stride) {
+      s = term(hn::Sub(hn::Set(d, x[k]), hn::LoadU(d, column)), s);
+    }
+    hn::StoreU(s, d, out.data() + j);
+  }
+  const hn::CappedTag<double, 1> d1;
+  for (; j < m; ++j) {
+    auto s = hn::Zero(d1);
+    const double* column = z + j;
+    for (std::size_t k = 0; k < x.size(); ++k, column += z_stride) {
+      s = term(hn::Sub(hn::Set(d1, x[k]), hn::LoadU(d1, column)), s);
+    }
+    out[j] = hn::GetLane(s);
+  }
+}
+
+void SquaredDistances(std::span<const double> x, const double* z, std::size_t z_stride, std::span<double> out) {
+  pairwise_row(x, z, z_stride, out,
+               [](auto difference, auto total) { return hn::MulAdd(difference, difference, total); });
+}
+
+void L1Distances(std::span<const double> x, const double* z, std::size_t z_stride, std::span<double> out) {
+  pairwise_row(x, z, z_stride, out, [](auto difference, auto total) { return hn::Add(hn::Abs(difference), total); });
+}
+
+double Center(std::span<const double> x, std::span<const double> origin, std::span<double> out) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t n = x.size();
+  V s0 = hn::Zero(d), s1 = s0;
+  std::size_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    const V c0 = hn::Sub(hn::LoadU(d, x.data() + i), hn::LoadU(d, origin.data() + i));
+    const V c1 = hn::Sub(hn::LoadU(d, x.data() + i + lanes), hn::LoadU(d, origin.data() + i + lanes));
+    hn::StoreU(c0, d, out.data() + i);
+    hn::StoreU(c1, d, out.data() + i + lanes);
+    s0 = hn::MulAdd(c0, c0, s0);
+    s1 = hn::MulAdd(c1, c1, s1);
+  }
+  double total = hn::GetLane(hn::SumOfLanes(d, hn::Add(s0, s1)));
+  for (; i < n; ++i) {
+    out[i] = x[i] - origin[i];
+    total += out[i] * out[i];
+  }
+  return total;
+}
+
+double DistancesFromDots(double x_norm, std::span<const double> z_norms, std::span<double> dots) {
+  const D d;
+  const std::size_t lanes = hn::Lanes(d);
+  const std::size_t n = dots.size();
+  const V norm = hn::Set(d, x_norm);
+  V smallest = hn::Set(d, 1.0);
+  const auto distance = [&](V z_norm, V dot) {
+    const V total = hn::Add(norm, z_norm);
+    const V result = hn::Max(hn::Zero(d), hn::NegMulAdd(hn::Set(d, 2.0), dot, total));
+    // 0/0 at two points in the origin compares as false both ways: such a row is recomputed like any tiny ratio.
+    smallest = hn::Min(smallest, hn::Div(result, hn::Max(total, hn::Set(d, 1e-300))));
+    return result;
+  };
+  std::size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    hn::StoreU(distance(hn::LoadU(d, z_norms.data() + i), hn::LoadU(d, dots.data() + i)), d, dots.data() + i);
+  }
+  if (i < n) {
+    HWY_ALIGN double z_rest[hn::MaxLanes(d)] = {};
+    HWY_ALIGN double dot_rest[hn::MaxLanes(d)] = {};
+    for (std::size_t j = 0; j < lanes; ++j) {  // the last point again in the unused lanes: no false minimum
+      z_rest[j] = z_norms[i + j < n ? i + j : n - 1];
+      dot_rest[j] = dots[i + j < n ? i + j : n - 1];
+    }
+    hn::Store(distance(hn::Load(d, z_rest), hn::Load(d, dot_rest)), d, dot_rest);
+    for (std::size_t j = i; j < n; ++j) dots[j] = dot_rest[j - i];
+  }
+  return hn::GetLane(hn::MinOfLanes(d, smallest));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace kqd::simd
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kqd::simd {
+
+HWY_EXPORT(ApplyMap);
+HWY_EXPORT(SquaredDistances);
+HWY_EXPORT(L1Distances);
+HWY_EXPORT(Center);
+HWY_EXPORT(DistancesFromDots);
+
+void apply_map(Map map, double a, double b, std::span<double> values) {
+  HWY_DYNAMIC_DISPATCH(ApplyMap)(map, a, b, values);
+}
+void squared_distances(std::span<const double> x, const double* z, std::size_t z_stride, std::span<double> out) {
+  HWY_DYNAMIC_DISPATCH(SquaredDistances)(x, z, z_stride, out);
+}
+void l1_distances(std::span<const double> x, const double* z, std::size_t z_stride, std::span<double> out) {
+  HWY_DYNAMIC_DISPATCH(L1Distances)(x, z, z_stride, out);
+}
+double center(std::span<const double> x, std::span<const double> origin, std::span<double> out) {
+  return HWY_DYNAMIC_DISPATCH(Center)(x, origin, out);
+}
+double distances_from_dots(double x_norm, std::span<const double> z_norms, std::span<double> dots) {
+  return HWY_DYNAMIC_DISPATCH(DistancesFromDots)(x_norm, z_norms, dots);
+}
+
+}  // namespace kqd::simd
+#endif

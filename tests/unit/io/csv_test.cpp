@@ -1,0 +1,234 @@
+#include "io/csv.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/csv_sniff.hpp"
+#include "kqd/core/error.hpp"
+#include "unit/io/scratch_folder.hpp"
+
+namespace kqd {
+namespace {
+
+using Names = std::vector<std::string>;
+using Values = std::vector<double>;
+
+struct Content {
+  Names names;
+  std::size_t cols = 0;
+  Values values;
+  std::vector<std::string> notes;
+};
+
+Content read(std::string_view text, const CsvOptions& options = {}) {
+  MemorySource source("x.csv", text);
+  Table table = read_csv(source, options);
+  Content content{table.column_names, table.cells.cols(), {}, table.notes};
+  table.cells.drain([&](std::size_t, MatrixView<const double> block) {
+    content.values.insert(content.values.end(), block.data(), block.data() + block.rows() * block.cols());
+  });
+  return content;
+}
+
+std::string message(std::string_view text) {
+  try {
+    static_cast<void>(read(text));
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ReadCsv, takes_a_first_row_of_text_as_names) {
+  const Content content = read("a,b\n1,2\n3,4\n");
+  EXPECT_EQ(content.names, (Names{"a", "b"}));
+  EXPECT_EQ(content.values, (Values{1, 2, 3, 4}));
+  EXPECT_TRUE(content.notes.empty());
+}
+
+TEST(ReadCsv, takes_a_first_row_of_numbers_as_data) {
+  const Content content = read("1,2\n3,4\n");
+  EXPECT_TRUE(content.names.empty());
+  EXPECT_EQ(content.values, (Values{1, 2, 3, 4}));
+}
+
+TEST(ReadCsv, reads_a_single_column) {
+  EXPECT_EQ(read("5\n").values, (Values{5}));
+  EXPECT_EQ(read("height\n5\n6").names, (Names{"height"}));
+}
+
+TEST(ReadCsv, does_not_need_a_line_end_at_the_end) {
+  EXPECT_EQ(read("1,2\n3,4").values, (Values{1, 2, 3, 4}));
+}
+
+TEST(ReadCsv, finds_each_delimiter) {
+  for (const char* delimiter : {",", ";", "\t", "|"}) {
+    const Content content = read(fmt::format("a{0}b\n1{0}2\n", delimiter));
+    EXPECT_EQ(content.names, (Names{"a", "b"})) << delimiter;
+    EXPECT_EQ(content.values, (Values{1, 2})) << delimiter;
+  }
+}
+
+TEST(ReadCsv, understands_every_line_end) {
+  for (const char* end : {"\n", "\r\n", "\r"}) {
+    EXPECT_EQ(read(fmt::format("a,b{0}1,2{0}{0}3,4{0}", end)).values, (Values{1, 2, 3, 4}));
+  }
+}
+
+TEST(ReadCsv, skips_the_byte_order_mark) {
+  EXPECT_EQ(read("\xef\xbb\xbfid,b\n1,2\n").names, (Names{"id", "b"}));
+  EXPECT_EQ(read("\xef\xbb\xbf"
+                 "1,2\n")
+                .values,
+            (Values{1, 2}));
+}
+
+TEST(ReadCsv, skips_blank_lines_and_comments) {
+  const Content content = read("# made on a Monday, by hand\n\n  \na,b\n  # half way; \"\n1,2\n\n3,4\n   \n#end");
+  EXPECT_EQ(content.names, (Names{"a", "b"}));
+  EXPECT_EQ(content.values, (Values{1, 2, 3, 4}));
+}
+
+TEST(ReadCsv, trims_blanks_and_accepts_a_plus) {
+  const Content content = read("  a , b\n\t+1 ,  -2.5\t\n");
+  EXPECT_EQ(content.names, (Names{"a", "b"}));
+  EXPECT_EQ(content.values, (Values{1, -2.5}));
+}
+
+TEST(ReadCsv, takes_quotes_off_names_and_numbers) {
+  const Content content = read("\"a, with comma\",\"b \"\"quoted\"\"\",\" c \"\n\"1\", \"2.5\" ,3\n");
+  EXPECT_EQ(content.names, (Names{"a, with comma", "b \"quoted\"", "c"}));
+  EXPECT_EQ(content.values, (Values{1, 2.5, 3}));
+}
+
+TEST(ReadCsv, counts_lines_within_quotes) {
+  EXPECT_EQ(read("\"a\nb\",\"c\r\nd\"\n1,2\n").names, (Names{"a\nb", "c\r\nd"}));
+  EXPECT_EQ(message("\"a\nb\",\"c\r\nd\"\n1,2\n3,x\n"), "x.csv:5: column 2 (c\\r\\nd) is \"x\", expected a number");
+}
+
+TEST(ReadCsv, a_text_that_is_not_wholly_quoted_stands_as_written) {
+  EXPECT_EQ(read("\"a\"b,c\"d\n1,2\n").names, (Names{"\"a\"b", "c\"d"}));
+}
+
+TEST(ReadCsv, tells_failed_formulas_from_comments) {
+  EXPECT_EQ(message("a,b\n#N/A,1\n"), "x.csv:2: column 1 (a) is \"#N/A\", expected a number");
+  EXPECT_EQ(message("a,b\n#DIV/0!,1\n"), "x.csv:2: column 1 (a) is \"#DIV/0!\", expected a number");
+  EXPECT_EQ(read("a,b\n#Note\n1,2\n").values, (Values{1, 2}));
+}
+
+TEST(ReadCsv, a_missing_value_alone_makes_no_header) {
+  EXPECT_EQ(message("1,NA\n2,3\n"), "x.csv:1: column 2 is \"NA\", expected a number");
+}
+
+TEST(ReadCsv, a_row_of_empty_cells_between_tabs_is_not_a_blank_line) {
+  EXPECT_EQ(message("a\tb\n1\t2\n\t\n"), "x.csv:3: column 1 (a) is \"\", expected a number");
+}
+
+TEST(ReadCsv, notes_a_header_that_may_be_data_and_data_that_may_be_a_header) {
+  EXPECT_EQ(read("country,2019,2020\n1,2,3\n").notes,
+            (std::vector<std::string>{"x.csv:1: taken as a header, with numbers in 2 of its 3 cells"}));
+  EXPECT_EQ(read("0,1,2,3\n5,6,7,8\n").notes,
+            (std::vector<std::string>{"x.csv:1: taken as data, although it counts 0, 1, 2, ... as a header might"}));
+  EXPECT_TRUE(read("0,1\n5,6\n").notes.empty());
+  EXPECT_TRUE(read("2,3,4\n5,6,7\n").notes.empty());
+}
+
+// Whatever the size of the buffer, and so wherever it happens to end, the content is the same.
+TEST(ReadCsv, does_not_depend_on_where_the_buffer_ends) {
+  const std::string text =
+      "# a comment that is longer than the buffer is\r\n\"first\r\nname\", second,\"th\"\"ird\"\r\n"
+      "1,2,3\r\n\r\n  -4.5 ,\"+5e-3\", 6.25\r\n#N.B. another\r\n7,8,9\r10,11,12\n\n13,\"14\",15";
+  const Content whole = read(text, {.delimiter = ','});
+  EXPECT_EQ(whole.names, (Names{"first\r\nname", "second", "th\"ird"}));
+  EXPECT_EQ(whole.values, (Values{1, 2, 3, -4.5, 0.005, 6.25, 7, 8, 9, 10, 11, 12, 13, 14, 15}));
+  for (std::size_t bytes = 18; bytes < text.size() + 2; ++bytes) {
+    const Content cut = read(text, {.delimiter = ',', .buffer_bytes = bytes});
+    EXPECT_EQ(cut.names, whole.names) << bytes;
+    EXPECT_EQ(cut.values, whole.values) << bytes;
+  }
+}
+
+TEST(ReadCsv, messages_do_not_depend_on_where_the_buffer_ends) {
+  const std::string text = "\"na\nme\",b\n1,2\n\n#c\n3,4,5\n";
+  for (std::size_t bytes = 12; bytes < text.size() + 2; ++bytes) {
+    try {
+      static_cast<void>(read(text, {.delimiter = ',', .buffer_bytes = bytes}));
+      FAIL() << "the ragged row was not seen";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "x.csv:6: the row has 3 cells, expected 2 as in line 1") << bytes;
+    }
+  }
+}
+
+// Seventeen significant digits tell any two doubles apart; any finite pattern of 64 bits is tried.
+TEST(ReadCsv, brings_back_every_bit_of_seventeen_digits) {
+  constexpr std::size_t kCols = 7;
+  std::mt19937_64 bits(1);
+  Values values;
+  std::string text;
+  while (values.size() < 10'000 * kCols) {
+    const auto value = std::bit_cast<double>(bits());
+    if (!std::isfinite(value)) continue;
+    char number[40];
+    std::snprintf(number, sizeof number, "%.17g", value);
+    values.push_back(value);
+    text += number;
+    text += values.size() % kCols == 0 ? '\n' : ',';
+  }
+  const test::ScratchFolder folder;
+  FileSource source(folder.write("digits.csv", text));
+  Table table = read_csv(source);
+  ASSERT_EQ(table.cells.cols(), kCols);
+  std::size_t different = 0;
+  table.cells.drain([&](std::size_t first_row, MatrixView<const double> block) {
+    for (std::size_t k = 0; k < block.rows() * kCols; ++k) {
+      const double expected = values[first_row * kCols + k];
+      different += std::bit_cast<std::uint64_t>(block.data()[k]) != std::bit_cast<std::uint64_t>(expected) ? 1U : 0U;
+    }
+  });
+  EXPECT_EQ(different, 0U);
+}
+
+TEST(ReadCsv, reads_a_hundred_thousand_columns) {
+  std::string header = "c0";
+  std::string row = "0";
+  for (int j = 1; j < 100'000; ++j) {
+    header += fmt::format(",c{}", j);
+    row += fmt::format(",{}", j);
+  }
+  const Content content = read(header + "\n" + row + "\n" + row + "\n");
+  EXPECT_EQ(content.cols, 100'000U);
+  EXPECT_EQ(content.values.size(), 200'000U);
+  EXPECT_EQ(content.values.back(), 99'999.0);
+}
+
+TEST(SniffDelimiter, prefers_what_stands_equally_often_in_each_row) {
+  EXPECT_EQ(sniff_delimiter("a,b|c\n1|2\n", true), '|');
+  EXPECT_EQ(sniff_delimiter("x;y\n1,5;2,5\n", true), ';');
+  EXPECT_EQ(sniff_delimiter("1,5;2,5\n3,5;4,5\n", true), ';') << "decimal commas";
+  EXPECT_EQ(sniff_delimiter("\"a;b\",c\n1,2\n", true), ',') << "quoted text does not count";
+  EXPECT_EQ(sniff_delimiter("# a;b;c\na,b\n\n1,2\n", true), ',') << "neither do comments";
+}
+
+TEST(SniffDelimiter, falls_back_on_the_first_row_of_a_ragged_text) {
+  EXPECT_EQ(sniff_delimiter("a;b;c\n1;2\n", true), ';');
+  EXPECT_EQ(sniff_delimiter("1\n2\n", true), ',');
+  EXPECT_EQ(sniff_delimiter("", true), ',');
+}
+
+TEST(SniffDelimiter, leaves_out_a_row_that_is_cut_off) {
+  EXPECT_EQ(sniff_delimiter("a;b;c\n1;2;3\n4;", false), ';');
+  EXPECT_EQ(sniff_delimiter("a;b,", false), ';');
+}
+
+}  // namespace
+}  // namespace kqd

@@ -1,0 +1,35 @@
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cstdint>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kqd/io/read.hpp"
+
+namespace kqd {
+namespace {
+
+// Files written by NumPy and by Python's csv module, and the bits NumPy says they hold (tests/golden/io/make.py).
+TEST(GoldenFiles, hold_bit_for_bit_what_numpy_says) {
+  const std::string folder = std::string(KQD_TEST_DATA) + "/io/";
+  const auto cases = nlohmann::json::parse(std::ifstream(folder + "expected.json"));
+  ASSERT_GE(cases.size(), 30U);
+  for (const auto& expected : cases) {
+    SCOPED_TRACE(expected.at("file").get<std::string>());
+    const Sample sample = read_sample(folder + expected.at("file").get<std::string>());
+    EXPECT_EQ(sample.points.rows(), expected.at("rows").get<std::size_t>());
+    EXPECT_EQ(sample.points.cols(), expected.at("cols").get<std::size_t>());
+    EXPECT_EQ(sample.column_names, expected.at("names").get<std::vector<std::string>>());
+    std::vector<std::uint64_t> bits;
+    for (const std::string digits : expected.at("bits")) bits.push_back(std::stoull(digits, nullptr, 16));
+    std::vector<std::uint64_t> found;
+    for (const double value : sample.points.values()) found.push_back(std::bit_cast<std::uint64_t>(value));
+    EXPECT_EQ(found, bits);
+  }
+}
+
+}  // namespace
+}  // namespace kqd
