@@ -8,6 +8,7 @@
 #include "kqd/core/types.hpp"                // Seed, ThreadCount
 #include "kqd/directions/directions.hpp"     // Directions, draw_directions
 #include "kqd/io/read.hpp"                   // read_sample, read_pair
+#include "kqd/io/write.hpp"                  // write_sample
 #include "kqd/kernel/bandwidth.hpp"          // BandwidthRule, grids
 #include "kqd/kernel/kernel.hpp"             // KernelSpec, Kernel
 #include "kqd/metrics/discrepancy.hpp"       // ekqd, supkqd and their centered forms
