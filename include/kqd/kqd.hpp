@@ -16,6 +16,7 @@
 #include "kqd/metrics/methods.hpp"           // the registry of methods
 #include "kqd/quantiles/level_weights.hpp"   // LevelWeights
 #include "kqd/report/report.hpp"             // text and JSON of results
+#include "kqd/synthetic/problems.hpp"        // make_problem: samples of known laws
 #include "kqd/testing/design.hpp"            // Design: independent, paired, blocks, clusters
 #include "kqd/testing/permutation_test.hpp"  // TestOptions, TestOutcome, permutation_test
 #include "kqd/testing/pvalue.hpp"            // p-values and their intervals
