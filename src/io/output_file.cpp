@@ -6,12 +6,13 @@
 #include <system_error>
 
 #include "core/fail.hpp"
+#include "io/text.hpp"
 
 namespace kqd {
 namespace {
 
 [[noreturn]] void fail_to_write(const std::filesystem::path& path, const std::error_code& reason) {
-  fail(ErrorCode::unwritable_output, "cannot write {}: {}", path.string(), reason.message());
+  fail(ErrorCode::unwritable_output, "cannot write {}: {}", printable(path.string()), reason.message());
 }
 
 [[noreturn]] void fail_to_write(const std::filesystem::path& path, int error_number) {
@@ -24,7 +25,7 @@ void refuse_special_file(const std::filesystem::path& path) {
   const auto status = std::filesystem::status(path, ignored);
   if (std::filesystem::is_directory(status)) fail_to_write(path, EISDIR);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    fail(ErrorCode::unwritable_output, "cannot write {}: it is no regular file", path.string());
+    fail(ErrorCode::unwritable_output, "cannot write {}: it is no regular file", printable(path.string()));
   }
 }
 

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <string_view>
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "io/text.hpp"
 
 namespace kqd {
 namespace {
@@ -24,22 +24,15 @@ constexpr std::array<Writer, 3> kWriters = {{
     {".npy", write_npy},
 }};
 
-std::string lower_case(std::string text) {
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return text;
-}
-
 }  // namespace
 
 void write_sample(const std::string& path, const Sample& sample) {
-  const std::string suffix = lower_case(std::filesystem::path(path).extension().string());
-  const auto* const writer = std::ranges::find(kWriters, suffix, &Writer::suffix);
+  const auto* const writer =
+      std::ranges::find_if(kWriters, [&](const Writer& w) { return has_suffix(path, w.suffix); });
   if (writer != kWriters.end()) return writer->write(path, sample);
   std::array<std::string_view, kWriters.size()> known;
   std::ranges::transform(kWriters, known.begin(), &Writer::suffix);
-  fail(ErrorCode::invalid_option, "{}: the suffix \"{}\" names no format to write, expected one of {}", path, suffix,
+  fail(ErrorCode::unwritable_output, "cannot write {}: its suffix names no format, expected one of {}", printable(path),
        join(known));
 }
 

@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <span>
 #include <string_view>
 
 #include "io/output_file.hpp"
+#include "io/text.hpp"
 #include "io/write_checks.hpp"
 #include "kqd/io/write.hpp"
 
@@ -56,7 +58,7 @@ void flush(fmt::memory_buffer& lines, OutputFile& file) {
 void write_csv(const std::string& path, const Sample& sample, char delimiter) {
   validate_for_writing(path, sample);
   if (!sample.column_names.empty() && sample.column_names.size() != sample.points.cols()) {
-    fail(ErrorCode::shape_mismatch, "{}: {} column names for {} columns, expected one per column", path,
+    fail(ErrorCode::shape_mismatch, "{}: {} column names for {} columns, expected one per column", printable(path),
          sample.column_names.size(), sample.points.cols());
   }
   OutputFile file(path);

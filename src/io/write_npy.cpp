@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <bit>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "io/output_file.hpp"
 #include "io/write_checks.hpp"

@@ -9,8 +9,9 @@ namespace kqd {
 ///
 /// The file appears whole or not at all: it is written under another name in the same folder and then renamed, over a
 /// file that may be there. On failure nothing is left behind and an older file stays as it was.
-/// Throws Error{unwritable_output} with the path and the reason, Error{invalid_option} for an unknown suffix or a
-/// sample with weights, Error{shape_mismatch} for names that are not one per column, and what validate(sample) throws.
+/// Throws Error{unwritable_output} with the path and the reason, an unknown suffix among them; Error{invalid_option}
+/// for a sample with weights, Error{shape_mismatch} for names that are not one per column, and what validate(sample)
+/// throws.
 void write_sample(const std::string& path, const Sample& sample);
 
 /// Text: a line of column names (x1, x2, ... for a sample without names), then a line per row. Each number is the
