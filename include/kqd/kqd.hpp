@@ -8,6 +8,7 @@
 #include "kqd/core/types.hpp"                  // Seed, ThreadCount
 #include "kqd/directions/directions.hpp"       // Directions, draw_directions
 #include "kqd/io/read.hpp"                     // read_sample, read_pair
+#include "kqd/io/write.hpp"                    // write_sample
 #include "kqd/kernel/bandwidth.hpp"            // BandwidthRule, grids
 #include "kqd/kernel/kernel.hpp"               // KernelSpec, Kernel
 #include "kqd/metrics/discrepancy.hpp"         // ekqd, supkqd and their centered forms
@@ -16,6 +17,7 @@
 #include "kqd/metrics/mmd.hpp"                 // mmd, mmd_v
 #include "kqd/quantiles/level_weights.hpp"     // LevelWeights
 #include "kqd/report/report.hpp"               // text and JSON of results
+#include "kqd/synthetic/problems.hpp"          // make_problem: samples of known laws
 #include "kqd/testing/design.hpp"              // Design: independent, paired, blocks, clusters
 #include "kqd/testing/permutation_test.hpp"    // TestOptions, TestOutcome, permutation_test
 #include "kqd/testing/pvalue.hpp"              // p-values and their intervals
