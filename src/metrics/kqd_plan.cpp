@@ -174,7 +174,7 @@ class KqdPlan::Evaluation {
       }
       const auto integrals = taus.subspan(first, batch.count);
       const auto batch_sums = std::span(x_sums).first(centered ? batch.count : 0);
-      splitter.set_labels(plan_.order_.row(direction), batch.words, batch.count);
+      splitter.set_labels(plan_.order_.row(direction), {batch.words.data(), batch.num_rows(), 1}, batch.count);
       splitter.integrate(plan_.values_.row(direction), pieces, plan_.power_, integrals, batch_sums);
       for (unsigned b = 0; b < batch.count; ++b) {
         const bool unit_mass = pieces[b].mass.empty() && !std::isinf(plan_.power_);
