@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <new>
 #include <vector>
 
 namespace kqd {
@@ -49,6 +50,15 @@ TEST(Matrix, without_rows_or_columns_is_empty_and_harmless) {
     EXPECT_EQ(copy.rows(), m.rows());
     EXPECT_EQ(copy.cols(), m.cols());
   }
+}
+
+// rows * cols wraps around to a small number here: memory of that size must not pass for the matrix.
+TEST(Matrix, of_more_elements_than_can_be_counted_is_refused) {
+  constexpr std::size_t kHuge = std::size_t{1} << 62U;
+  EXPECT_THROW(Matrix<double>(kHuge, 4), std::bad_alloc);
+  EXPECT_THROW(Matrix<double>(kHuge, 5), std::bad_alloc);
+  EXPECT_THROW(Matrix<double>(kHuge / 4, 2), std::bad_alloc);  // countable, but not in bytes
+  EXPECT_NO_THROW(Matrix<double>(kHuge, 0));
 }
 
 TEST(MatrixView, parts_of_rows_and_columns_keep_the_stride) {
