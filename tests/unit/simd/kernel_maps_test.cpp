@@ -190,6 +190,25 @@ TEST(ApplyMap, of_distance_zero_is_one_or_zero_exactly) {
   });
 }
 
+// A bounded kernel is 0 between points that are infinitely far apart for doubles: r^2 overflows from r = 1.4e154 on.
+TEST(ApplyMap, of_bounded_kernels_vanishes_at_any_large_distance) {
+  test::for_each_target([](std::int64_t) {
+    for (const Map map : {Map::exponential, Map::exponential_root, Map::matern32, Map::matern52, Map::inverse_power}) {
+      for (const double b : {0.5, 1.0, 2.5}) {
+        for (const double distance : {1e305, std::numeric_limits<double>::max(), HUGE_VAL}) {
+          for (const double a : {1e200, 1e10, 1.0}) {
+            std::vector<double> values(5, distance);
+            apply_map(map, a, b, values);
+            for (const double v : values) {
+              EXPECT_TRUE(v >= 0.0 && v < 1e-150) << v << " from map " << static_cast<int>(map) << ", a " << a;
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
 // Columns of z, x, and what both give by the plain loop.
 struct Pairs {
   Pairs(std::size_t dim, std::size_t count, std::size_t stride, double location, test::Source& source)
