@@ -78,7 +78,7 @@ void walk_weighted_pieces(const QuantileFunction& x, const QuantileFunction& y, 
 // tau from any walk over pieces: `walk` calls its argument with blocks; `unit_mass` multiplies sums whose masses are 1.
 template <class Walk>
 double integrate(const Walk& walk, double unit_mass, double p, GapForm form) {
-  simd::GapRule rule{.power = p, .inverse_scale = 1.0, .shift = form.shift, .centered = form.centered};
+  simd::GapRule rule{.power = p, .scale = 0.0, .shift = form.shift, .centered = form.centered};
   const auto largest = [&] {
     double result = 0.0;
     walk([&](auto x, auto y, auto mass) { result = std::max(result, simd::largest_gap(x, y, mass, rule)); });
@@ -95,13 +95,11 @@ double integrate(const Walk& walk, double unit_mass, double p, GapForm form) {
   if (std::isinf(p)) return largest();
   if (p <= kScaledPower) {
     const double sum = total();
-    const bool in_range = std::isfinite(sum) && sum > 1e-280;
-    if (in_range || p == 1.0) return root(sum);
+    if (std::isfinite(sum) && sum > 1e-280) return root(sum);
   }
-  const double scale = largest();
-  if (scale == 0.0) return 0.0;
-  rule.inverse_scale = 1.0 / scale;
-  return scale * root(total());
+  rule.scale = largest();
+  if (rule.scale == 0.0 || std::isinf(rule.scale)) return rule.scale;
+  return rule.scale * root(total());
 }
 
 }  // namespace

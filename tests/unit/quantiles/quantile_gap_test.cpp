@@ -48,7 +48,7 @@ Real gap_bound(Real tau, Real largest, std::size_t num_pieces, Real density, dou
   if (p != std::floor(p)) error += 4 * kUnit;
   if (p != std::floor(p) && p <= 8.0) error += 9 * kUnit * p * std::abs(std::log(largest)) * total;
   return test::spread([&](Real t) { return largest * std::pow(std::max<Real>(0, t), 1 / Real{p}); }, total, error) +
-         roundings(4) * tau;
+         roundings(4 + static_cast<double>(std::abs(std::log(largest)))) * tau;
 }
 
 struct Sizes {
@@ -209,19 +209,58 @@ TEST(QuantileGap, of_the_centered_form_replaces_the_gap_by_a_root) {
   }
 }
 
-// Large and small gaps whose powers leave the range of doubles.
+// Large and small gaps, whose powers may leave the range of doubles.
 TEST(QuantileGap, keeps_its_digits_where_powers_leave_the_range_of_doubles) {
-  for (const double scale : {1e200, 1e150, 1e-150, 1e-200, 1e-300}) {
-    const std::vector<double> x = {0, 0, 0, 0};
+  for (const double scale : {0x1p1020, 1e300, 1e200, 1e150, 1e80, 1e-80, 1e-150, 1e-200, 1e-300}) {
     const std::vector<double> y = {1 * scale, 2 * scale, 3 * scale, 4 * scale};
-    for (const double p : {1.0, 2.0, 3.0, 8.0, 9.0, 64.0, 100.0}) {
-      const std::vector<Real> gaps = {1, 2, 3, 4};
-      const Real expected = test::power_gap(gaps, std::vector<Real>(4, 0.25L), p) * scale;
-      EXPECT_TRUE(within(quantile_gap(x, y, LevelGrid(4, 4, {}), Power{p}), expected, roundings(4 * p + 20) * expected))
+    for (const double p : {1.0, 1.5, 2.0, 3.0, 3.5, 5.5, 7.5, 8.0, 9.0, 9.5, 64.0, 100.0}) {
+      const Real expected = test::power_gap(std::vector<Real>{1, 2, 3, 4}, std::vector<Real>(4, 0.25L), p) * scale;
+      const Real bound = gap_bound(expected, 4 * Real{scale}, 4, 1, p);
+      EXPECT_TRUE(within(quantile_gap(std::vector<double>(4, 0.0), y, LevelGrid(4, 4, {}), Power{p}), expected, bound))
           << scale << " " << p;
-      EXPECT_TRUE(within(quantile_gap(std::vector<double>{0, 0}, y, LevelGrid(2, 4, {}), Power{p}), expected,
-                         roundings(4 * p + 20) * expected))
+      EXPECT_TRUE(within(quantile_gap(std::vector<double>(2, 0.0), y, LevelGrid(2, 4, {}), Power{p}), expected, bound))
           << scale << " " << p;
+    }
+  }
+}
+
+// The largest doubles add up to infinity although their mean is one of them; a gap beyond them is infinite.
+TEST(QuantileGap, of_the_largest_doubles_is_their_mean) {
+  constexpr double kMax = std::numeric_limits<double>::max();
+  for (const double p : kPowers) {
+    EXPECT_TRUE(
+        within(quantile_gap(std::vector<double>(5, 0.0), std::vector<double>(5, kMax), LevelGrid(5, 5, {}), Power{p}),
+               kMax, roundings(8) * kMax))
+        << p;
+    EXPECT_EQ(quantile_gap(std::vector<double>{-kMax}, std::vector<double>{kMax}, LevelGrid(1, 1, {}), Power{p}),
+              kInfinity)
+        << p;
+  }
+}
+
+// 1/g overflows for a denormal g, and a part of the smallest one is 0.
+TEST(QuantileGap, of_denormal_numbers_is_exact) {
+  const double tiny = 1e-310;
+  for (const double p : kPowers) {
+    EXPECT_EQ(quantile_gap(std::vector<double>(4, 0.0), std::vector<double>(4, tiny), LevelGrid(4, 4, {}), Power{p}),
+              tiny)
+        << p;
+    EXPECT_EQ(quantile_gap(std::vector<double>(3, 0.0), std::vector<double>(4, 5e-324), LevelGrid(3, 4, {}), Power{p}),
+              5e-324)
+        << p;
+  }
+}
+
+TEST(QuantileGap, does_not_look_at_levels_without_mass) {
+  const std::vector<double> x = {0, 0, 0, 0};
+  for (const double huge : {1e200, std::numeric_limits<double>::max()}) {
+    const std::vector<double> y = {1, 1, huge, huge};
+    for (const double p : kPowers) {
+      for (const char* text : {"interval:0:0.5", "interval:0.25:0.5", "atom:0.3"}) {
+        EXPECT_EQ(quantile_gap(x, y, LevelGrid(4, 4, parse_level_weights(text)), Power{p}), 1.0) << text << " " << p;
+        EXPECT_EQ(quantile_gap(std::vector<double>{0, 0}, y, LevelGrid(2, 4, parse_level_weights(text)), Power{p}), 1.0)
+            << text << " " << p;
+      }
     }
   }
 }

@@ -51,7 +51,8 @@ struct Sum {
 Sum plain_sum(std::span<const double> x, std::span<const double> y, std::span<const double> mass, const GapRule& rule) {
   Sum sum;
   for (std::size_t j = 0; j < x.size(); ++j) {
-    const Real g = plain_gap(x[j], y[j], rule) * rule.inverse_scale;
+    Real g = plain_gap(x[j], y[j], rule);
+    if (rule.scale > 0) g = std::min(g / rule.scale, Real{1});
     if (g == 0) continue;
     sum.value += (mass.empty() ? Real{1} : Real{mass[j]}) * std::pow(g, Real{rule.power});
     sum.largest_exponent = std::max(sum.largest_exponent, std::abs(rule.power * std::log(g)));
@@ -65,7 +66,7 @@ Sum plain_sum(std::span<const double> x, std::span<const double> y, std::span<co
 // Then the mass, the sum of 512/lanes terms in a block, three steps over the lanes and two of the compensated total.
 double bound(const GapRule& rule, Real largest_exponent, std::size_t lanes) {
   const double p = rule.power;
-  const double of_gap = (rule.centered ? 3.0 : 1.0) + (rule.inverse_scale == 1.0 ? 0.0 : 1.0);
+  const double of_gap = (rule.centered ? 3.0 : 1.0) + (rule.scale > 0 ? 1.0 : 0.0);
   const bool whole = p == std::floor(p) && p <= 64.0;
   const double of_power = whole ? p - 1.0 : 2.0 + 9.0 * static_cast<double>(largest_exponent);
   return roundings(p * of_gap + of_power + 1.0 + 512.0 / static_cast<double>(lanes) + 3.0 + 2.0);
@@ -86,7 +87,7 @@ TEST(GapSum, agrees_with_the_plain_sum_on_every_target_length_and_alignment) {
         for (const std::size_t n : lengths()) {
           const std::size_t offset = source.below(4);
           const Pieces pieces = random_pieces(n + offset, with_mass, source);
-          const GapRule rule{.power = power, .inverse_scale = source.below(2) == 0 ? 1.0 : 0.17};
+          const GapRule rule{.power = power, .scale = source.below(2) == 0 ? 0.0 : 1.7};
           const Sum expected = plain_sum(pieces.xs(offset), pieces.ys(offset), pieces.masses(offset), rule);
           const double sum = gap_sum(pieces.xs(offset), pieces.ys(offset), pieces.masses(offset), rule);
           const double relative = bound(rule, expected.largest_exponent, test::lanes_of(target));
@@ -94,6 +95,29 @@ TEST(GapSum, agrees_with_the_plain_sum_on_every_target_length_and_alignment) {
         }
       }
     }
+  });
+}
+
+// g^7.5 = 1e1500 has no double. The sum says so instead of returning what a garbled exponent happens to spell.
+TEST(GapSum, of_a_power_beyond_the_range_of_doubles_is_not_finite) {
+  test::for_each_target([](std::int64_t) {
+    const std::vector<double> zeros(9, 0.0);
+    for (const double gap : {1e95, 1e120, 1e200, 1e300, 1.7e308}) {
+      for (const double power : {3.5, 5.5, 7.0, 7.5, 64.5}) {
+        const double sum = gap_sum(zeros, std::vector<double>(9, gap), {}, {.power = power});
+        EXPECT_FALSE(std::isfinite(sum)) << gap << " " << power << ": " << sum;
+      }
+    }
+    EXPECT_TRUE(std::isfinite(gap_sum(zeros, std::vector<double>(9, 1e85), {}, {.power = 3.5})));
+  });
+}
+
+TEST(GapSum, with_a_scale_holds_pairs_without_mass_back) {
+  test::for_each_target([](std::int64_t) {
+    const std::vector<double> x = {0, 0, 0, 0, 0};
+    const std::vector<double> y = {1, 2, 1e200, 1e300, 2};
+    const std::vector<double> mass = {1, 1, 0, 0, 1};
+    EXPECT_EQ(gap_sum(x, y, mass, {.power = 3.0, .scale = 2.0}), 0.125 + 1.0 + 1.0);
   });
 }
 
