@@ -106,12 +106,15 @@ double integrate(const Walk& walk, double unit_mass, double p, GapForm form) {
 
 double QuantileFunction::at(double level) const {
   if (cumulative.empty()) {
-    // 1-based rank ceil(level n), or 1 at level 0. level n may round up past a whole number that it equals: compare
-    // back.
-    const auto n = static_cast<double>(values.size());
-    auto rank = static_cast<std::size_t>(std::ceil(level * n));
-    while (rank > 1 && static_cast<double>(rank - 1) / n >= level) --rank;
-    return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
+    // 1-based rank ceil(level n): the smallest with rank/n >= level. The product may round across a whole number,
+    // either way, so the quotient decides.
+    const std::size_t n = values.size();
+    const auto reaches = [&](std::size_t rank) { return static_cast<double>(rank) / static_cast<double>(n) >= level; };
+    std::size_t rank =
+        std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(level * static_cast<double>(n))), 1, n);
+    while (rank > 1 && reaches(rank - 1)) --rank;
+    while (rank < n && !reaches(rank)) ++rank;
+    return values[rank - 1];
   }
   const auto place = std::ranges::lower_bound(cumulative, level);
   const auto index = std::min(static_cast<std::size_t>(place - cumulative.begin()), values.size() - 1);

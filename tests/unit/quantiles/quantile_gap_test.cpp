@@ -301,6 +301,20 @@ TEST(QuantileFunction, at_level_k_over_n_is_the_k_th_value_for_every_n) {
   }
 }
 
+// Just above k/n the next value begins: the smallest value with cumulative weight >= level, as for weighted samples.
+TEST(QuantileFunction, just_above_level_k_over_n_is_the_next_value_for_every_n) {
+  for (std::size_t n = 1; n <= 500; ++n) {
+    std::vector<double> values(n), cumulative(n);
+    std::iota(values.begin(), values.end(), 1.0);
+    for (std::size_t k = 1; k <= n; ++k) cumulative[k - 1] = static_cast<double>(k) / static_cast<double>(n);
+    for (std::size_t k = 1; k < n; ++k) {
+      const double level = std::nextafter(cumulative[k - 1], 1.0);
+      ASSERT_EQ((QuantileFunction{values, {}}.at(level)), static_cast<double>(k + 1)) << k << "/" << n;
+      ASSERT_EQ((QuantileFunction{values, cumulative}.at(level)), static_cast<double>(k + 1)) << k << "/" << n;
+    }
+  }
+}
+
 // Weights as whole multiples of 1/16 are exact: the weighted sample is the one with repeated points.
 TEST(QuantileFunction, of_a_weighted_sample_is_that_of_repeated_points) {
   const std::vector<double> values = {1, 2, 3, 4};
