@@ -76,10 +76,7 @@ void validate_pair(const SampleView& x, const SampleView& y, ThreadCount threads
 
 std::vector<double> normalised_weights(const SampleView& sample) {
   if (!sample.weighted()) return std::vector<double>(sample.size(), 1.0 / static_cast<double>(sample.size()));
-  std::vector<double> weights(sample.weights.begin(), sample.weights.end());
-  // Dividing by the largest first keeps the sum finite whatever the scale of the weights.
-  const double largest = *std::ranges::max_element(weights);
-  for (double& w : weights) w /= largest;
+  std::vector<double> weights = scaled_near_one(sample.weights);
   const double total = sum(weights);
   for (double& w : weights) w /= total;
   return weights;

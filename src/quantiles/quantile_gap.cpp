@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "core/fail.hpp"
 #include "core/summation.hpp"
@@ -40,6 +41,13 @@ void walk_pieces(std::span<const double> x, std::span<const double> y, const Lev
   }
 }
 
+// Sums of weights are rounded: 0.1 + 0.2 and 0.3 are one level, and between them lies no piece. p = infinity would see
+// it. The level 1 is exact, so what lies just below it is a piece, however small.
+bool same_level(double a, double b) {
+  constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+  return a == b || (std::max(a, b) < 1.0 && std::abs(a - b) <= kRounding * std::max(a, b));
+}
+
 template <class Consume>
 void walk_weighted_pieces(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights,
                           const Consume& consume) {
@@ -62,8 +70,9 @@ void walk_weighted_pieces(const QuantileFunction& x, const QuantileFunction& y, 
     ys[count] = y.values[j];
     masses[count] = std::max(0.0, up_to - below);
     below = std::max(below, up_to);
-    if (x_level <= y_level) ++i;
-    if (y_level <= x_level) ++j;
+    const bool both_move = same_level(x_level, y_level);
+    if (both_move || x_level < y_level) ++i;
+    if (both_move || y_level < x_level) ++j;
     if (++count == kPiecesPerBlock) {
       consume(std::span<const double>(xs), std::span<const double>(ys), std::span<const double>(masses));
       count = 0;

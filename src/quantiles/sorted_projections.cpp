@@ -4,24 +4,26 @@
 #include <vector>
 
 #include "core/executor.hpp"
-#include "core/summation.hpp"
 #include "quantiles/sort.hpp"
 
 namespace kqd {
 
 SortedProjections::SortedProjections(Matrix<double> projections, std::span<const double> weights, ThreadCount threads)
     : values_(std::move(projections)) {
-  if (!weights.empty()) cumulative_ = Matrix<double>(values_.rows(), values_.cols());
-  parallel_for_blocks(values_.rows(), 1, threads, [&](std::size_t i, std::size_t) {
-    if (weights.empty()) {
-      sort_ascending(values_.row(i));
-    } else {
-      sort_weighted(i, weights);
-    }
-  });
+  if (weights.empty()) {
+    parallel_for_blocks(values_.rows(), 1, threads,
+                        [&](std::size_t i, std::size_t) { sort_ascending(values_.row(i)); });
+    return;
+  }
+  cumulative_ = Matrix<double>(values_.rows(), values_.cols());
+  const std::vector<double> scaled = scaled_near_one(weights);
+  CompensatedSum total;
+  for (const double w : scaled) total.add(w);
+  parallel_for_blocks(values_.rows(), 1, threads, [&](std::size_t i, std::size_t) { sort_weighted(i, scaled, total); });
 }
 
-void SortedProjections::sort_weighted(std::size_t direction, std::span<const double> weights) {
+void SortedProjections::sort_weighted(std::size_t direction, std::span<const double> weights,
+                                      const CompensatedSum& total) {
   const auto values = values_.row(direction);
   const auto cumulative = cumulative_.row(direction);
   std::vector<std::uint32_t> order(values.size());
@@ -31,7 +33,7 @@ void SortedProjections::sort_weighted(std::size_t direction, std::span<const dou
   for (std::size_t k = 0; k < order.size(); ++k) {
     sorted[k] = values[order[k]];
     level.add(weights[order[k]]);
-    cumulative[k] = level.value();
+    cumulative[k] = level.over(total);
   }
   cumulative.back() = 1.0;  // rounding may leave it a little off, and the last level must be reached
   std::ranges::copy(sorted, values.begin());

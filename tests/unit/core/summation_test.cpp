@@ -47,5 +47,27 @@ TEST(CompensatedSum, does_not_depend_on_the_order_beyond_two_roundings) {
   }
 }
 
+// k terms over n equal terms are k/n, rounded once, whatever the terms are.
+TEST(CompensatedSum, quotients_of_sums_are_rounded_once) {
+  for (const double term : {1.0, 0.1, 1.0 / 3.0, 1e-200, 1.2345e200}) {
+    for (const int n : {3, 10, 49, 1000}) {
+      CompensatedSum total;
+      for (int i = 0; i < n; ++i) total.add(term);
+      CompensatedSum part;
+      for (int k = 1; k <= n; ++k) {
+        part.add(term);
+        ASSERT_EQ(part.over(total), static_cast<double>(k) / n) << term << " " << k << "/" << n;
+      }
+    }
+  }
+}
+
+TEST(ScaledNearOne, changes_no_digit) {
+  for (const double scale : {1.0, 0x1p1020, 0x1p-1060}) {
+    const std::vector<double> values = {3 * scale, 0.0, 5 * scale};
+    EXPECT_EQ(scaled_near_one(values), (std::vector<double>{0.75, 0.0, 1.25})) << scale;
+  }
+}
+
 }  // namespace
 }  // namespace kqd

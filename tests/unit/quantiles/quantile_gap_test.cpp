@@ -366,6 +366,25 @@ TEST(WeightedQuantileGap, is_that_of_repeated_points) {
   }
 }
 
+// 0.1 + 0.2 is not 0.3 for doubles. The sliver of level between them must not pair 2 with 1: p = infinity would see it.
+TEST(WeightedQuantileGap, takes_levels_that_differ_by_rounding_for_one) {
+  const std::vector<double> x = {1, 2}, y = {1, 1, 2};
+  const std::vector<double> cx = {0.3, 1.0}, cy = {0.1, 0.1 + 0.2, 1.0};
+  ASSERT_NE(cx[0], cy[1]);
+  for (const double p : kPowers) {
+    EXPECT_EQ(quantile_gap({x, cx}, {y, cy}, {}, Power{p}), 0.0) << p;
+    EXPECT_EQ(quantile_gap({y, cy}, {x, cx}, {}, Power{p}), 0.0) << p;
+  }
+}
+
+// But a point of tiny weight is a point: p = infinity asks for the largest gap that has any mass.
+TEST(WeightedQuantileGap, does_not_forget_points_of_tiny_weight) {
+  const std::vector<double> x = {0, 5}, y = {0};
+  EXPECT_EQ(quantile_gap({x, std::vector<double>{1.0 - 0x1p-53, 1.0}}, {y, {}}, {}, Power{kInfinity}), 5.0);
+  const std::vector<double> low = {-5, 0};
+  EXPECT_EQ(quantile_gap({low, std::vector<double>{1e-200, 1.0}}, {y, {}}, {}, Power{kInfinity}), 5.0);
+}
+
 // More pieces than go through the vector loop at once.
 TEST(WeightedQuantileGap, agrees_with_the_unweighted_one_on_long_lists) {
   test::Source source(7);

@@ -44,6 +44,36 @@ TEST(SortedProjections, weights_travel_with_their_values_and_end_at_one) {
   EXPECT_TRUE(std::ranges::equal(second.cumulative, std::vector<double>{0.25, 0.75, 1}));
 }
 
+// Counts and equal weights are what weights mostly are. Their levels are the fractions k/n, rounded once, so that they
+// coincide with those of the sample with repeated points: p = infinity and atoms see any difference, however small.
+TEST(SortedProjections, whole_weights_of_any_scale_give_the_levels_of_repeated_points_exactly) {
+  test::Source source(3);
+  for (const double scale : {1.0, 0.1, 0.7, 1e-300, 1e300, 1.0 / 3.0}) {
+    for (const std::size_t n : {1UL, 2UL, 5UL, 6UL, 7UL, 49UL, 100UL, 333UL}) {
+      for (const std::size_t most : {1UL, 3UL, 10UL}) {
+        Matrix<double> values(1, n);
+        std::vector<double> weights(n);
+        std::vector<std::size_t> counts(n);
+        std::size_t total = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+          values(0, i) = static_cast<double>(i);
+          total += counts[i] = 1 + source.below(most);
+          weights[i] = static_cast<double>(counts[i]) * scale;
+        }
+        // 3 * 0.1 is not three times 0.1: only sums of equal numbers are exact multiples of one.
+        if (most > 1 && scale != 1.0) continue;
+        const SortedProjections sorted(values, weights, ThreadCount{1});
+        const auto cumulative = sorted.quantiles(0).cumulative;
+        std::size_t up_to = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+          up_to += counts[i];
+          ASSERT_EQ(cumulative[i], static_cast<double>(up_to) / static_cast<double>(total)) << i << " of " << n;
+        }
+      }
+    }
+  }
+}
+
 // A compensated sum and one division; weighted, each product too.
 TEST(SortedProjections, mean_is_the_weighted_mean) {
   test::Source source(2);
