@@ -176,5 +176,21 @@ TEST(PointEvaluatedMasses, follow_the_authors_code) {
                [&] { static_cast<void>(masses("atom:0.5", 3)); });
 }
 
+// A density without bound has no value at the ends; the special functions' own exception must not get out.
+TEST(PointEvaluatedMasses, refuse_a_density_that_is_infinite_at_the_ends) {
+  const auto refused = [](const char* text, const char* sentence) {
+    expect_error(ErrorCode::invalid_option, sentence,
+                 [&] { static_cast<void>(point_evaluated_masses(parse_level_weights(text), 4)); });
+  };
+  refused("beta:0.5:2",
+          "weighting beta:0.5:2 has an infinite density at level 0, so its levels cannot be point-evaluated");
+  refused("beta:1:0.5",
+          "weighting beta:1:0.5 has an infinite density at level 1, so its levels cannot be point-evaluated");
+  const auto masses = point_evaluated_masses(parse_level_weights("beta:1:2"), 3);  // densities 2, 1, 0
+  EXPECT_DOUBLE_EQ(masses[0], 2.0 / 3.0);
+  EXPECT_DOUBLE_EQ(masses[1], 1.0 / 3.0);
+  EXPECT_DOUBLE_EQ(masses[2], 0.0);
+}
+
 }  // namespace
 }  // namespace kqd
