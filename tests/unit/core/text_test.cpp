@@ -67,6 +67,8 @@ TEST(Suggestion, names_the_nearest_known_word_when_it_is_near) {
   EXPECT_EQ(suggestion("qr", known), "; did you mean rq?");
   EXPECT_EQ(suggestion("wasserstein", known), "");
   EXPECT_EQ(suggestion("anything", {}), "");
+  EXPECT_EQ(suggestion("", known), "");
+  EXPECT_EQ(suggestion("xy", known), "");
 }
 
 TEST(Join, puts_commas_between) {
