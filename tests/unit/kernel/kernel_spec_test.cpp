@@ -124,6 +124,10 @@ TEST(KernelSpec, settings_out_of_range_are_refused_however_they_were_made) {
   refused({.family = KernelFamily::sum}, "KernelSpec::parts is empty, a sum or product needs parts");
   refused({.family = KernelFamily::product, .parts = {{.family = KernelFamily::sum, .parts = {{}}}}},
           "KernelSpec::parts of a product holds a sum or product, needs plain kernels");
+  // 0.5 (a + b) would be spelled "0.5 a+b", which is another kernel.
+  refused({.family = KernelFamily::sum,
+           .parts = {{.family = KernelFamily::sum, .weight = 0.5, .parts = {KernelSpec{}, KernelSpec{}}}}},
+          "KernelSpec::parts of a sum holds a sum, needs products or plain kernels");
   EXPECT_NO_THROW(validate(KernelSpec{.alpha = -1, .beta = -1, .degree = -1, .offset = -1}));  // not the Gaussian's
 }
 

@@ -144,13 +144,14 @@ Family polynomial(int degree, double offset) {
           [=](const Pair& pair) { return judge_polynomial(pair, degree, offset); }};
 }
 
-// Each length is off by half of q (d + 1) roundings and two of its root; two products and a division remain.
+// ((x.z + c) / (|x| |z|))^q with |x| = sqrt(x.x + c): each length is off by (d + 1)/2 + 1 roundings, their product and
+// the quotient by one each, all of it q times; the power adds q - 1.
 Family normalised_polynomial(int degree, double offset) {
   return {"normalised-polynomial:" + std::to_string(degree) + ":" + std::to_string(offset), [=](const Pair& pair) {
             const auto [value, error] = judge_polynomial(pair, degree, offset);
             const Real lengths = std::sqrt(std::pow((test::dot(pair.x, pair.x) + offset), Real(degree)) *
                                            std::pow((test::dot(pair.z, pair.z) + offset), Real(degree)));
-            const double n = degree * (pair.dim() + 1) + 8;
+            const double n = degree * (pair.dim() + 6);
             return Judged{value / lengths, error / lengths + roundings(n) * std::abs(value) / lengths};
           }};
 }
@@ -410,6 +411,42 @@ TEST(Kernel, what_cannot_be_evaluated_is_refused) {
   expect_error(ErrorCode::invalid_option,
                "normalised-polynomial with offset 0 is undefined at a point of length 0; use an offset > 0",
                [&] { Kernel(parse_kernel("normalised-polynomial:2:0")).evaluate(two, zero, one_value); });
+}
+
+// (x.z + c)^q overflows long before its normalised form does, which never exceeds 1.
+TEST(Kernel, normalised_polynomial_stays_in_range_where_the_polynomial_does_not) {
+  const Matrix<double> x(2, 1, {1e4, 1e100});
+  Matrix<double> values(2, 2);
+  Kernel(parse_kernel("normalised-polynomial:64:1")).evaluate(x, x, values);
+  EXPECT_NEAR(values(0, 0), 1.0, roundings(64 * 7));
+  EXPECT_NEAR(values(1, 1), 1.0, roundings(64 * 7));
+  // cos = (1e104 + 1) / (sqrt(1e8 + 1) 1e100) = 1 - 5e-9 + ..., and (1 + 1e-8)^-32 = 1 - 3.2e-7 + 5.28e-14 - ...
+  EXPECT_NEAR(values(0, 1), std::pow(1.0 + 1e-8, -32.0), roundings(64 * 7) + 1e-20);
+  EXPECT_EQ(values(0, 1), values(1, 0));
+}
+
+TEST(Kernel, of_no_points_has_no_values) {
+  for (const std::size_t dim : {3UL, 40UL}) {
+    const Matrix<double> some(4, dim, 1.0), none(0, dim);
+    for (const char* text : {"gaussian@1", "laplace@1", "polynomial", "gaussian@1+linear"}) {
+      Matrix<double> columns(4, 0), rows(0, 4);
+      EXPECT_NO_THROW(Kernel(parse_kernel(text)).evaluate(some, none, columns)) << text;
+      EXPECT_NO_THROW(Kernel(parse_kernel(text)).evaluate(none, some, rows)) << text;
+    }
+  }
+}
+
+TEST(Kernel, an_origin_of_another_dimension_is_refused) {
+  KernelSpec spec = parse_kernel("energy");
+  spec.origin = {1, 2};
+  const Kernel kernel(spec);
+  const Matrix<double> points(4, 3, 1.0);
+  Matrix<double> values(4, 4);
+  std::vector<double> diagonal(4);
+  expect_error(ErrorCode::shape_mismatch, "KernelSpec::origin has 2 coordinates, needs 3",
+               [&] { kernel.evaluate(points, points, values); });
+  expect_error(ErrorCode::shape_mismatch, "KernelSpec::origin has 2 coordinates, needs 3",
+               [&] { kernel.diagonal(points, diagonal); });
 }
 
 }  // namespace
