@@ -203,6 +203,20 @@ TEST(KernelDirections, inner_products_need_the_same_space) {
   EXPECT_THROW(static_cast<void>(one.inner_product(0, wider, 0)), Error);
 }
 
+// The origin of an energy kernel is part of its space though not of its name.
+TEST(KernelDirections, inner_products_need_the_same_origin) {
+  const auto energy_at = [](double origin) {
+    KernelSpec spec = parse_kernel("energy");
+    spec.origin = {origin};
+    return Kernel(spec);
+  };
+  const KernelDirections at_0(energy_at(0.0), Matrix<double>(1, 1, {3.0}), Matrix<double>(1, 1, {1.0}));
+  const KernelDirections at_1(energy_at(1.0), Matrix<double>(1, 1, {3.0}), Matrix<double>(1, 1, {1.0}));
+  EXPECT_DOUBLE_EQ(at_0.inner_product(0, at_0, 0), 1.0);
+  expect_error(ErrorCode::shape_mismatch, "directions of energy:1 and energy:1 live in different spaces",
+               [&] { static_cast<void>(at_0.inner_product(0, at_1, 0)); });
+}
+
 TEST(KernelDirections, duplicate_reference_points_are_harmless) {
   // 2 k(z, .) + 1 k(z, .) is 3 k(z, .): one direction.
   const Kernel kernel(parse_kernel("gaussian@1"));
@@ -293,6 +307,16 @@ TEST(KernelDirections, overflow_is_an_error_and_never_a_value) {
                });
 }
 
+TEST(KernelDirections, overflow_names_the_direction_that_does_it_in_any_part_of_them) {
+  // 1e160 x^2 overflows at x = 1e80, x^2 does not.
+  const KernelDirections directions(Kernel(parse_kernel("polynomial:2:0")), Matrix<double>(1, 1, {1.0}),
+                                    Matrix<double>(1, 3, {1.0, 1.0, 1e150}), false);
+  Matrix<double> values(2, 1);
+  expect_error(ErrorCode::non_finite_value,
+               "direction 3 overflows on this data; rescale the columns (--standardize) or take a bounded kernel",
+               [&] { directions.evaluate(Matrix<double>(1, 1, {1e80}), 1, values, ThreadCount{1}); });
+}
+
 // 10000 points are more than one task of 4096 rows; 14 directions in parts of any size.
 TEST(KernelDirections, values_have_the_same_bits_for_any_number_of_threads) {
   for (const std::size_t dim : {2UL, 40UL}) {
@@ -350,6 +374,15 @@ TEST(LinearDirections, are_unit_vectors) {
   EXPECT_EQ(plain.weights()(0, 1), 4.0);
   EXPECT_EQ(to_string(directions.kernel().spec()), "linear");
   EXPECT_DOUBLE_EQ(directions.inner_product(0, directions, 2), 1.4 * std::sqrt(0.5));
+}
+
+// Lengths of huge and tiny vectors exist although their squares do not.
+TEST(LinearDirections, of_any_scale_are_unit_vectors) {
+  for (const double scale : {1e200, 1e300, 1e-200, 1e-300, 0x1p-1060}) {
+    const LinearDirections directions(Matrix<double>(1, 2, {3 * scale, 4 * scale}));
+    EXPECT_NEAR(directions.weights()(0, 0), 0.6, 1e-15) << scale;
+    EXPECT_NEAR(directions.weights()(0, 1), 0.8, 1e-15) << scale;
+  }
 }
 
 TEST(LinearDirections, values_are_inner_products) {

@@ -400,16 +400,58 @@ TEST(DrawDirections, more_reference_points_than_rows_are_held_to_the_rows_with_a
 
 TEST(DrawDirections, points_that_span_no_direction_are_refused) {
   const Sample zeros = column({0, 0, 0, 0});
-  for (const char* text : {"polynomial:2:0", "energy"}) {
+  for (const char* text : {"polynomial:2:0", "energy", "linear"}) {
     KernelSpec spec = parse_kernel(text);
     if (spec.family == KernelFamily::energy) spec.origin = {0.0};
     expect_error(ErrorCode::degenerate_directions,
                  "degenerate reference points: direction 1 has norm 0 to rounding (||f||^2 = 0)",
                  [&] { static_cast<void>(draw_directions(Kernel(spec), zeros, zeros, {}, Seed{})); });
   }
-  expect_error(ErrorCode::degenerate_directions, "degenerate reference points: direction 1 has length 0",
-               [&] { static_cast<void>(draw_directions(Kernel(parse_kernel("linear")), zeros, zeros, {}, Seed{})); });
   EXPECT_NO_THROW(static_cast<void>(draw_directions(kGaussian, zeros, zeros, {}, Seed{})));
+}
+
+// 0.1 + 0.2 - 0.3 = 5.6e-17: what is left is rounding, not a direction, whichever way the linear kernel is evaluated.
+TEST(DrawDirections, a_linear_direction_that_is_zero_to_rounding_is_refused) {
+  const Sample data = column({1, 2, 3, 4});
+  DirectionOptions options;
+  options.reference = ReferenceMeasure::points;
+  options.reference_points = Matrix<double>(3, 1, {1, 1, 1});
+  options.coefficients = Matrix<double>(3, 2, {1, 0.1, 1, 0.2, 1, -0.3});
+  for (const char* text : {"linear", "polynomial:1:0"}) {
+    try {
+      static_cast<void>(draw_directions(Kernel(parse_kernel(text)), data, data, options, Seed{}));
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::degenerate_directions);
+      EXPECT_TRUE(
+          std::string(error.what()).starts_with("degenerate reference points: direction 2 has norm 0 to rounding"))
+          << error.what();
+    }
+  }
+}
+
+// The product of 5 coefficients with 4 points would read past the end.
+TEST(DrawDirections, coefficients_for_more_points_than_there_are_rows_are_refused_for_every_kernel) {
+  const Sample data = column({1, 2});
+  for (const char* text : {"linear", "gaussian@1"}) {
+    for (const ReferenceMeasure measure : {ReferenceMeasure::pooled, ReferenceMeasure::balanced}) {
+      DirectionOptions options;
+      options.reference = measure;
+      options.coefficients = Matrix<double>(5, 1, 1.0);
+      expect_error(
+          ErrorCode::shape_mismatch, "coefficients have 5 rows for 4 reference points, expected one row per point",
+          [&] { static_cast<void>(draw_directions(Kernel(parse_kernel(text)), data, data, options, Seed{})); });
+    }
+  }
+}
+
+// Squares of numbers around 1e-200 are 0: the linear kernel has directions there all the same.
+TEST(DrawDirections, of_the_linear_kernel_exist_at_any_scale) {
+  for (const double scale : {1e-200, 1e200}) {
+    const Sample data = column({1 * scale, 2 * scale, 3 * scale, 5 * scale});
+    const auto drawn = draw_directions(Kernel(parse_kernel("linear")), data, data, {}, Seed{});
+    for (std::size_t i = 0; i < 64; ++i) EXPECT_EQ(std::abs(as_linear(drawn).weights()(i, 0)), 1.0);
+  }
 }
 
 TEST(DirectionOptions, settings_out_of_range_are_refused) {
@@ -443,6 +485,11 @@ TEST(DirectionOptions, settings_out_of_range_are_refused) {
   options.coefficients = Matrix<double>(4, 1, 1.0);
   refused(ErrorCode::shape_mismatch, "coefficients have 4 rows for 3 reference points, expected one row per point",
           options);
+  options.coefficients = Matrix<double>(3, 1, {1, std::nan(""), 1});
+  refused(ErrorCode::non_finite_value, "coefficients: row 2, column 1 is nan, expected a finite number", options);
+  options.coefficients = {};
+  options.reference_points(2, 1) = -HUGE_VAL;
+  refused(ErrorCode::non_finite_value, "reference points: row 3, column 2 is -inf, expected a finite number", options);
 }
 
 TEST(DirectionOptions, names_go_both_ways) {
