@@ -105,6 +105,8 @@ void bind_errors(py::module_& m) {
       switch (error.code()) {
         case ErrorCode::resource_limit:
           return PyErr_SetString(resource_limit.ptr(), error.what());
+        case ErrorCode::unwritable_output:
+          return PyErr_SetString(PyExc_OSError, error.what());
         case ErrorCode::interrupted:
         case ErrorCode::internal:
           return PyErr_SetString(PyExc_RuntimeError, error.what());
