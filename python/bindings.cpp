@@ -4,10 +4,16 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
+#include <future>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "kqd/kqd.hpp"
 
@@ -94,6 +100,89 @@ Array to_array(const std::vector<double>& values) {
   return Array(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
+std::optional<std::pair<double, double>> to_pair(const std::optional<Interval>& interval) {
+  if (!interval) return std::nullopt;
+  return std::pair{interval->lower, interval->upper};
+}
+
+Design make_design(const std::string& kind, std::vector<std::int64_t> groups) {
+  for (const DesignKind known :
+       {DesignKind::independent, DesignKind::paired, DesignKind::blocks, DesignKind::clusters}) {
+    if (to_string(known) == kind) return {known, std::move(groups)};
+  }
+  throw py::value_error("design \"" + kind + "\" is unknown, expected independent or paired");
+}
+
+TwoSampleOptions make_test_options(const std::string& method, const KqdOptions& statistic,
+                                   std::int64_t num_permutations, double alpha, const std::string& design,
+                                   std::vector<std::int64_t> groups, const std::string& calibration,
+                                   const std::string& early_stop, bool set_aside, bool randomised_ties,
+                                   bool effect_interval, double confidence, bool keep_null_distribution) {
+  TwoSampleOptions options;
+  options.method = method;
+  options.statistic = statistic;
+  options.test.num_permutations = num_permutations;
+  options.test.alpha = alpha;
+  options.test.design = make_design(design, std::move(groups));
+  options.calibration = parse_calibration(calibration);
+  options.test.early_stop = parse_early_stop(early_stop);
+  options.set_aside = set_aside;
+  options.test.randomised_ties = randomised_ties;
+  options.effect_interval = effect_interval;
+  options.test.confidence = confidence;
+  options.test.keep_null_distribution = keep_null_distribution;
+  return options;
+}
+
+// How far the work on another thread has come. What it reports waits here until the thread that asked looks.
+class Progress {
+ public:
+  void put(double fraction, std::string_view what) {
+    const std::lock_guard lock(mutex_);
+    latest_.emplace(fraction, what);
+  }
+
+  [[nodiscard]] std::optional<std::pair<double, std::string>> take() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(latest_, std::nullopt);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<std::pair<double, std::string>> latest_;
+};
+
+// Python runs signal handlers on the main thread alone, and only when it is asked to. So another thread computes, and
+// the caller's thread waits: it looks for signals and passes progress on, a few times a second, whatever the library is
+// at. An exception out of either stops the work first.
+TwoSampleResult test_while_watching(const ArraySample& x, const ArraySample& y, const TwoSampleOptions& options,
+                                    const std::optional<py::function>& callback) {
+  constexpr auto kLook = std::chrono::milliseconds(50);
+  std::atomic<bool> stop{false};
+  Progress progress;
+  RunControl control{.stop = &stop};
+  if (callback) control.progress = [&](double fraction, std::string_view what) { progress.put(fraction, what); };
+  auto work = std::async(std::launch::async, [&] { return two_sample_test(x.view(), y.view(), options, &control); });
+  const auto done = [&] {
+    const py::gil_scoped_release other_threads_may_run;
+    return work.wait_for(kLook) == std::future_status::ready;
+  };
+  const auto look = [&] {
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (const auto report = progress.take()) (*callback)(report->first, report->second);
+  };
+  try {
+    while (!done()) look();
+    look();
+  } catch (...) {
+    stop = true;
+    const py::gil_scoped_release other_threads_may_run;
+    work.wait();
+    throw;
+  }
+  return work.get();
+}
+
 void bind_errors(py::module_& m) {
   static const py::exception<Error> resource_limit(m, "ResourceLimitError", PyExc_RuntimeError);
   resource_limit.attr("__module__") = "kqd";
@@ -106,6 +195,9 @@ void bind_errors(py::module_& m) {
         case ErrorCode::resource_limit:
           return PyErr_SetString(resource_limit.ptr(), error.what());
         case ErrorCode::interrupted:
+          return PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
+        case ErrorCode::unwritable_output:
+          return PyErr_SetString(PyExc_OSError, error.what());
         case ErrorCode::internal:
           return PyErr_SetString(PyExc_RuntimeError, error.what());
         case ErrorCode::invalid_option:
@@ -154,6 +246,41 @@ void bind_distance(py::module_& m) {
   m.def("distance", &distance_without_gil, py::arg("x"), py::arg("y"), py::arg("method"), py::arg("options"));
 }
 
+void bind_test(py::module_& m) {
+  py::class_<TwoSampleOptions>(m, "TestOptions")
+      .def(py::init(&make_test_options), py::kw_only(), py::arg("method"), py::arg("statistic"), py::arg("n_resamples"),
+           py::arg("alpha"), py::arg("design"), py::arg("groups"), py::arg("calibration"), py::arg("early_stop"),
+           py::arg("set_aside"), py::arg("randomised_ties"), py::arg("effect_interval"), py::arg("confidence_level"),
+           py::arg("null_distribution"));
+  const auto of_test = [](auto member) { return [member](const TwoSampleResult& r) { return r.test.*member; }; };
+  py::class_<TwoSampleResult>(m, "TestResult")
+      .def_property_readonly("statistic", of_test(&TestOutcome::statistic))
+      .def_property_readonly("pvalue", of_test(&TestOutcome::pvalue))
+      .def_property_readonly("pvalue_ci",
+                             [](const TwoSampleResult& r) {
+                               return std::pair{r.test.pvalue_lower, r.test.pvalue_upper};
+                             })
+      .def_property_readonly("n_exceed", of_test(&TestOutcome::n_exceed))
+      .def_property_readonly("n_resamples", of_test(&TestOutcome::n_resamples))
+      .def_property_readonly("reject", of_test(&TestOutcome::reject))
+      .def_property_readonly("enumerated", of_test(&TestOutcome::enumerated))
+      .def_property_readonly("stopped_early", of_test(&TestOutcome::stopped_early))
+      .def_property_readonly("permutation_mean", of_test(&TestOutcome::permutation_mean))
+      .def_property_readonly("permutation_sd", of_test(&TestOutcome::permutation_sd))
+      .def_property_readonly("null_distribution",
+                             [](const TwoSampleResult& r) { return to_array(r.test.null_distribution); })
+      .def_readonly("effect_size", &TwoSampleResult::effect_size)
+      .def_property_readonly("effect_size_ci", [](const TwoSampleResult& r) { return to_pair(r.effect_interval); })
+      .def_property_readonly("per_direction", [](const TwoSampleResult& r) { return to_array(r.per_direction); })
+      .def_property_readonly("kernel", [](const TwoSampleResult& r) { return to_string(r.kernel); })
+      .def_property_readonly("bandwidth", [](const TwoSampleResult& r) { return first_bandwidth(r.kernel); })
+      .def_readonly("n_directions", &TwoSampleResult::num_directions)
+      .def_readonly("n_reference", &TwoSampleResult::num_reference)
+      .def_readonly("n_set_aside", &TwoSampleResult::num_set_aside)
+      .def_readonly("warnings", &TwoSampleResult::warnings);
+  m.def("test", &test_while_watching, py::arg("x"), py::arg("y"), py::arg("options"), py::arg("progress"));
+}
+
 void bind_methods(py::module_& m) {
   py::class_<MethodInfo> info(m, "MethodInfo", "One way of comparing two samples.");
   info.attr("__module__") = "kqd";
@@ -180,5 +307,6 @@ PYBIND11_MODULE(_core, m) {
   kqd::bind_errors(m);
   kqd::bind_inputs(m);
   kqd::bind_distance(m);
+  kqd::bind_test(m);
   kqd::bind_methods(m);
 }

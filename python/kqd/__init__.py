@@ -3,11 +3,23 @@
 >>> import kqd
 >>> kqd.distance([0, 1], [0.5, 2, 3], kernel="linear", power=2, rng=0).statistic
 1.5
+>>> kqd.test([1, 2, 3], [4, 5, 6], kernel="linear", rng=0).pvalue
+0.1
 """
 
 from ._core import MethodInfo, ResourceLimitError, __version__
 from ._distance import distance
 from ._methods import methods
-from ._results import DistanceResult
+from ._results import DistanceResult, TestResult
+from ._test import test
 
-__all__ = ["DistanceResult", "MethodInfo", "ResourceLimitError", "__version__", "distance", "methods"]
+__all__ = [
+    "DistanceResult",
+    "MethodInfo",
+    "ResourceLimitError",
+    "TestResult",
+    "__version__",
+    "distance",
+    "methods",
+    "test",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import List, Optional, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,25 @@ def sample(points: ArrayLike, weights: Optional[ArrayLike], name: str) -> _core.
     if len(column) != len(rows):
         raise ValueError(f"{name}_weights has {len(column)} weights for {len(rows)} rows, expected one per row")
     return _core.Sample(rows, np.require(column, np.float64, ["C", "A"])[:, np.newaxis])
+
+
+def groups(pair: Tuple[ArrayLike, ArrayLike], name: str, n_x: int, n_y: int) -> List[int]:
+    """The block or cluster of every pooled row, from a pair of columns of whole numbers: for x, then for y."""
+    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+        raise TypeError(f"{name} is of type {type(pair).__name__}, expected a pair: one column for x, one for y")
+    return _group_column(pair[0], f"{name}[0]", n_x) + _group_column(pair[1], f"{name}[1]", n_y)
+
+
+def _group_column(values: ArrayLike, name: str, num_rows: int) -> List[int]:
+    column = _numbers(values, name)
+    if column.shape != (num_rows,):
+        raise ValueError(f"{name} has shape {column.shape}, expected ({num_rows},): one whole number per row")
+    if column.dtype.kind == "f" and not (np.isfinite(column) & (column == np.floor(column))).all():
+        raise ValueError(f"{name} has numbers that are not whole, expected one whole number per row")
+    labels = [int(value) for value in column.tolist()]
+    if any(not -(2**63) <= label < 2**63 for label in labels):
+        raise ValueError(f"{name} has numbers beyond 64 bits")
+    return labels
 
 
 def _numbers(values: ArrayLike, name: str) -> np.ndarray:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from . import _arrays, _core
 from ._options import Rng, core_options, text
-from ._results import DistanceResult
+from ._results import DistanceResult, read_only
 
 
 def distance(
@@ -139,23 +139,22 @@ def distance(
         allow_quadratic=allow_quadratic,
     )
     found = _core.distance(x_sample, y_sample, text(method, "method"), options)
-    per_direction = found.per_direction
-    per_direction.setflags(write=False)
+    directed = found.n_directions > 0
     return DistanceResult(
         statistic=found.statistic,
         statistic_power=found.statistic_power,
         standard_error=found.standard_error,
-        per_direction=per_direction,
+        per_direction=read_only(found.per_direction),
         mmd_squared=found.mmd_squared,
         method=method,
         kernel=found.kernel,
         bandwidth=found.bandwidth,
-        directions=options.directions,
+        directions=options.directions if directed else None,
         n_directions=found.n_directions,
         n_reference=found.n_reference,
         reference=options.reference if found.n_reference else None,
-        power=options.power,
-        weighting=options.weighting,
+        power=options.power if directed else None,
+        weighting=options.weighting if directed else None,
         seed=options.seed,
         n_x=len(x_sample.points),
         n_y=len(y_sample.points),

@@ -41,12 +41,12 @@ def core_options(
         kernel=text(kernel, "kernel"),
         bandwidth=_bandwidth(bandwidth),
         directions=text(directions, "directions"),
-        n_directions=_count(n_directions, "n_directions"),
-        n_reference=None if n_reference is None else _count(n_reference, "n_reference"),
+        n_directions=count(n_directions, "n_directions"),
+        n_reference=None if n_reference is None else count(n_reference, "n_reference"),
         reference="points" if own_points else reference,
         reference_points=_filled_matrix(reference, "reference") if own_points else None,
         coefficients=None if coefficients is None else _filled_matrix(coefficients, "coefficients"),
-        power=_real(power, "power"),
+        power=real(power, "power"),
         weighting=text(weighting, "weighting"),
         compat=compat if isinstance(compat, str) else ",".join(text(flag, "compat") for flag in compat),
         seed=seed_from(rng),
@@ -69,7 +69,7 @@ def seed_from(rng: Rng) -> int:
 
 def _bandwidth(value: Union[str, float]) -> Optional[float]:
     if not isinstance(value, str):
-        return _real(value, "bandwidth")
+        return real(value, "bandwidth")
     if value == "median":
         return None
     raise ValueError(f'bandwidth "{value}" is unknown, expected "median" or a number')
@@ -94,11 +94,12 @@ def _filled_matrix(values: ArrayLike, name: str) -> np.ndarray:
     return array
 
 
-def _count(value: int, name: str) -> int:
-    count = _whole(value, name, "a whole number")
-    if count < 0:
-        raise ValueError(f"{name} = {count}, needs >= 1")
-    return min(count, _LARGEST_COUNT)
+def count(value: int, name: str) -> int:
+    """A number of things, when it is whole and not negative."""
+    number = _whole(value, name, "a whole number")
+    if number < 0:
+        raise ValueError(f"{name} = {number}, needs >= 1")
+    return min(number, _LARGEST_COUNT)
 
 
 def _whole(value: object, name: str, expected: str) -> int:
@@ -108,7 +109,8 @@ def _whole(value: object, name: str, expected: str) -> int:
         raise TypeError(f"{name} is of type {type(value).__name__}, expected {expected}") from None
 
 
-def _real(value: object, name: str) -> float:
+def real(value: object, name: str) -> float:
+    """The value as a float, when it is a real number."""
     if not isinstance(value, (numbers.Real, np.number)) or isinstance(value, np.complexfloating):
         raise TypeError(f"{name} is of type {type(value).__name__}, expected a number")
     return float(value)

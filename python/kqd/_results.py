@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, Iterable, Optional, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,15 +32,15 @@ class DistanceResult:
     kernel: str
     #: The bandwidth of the first part of the kernel that has one.
     bandwidth: Optional[float]
-    #: The family of directions.
-    directions: str
+    #: The family of directions; with `power` and `weighting` None for methods without directions.
+    directions: Optional[str]
     n_directions: int
     #: Reference points that span the directions; 0 for families without.
     n_reference: int
     #: Where they came from, ``"points"`` for the caller's own; None for families without.
     reference: Optional[str]
-    power: float
-    weighting: str
+    power: Optional[float]
+    weighting: Optional[str]
     #: Passed as ``rng=`` it gives the same numbers again.
     seed: int
     n_x: int
@@ -54,22 +54,133 @@ class DistanceResult:
 
     def to_dict(self) -> Dict[str, Any]:
         """Every field by name, in plain Python types."""
-        return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        return _plain_fields(self)
 
     def __repr__(self) -> str:
         error = "" if self.standard_error is None else f" (Monte Carlo error {self.standard_error:.3g})"
-        reference = f", {_counted(self.n_reference, 'reference point')} ({self.reference})" if self.reference else ""
+        lines = [("statistic", f"{self.statistic:.6g}{error}"), ("method", self.method)]
+        return _block("DistanceResult", lines + _settings(self))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class TestResult:
+    """The outcome of a two-sample test, and what is needed to judge and repeat it.
+
+    Unpacks as ``statistic, pvalue = result``.
+    """
+
+    __test__ = False  # not a class of tests, whatever pytest thinks of its name
+
+    #: The observed discrepancy, as the method reports it.
+    statistic: float
+    #: The share of labellings at least as extreme, the observed one included: never 0.
+    pvalue: float
+    #: An interval for the p-value that all labellings would give; the p-value itself when all were evaluated.
+    pvalue_ci: Tuple[float, float]
+    #: Labellings with a discrepancy at least as large, ties included; the observed one only if `enumerated`.
+    n_exceed: int
+    #: Random labellings that were counted, or all labellings if `enumerated`.
+    n_resamples: int
+    #: ``pvalue <= alpha``.
+    reject: bool
+    alpha: float
+    #: Of the intervals.
+    confidence_level: float
+    #: The discrepancy beyond its mean over labellings, in units of the pooled spread: near 0 for equal distributions.
+    effect_size: float
+    #: With ``effect_interval=True``; claimed away from equal distributions only.
+    effect_size_ci: Optional[Tuple[float, float]]
+    #: The observed gap along each direction, rooted; empty for methods without directions; read-only.
+    per_direction: NDArray[np.float64]
+    #: With ``null_distribution=True``: the value of every labelling, the observed one first if `enumerated`; read-only.
+    null_distribution: Optional[NDArray[np.float64]]
+    permutation_mean: float
+    permutation_sd: float
+    #: All labellings were evaluated: the p-value has no Monte Carlo error.
+    enumerated: bool
+    stopped_early: bool
+    #: The method's id, one of ``[m.id for m in kqd.methods()]``.
+    method: str
+    #: The kernel with the bandwidths that were used, such as ``"gaussian@1.5"``; ``kernel=`` takes it back.
+    kernel: str
+    #: The bandwidth of the first part of the kernel that has one.
+    bandwidth: Optional[float]
+    #: The family of directions; with `power` and `weighting` None for methods without directions.
+    directions: Optional[str]
+    n_directions: int
+    #: Reference points that span the directions; 0 for families without.
+    n_reference: int
+    #: Rows that took no part, as they were reference points.
+    n_set_aside: int
+    #: Where the reference points came from, ``"points"`` for the caller's own; None for families without.
+    reference: Optional[str]
+    power: Optional[float]
+    weighting: Optional[str]
+    #: ``"independent"``, ``"paired"``, ``"blocks"`` or ``"clusters"``.
+    design: str
+    calibration: str
+    #: Passed as ``rng=`` it gives the same numbers again.
+    seed: int
+    n_x: int
+    n_y: int
+    dim: int
+    warnings: Tuple[str, ...]
+    elapsed_s: float
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def to_dict(self) -> Dict[str, Any]:
+        """Every field by name, in plain Python types."""
+        return _plain_fields(self)
+
+    def __repr__(self) -> str:
+        found = "different" if self.reject else "no difference found"
+        stopped = " random (stopped early)" if self.stopped_early else "" if self.enumerated else " random"
         lines = [
-            ("statistic", f"{self.statistic:.6g}{error}"),
-            ("method", self.method),
-            ("samples", f"{self.n_x} and {_counted(self.n_y, 'row')}, {_counted(self.dim, 'column')}"),
-            ("kernel", self.kernel),
-            ("directions", f"{self.n_directions} {self.directions}{reference}"),
-            ("power", f"{self.power:g}"),
-            ("weighting", self.weighting),
-            ("seed", str(self.seed)),
+            ("statistic", f"{self.statistic:.6g} (by chance {self.permutation_mean:.3g} +- {self.permutation_sd:.3g})"),
+            ("p-value", f"{self.pvalue:.4g} ({self._certainty()})"),
+            ("decision", f"{found} at level {self.alpha:g}"),
+            ("effect size", f"{self.effect_size:.3g}{self._effect_interval()}"),
+            ("labellings", f"{self.n_resamples}{stopped}, {self.n_exceed} as far apart or further"),
+            ("method", f"{self.method}, {self.design} design, {self.calibration}"),
         ]
-        return _block("DistanceResult", lines + [("warning", text) for text in self.warnings])
+        return _block("TestResult", lines + _settings(self))
+
+    def _certainty(self) -> str:
+        if self.enumerated:
+            return "exact: all labellings were evaluated"
+        return _interval(self.pvalue_ci, self.confidence_level) + (", anytime-valid" if self.stopped_early else "")
+
+    def _effect_interval(self) -> str:
+        return f" ({_interval(self.effect_size_ci, self.confidence_level)})" if self.effect_size_ci else ""
+
+
+def read_only(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The array itself, which nobody can write to any more."""
+    array.setflags(write=False)
+    return array
+
+
+def _settings(result: Union[DistanceResult, TestResult]) -> List[Tuple[str, str]]:
+    """The lines on what was compared and how, which all results share."""
+    lines = [
+        ("samples", f"{result.n_x} and {_counted(result.n_y, 'row')}, {_counted(result.dim, 'column')}"),
+        ("kernel", result.kernel),
+    ]
+    if result.n_directions:
+        points = _counted(result.n_reference, "reference point")
+        reference = f", {points} ({result.reference})" if result.reference else ""
+        lines += [
+            ("directions", f"{result.n_directions} {result.directions}{reference}"),
+            ("power", f"{result.power:g}"),
+            ("weighting", str(result.weighting)),
+        ]
+    return lines + [("seed", str(result.seed))] + [("warning", text) for text in result.warnings]
+
+
+def _interval(ends: Tuple[float, float], confidence_level: float) -> str:
+    return f"{100 * confidence_level:g} % interval {ends[0]:.3g} to {ends[1]:.3g}"
 
 
 def _block(title: str, lines: Iterable[Tuple[str, str]]) -> str:
@@ -78,6 +189,10 @@ def _block(title: str, lines: Iterable[Tuple[str, str]]) -> str:
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _plain_fields(result: Union[DistanceResult, TestResult]) -> Dict[str, Any]:
+    return {field.name: _plain(getattr(result, field.name)) for field in dataclasses.fields(result)}
 
 
 def _plain(value: Any) -> Any:

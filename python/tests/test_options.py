@@ -99,7 +99,7 @@ def test_an_infinite_power_takes_the_largest_gap():
 
 @pytest.mark.parametrize("options, sentence", [
     (dict(method="ekdq"), 'method "ekdq" is unknown, expected one of '
-                          "ekqd, ekqd-centered, supkqd, supkqd-centered; did you mean ekqd?"),
+                          "ekqd, ekqd-centered, supkqd, supkqd-centered, mmd, mmd-v; did you mean ekqd?"),
     (dict(kernel="gausian"), 'kernel "gausian" is unknown, expected one of gaussian, laplace, matern12, matern32, '
                              "matern52, rq, imq, linear, polynomial, normalised-polynomial, energy; "
                              "did you mean gaussian?"),
@@ -116,6 +116,12 @@ def test_an_infinite_power_takes_the_largest_gap():
     (dict(n_directions=10**30), "DirectionOptions::num_directions = 2147483647, needs 1..1048576"),
     (dict(n_reference=0), "DirectionOptions::num_reference = 0, needs 1..1048576"),
     (dict(n_reference=-1), "n_reference = -1, needs >= 1"),
+    (dict(directions="linear", coefficients=np.ones((4, 2))),
+     "DirectionOptions::coefficients is given, but linear directions have no reference points"),
+    (dict(directions="axis", reference=X[:4]),
+     "DirectionOptions::reference_points is given, but axis directions have no reference points"),
+    (dict(reference=X[:4], n_reference=5),
+     "DirectionOptions::num_reference = 5 beside 4 given reference points, leave it out"),
     (dict(power=0.5), "KqdOptions::power = 0.5, needs >= 1"),
     (dict(power=float("nan")), "KqdOptions::power = nan, needs >= 1"),
     (dict(weighting="triangle:2"), "weighting: ratio = 2, needs a number in [0, 1]"),

@@ -136,6 +136,29 @@ std::size_t resolve_num_reference(const DirectionOptions& options, std::size_t p
   return pool_size;
 }
 
+// What spans Gaussian directions means nothing to the other families: given to them it is a mistake. Counts are let
+// pass, so that one set of options can go through all families.
+void require_no_span(const DirectionOptions& options) {
+  const auto refuse = [&](std::string_view field) {
+    fail(ErrorCode::invalid_option, "DirectionOptions::{} is given, but {} directions have no reference points", field,
+         to_string(options.family));
+  };
+  if (!options.coefficients.empty()) refuse("coefficients");
+  if (options.reference == ReferenceMeasure::points || !options.reference_points.empty()) refuse("reference_points");
+}
+
+// Numbers that are said twice must agree.
+void require_same_number(const DirectionOptions& options) {
+  const auto require = [&](std::string_view what, std::size_t rows) {
+    if (options.num_reference && *options.num_reference != rows) {
+      fail(ErrorCode::invalid_option, "DirectionOptions::num_reference = {} beside {} {}, leave it out",
+           *options.num_reference, rows, what);
+    }
+  };
+  if (options.reference == ReferenceMeasure::points) require("given reference points", options.reference_points.rows());
+  if (!options.coefficients.empty()) require("rows of coefficients", options.coefficients.rows());
+}
+
 }  // namespace
 
 std::string to_string(DirectionFamily family) {
@@ -162,7 +185,13 @@ void validate(const DirectionOptions& options, std::size_t dim) {
   if (!std::isfinite(options.jitter) || options.jitter < 0.0) {
     fail(ErrorCode::invalid_option, "DirectionOptions::jitter = {}, needs a finite number >= 0", options.jitter);
   }
+  if (options.family != DirectionFamily::gaussian) return require_no_span(options);
   const bool own_points = options.reference == ReferenceMeasure::points;
+  if (!own_points && !options.reference_points.empty()) {
+    fail(ErrorCode::invalid_option,
+         "DirectionOptions::reference_points are given beside reference \"{}\", needs \"points\"",
+         to_string(options.reference));
+  }
   if (own_points && options.reference_points.empty()) {
     fail(ErrorCode::invalid_option, "DirectionOptions::reference_points is empty, reference \"points\" needs them");
   }
@@ -175,6 +204,7 @@ void validate(const DirectionOptions& options, std::size_t dim) {
     validate(SampleView{options.reference_points, {}}, "reference points");
   }
   if (!options.coefficients.empty()) validate(SampleView{options.coefficients, {}}, "coefficients");
+  require_same_number(options);
 }
 
 DrawnDirections draw_directions(const Kernel& kernel, const SampleView& x, const SampleView& y,

@@ -44,13 +44,18 @@ double robust_range(std::vector<double>& values, double median) {
   return kNormalIqr * standard_deviation(values);
 }
 
-Matrix<double> scaled_draws(const Pool& pool, const DirectionOptions& options, std::size_t m, Seed seed) {
-  const ColumnScale scale = column_scale(pool, seed);
+bool is_one_point(const Pool& pool) {
+  std::size_t i = 1;
+  while (i < pool.size() && std::ranges::equal(pool.row(i), pool.row(0))) ++i;
+  return i >= pool.size();
+}
+
+Matrix<double> scaled_draws(const ColumnScale& scale, const DirectionOptions& options, std::size_t m, Seed seed) {
   const bool gaussian = options.reference == ReferenceMeasure::gaussian;
-  Matrix<double> points(m, pool.dim());
+  Matrix<double> points(m, scale.median.size());
   for (std::size_t j = 0; j < m; ++j) {
     RandomStream stream(seed, Purpose::reference_points, j);
-    for (std::size_t k = 0; k < pool.dim(); ++k) {
+    for (std::size_t k = 0; k < points.cols(); ++k) {
       const double center = options.zero_centred ? 0.0 : scale.median[k];
       const double draw = gaussian ? stream.normal() / kNormalIqr : 2.0 * stream.uniform() - 1.0;
       points(j, k) = center + scale.iqr[k] * draw;
@@ -74,10 +79,16 @@ ColumnScale column_scale(const Pool& pool, Seed seed) {
 }
 
 ReferencePoints draw_reference(const Pool& pool, const DirectionOptions& options, std::size_t m, Seed seed) {
+  const bool own_points = options.reference == ReferenceMeasure::points;
+  if (!own_points && is_one_point(pool)) {
+    // One point has no scale, and any direction sees it as one value: a unit scale spans directions for every kernel.
+    const auto point = pool.row(0);
+    return {scaled_draws({{point.begin(), point.end()}, std::vector<double>(pool.dim(), 1.0)}, options, m, seed), {}};
+  }
   switch (options.reference) {
     case ReferenceMeasure::gaussian:
     case ReferenceMeasure::uniform:
-      return {scaled_draws(pool, options, m, seed), {}};
+      return {scaled_draws(column_scale(pool, seed), options, m, seed), {}};
     case ReferenceMeasure::points:
       return {options.reference_points, {}};
     case ReferenceMeasure::pooled: {

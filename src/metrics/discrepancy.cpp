@@ -150,6 +150,10 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
     if (i == pool.size() && pool.size() > 1) constant.push_back(k + 1);
   }
   if (constant.empty()) return;
+  if (constant.size() == pool.dim()) {
+    warnings.push_back(fmt::format("all {} pooled points are identical: there is nothing to compare", pool.size()));
+    return;
+  }
   const std::size_t shown = std::min<std::size_t>(constant.size(), 10);
   warnings.push_back(fmt::format(
       "{} of {} columns {} constant: {}{}", constant.size(), pool.dim(), constant.size() == 1 ? "is" : "are",

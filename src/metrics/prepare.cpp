@@ -66,6 +66,7 @@ Draw draw_for_test(const Kernel& kernel, const TestPool& pool, KqdOptions option
 KqdOptions freeze(const KqdOptions& options, const Directions& directions) {
   KqdOptions frozen = options;
   frozen.kernel = directions.kernel().spec();
+  frozen.directions.num_reference.reset();  // the points say it themselves
   if (const auto* kernel_directions = dynamic_cast<const KernelDirections*>(&directions)) {
     frozen.directions.reference = ReferenceMeasure::points;
     frozen.directions.reference_points = Matrix<double>(kernel_directions->reference());

@@ -222,6 +222,10 @@ struct Pairs {
     return sum;
   }
 
+  void measure(void (*distances)(MatrixView<const double>, MatrixView<const double>, MatrixView<double>)) {
+    distances({x.data(), 1, x.size()}, {z.data(), x.size(), out.size(), z_stride}, {out.data(), 1, out.size()});
+  }
+
   std::vector<double> x;
   std::vector<double> z;
   std::size_t z_stride;
@@ -237,7 +241,7 @@ TEST(SquaredDistances, agree_with_the_plain_sum_on_every_target) {
       for (const double location : {0.0, 1e8}) {
         for (std::size_t count = 0; count <= kLongest; ++count) {
           Pairs pairs(dim, count, count + count % 3, location, source);
-          squared_distances(pairs.x, pairs.z.data(), pairs.z_stride, pairs.out);
+          pairs.measure(squared_distances);
           for (std::size_t j = 0; j < count; ++j) {
             const Real expected = pairs.total(j, [](Real d) { return d * d; });
             const double n = static_cast<double>(dim) + 3;
@@ -256,7 +260,7 @@ TEST(L1Distances, agree_with_the_plain_sum_on_every_target) {
       for (const double location : {0.0, -1e8}) {
         for (std::size_t count = 0; count <= kLongest; ++count) {
           Pairs pairs(dim, count, count + 1, location, source);
-          l1_distances(pairs.x, pairs.z.data(), pairs.z_stride, pairs.out);
+          pairs.measure(l1_distances);
           for (std::size_t j = 0; j < count; ++j) {
             const Real expected = pairs.total(j, [](Real d) { return std::abs(d); });
             ASSERT_TRUE(within(pairs.out[j], expected, roundings(static_cast<double>(dim)) * expected));
@@ -273,9 +277,9 @@ TEST(Distances, between_equal_points_are_zero_exactly) {
     std::vector<double> z(3 * 9);
     for (std::size_t k = 0; k < 3; ++k) std::fill_n(z.begin() + static_cast<std::ptrdiff_t>(9 * k), 9, x[k]);
     std::vector<double> out(9);
-    squared_distances(x, z.data(), 9, out);
+    squared_distances({x.data(), 1, 3}, {z.data(), 3, 9}, {out.data(), 1, 9});
     for (const double v : out) EXPECT_EQ(v, 0.0);
-    l1_distances(x, z.data(), 9, out);
+    l1_distances({x.data(), 1, 3}, {z.data(), 3, 9}, {out.data(), 1, 9});
     for (const double v : out) EXPECT_EQ(v, 0.0);
   });
 }

@@ -83,6 +83,7 @@ TEST(TwoSampleTest, statistic_is_the_distance_with_the_same_directions) {
   const Sample x = normal(50, 2, 7);
   const Sample y = normal(64, 2, 8, 0.4);
   TwoSampleOptions options = quick();
+  options.statistic.directions.num_reference.reset();
   options.statistic.directions.reference = ReferenceMeasure::points;
   options.statistic.directions.reference_points = normal(6, 2, 9).points;
   options.statistic.directions.coefficients = normal(6, 4, 10).points;

@@ -1,0 +1,225 @@
+"""kqd.test: are two samples from the same distribution?"""
+
+from __future__ import annotations
+
+import time
+from typing import Callable, List, Optional, Sequence, Tuple, Union
+
+from numpy.typing import ArrayLike
+
+from . import _arrays, _core
+from ._options import Rng, core_options, count, real, text
+from ._results import TestResult, read_only
+
+
+def test(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    method: str = "ekqd",
+    kernel: str = "gaussian",
+    bandwidth: Union[str, float] = "median",
+    directions: str = "gaussian",
+    n_directions: int = 64,
+    n_reference: Optional[int] = None,
+    reference: Union[str, ArrayLike] = "gaussian",
+    coefficients: Optional[ArrayLike] = None,
+    power: float = 1.0,
+    weighting: str = "uniform",
+    x_weights: Optional[ArrayLike] = None,
+    y_weights: Optional[ArrayLike] = None,
+    compat: Union[str, Sequence[str]] = (),
+    n_resamples: int = 999,
+    alpha: float = 0.05,
+    design: str = "independent",
+    blocks: Optional[Tuple[ArrayLike, ArrayLike]] = None,
+    clusters: Optional[Tuple[ArrayLike, ArrayLike]] = None,
+    calibration: str = "permutation",
+    early_stop: Optional[str] = None,
+    set_aside: bool = True,
+    randomised_ties: bool = False,
+    effect_interval: bool = False,
+    confidence_level: float = 0.95,
+    null_distribution: bool = False,
+    progress: Optional[Callable[[float, str], object]] = None,
+    rng: Rng = None,
+    workers: Optional[int] = None,
+    allow_quadratic: bool = False,
+) -> TestResult:
+    """Are two samples from the same distribution? A permutation test, exact for any sizes and any method.
+
+    The discrepancy of `method` is computed for the samples as they are and for the same rows under other labels. The
+    p-value is the share of labellings, the observed one included, for which it is at least as large: under equal
+    distributions ``pvalue <= alpha`` happens with probability `alpha` at most. When there are few labellings all of
+    them are evaluated, else `n_resamples` random ones.
+
+    Parameters
+    ----------
+    x, y, method, kernel, bandwidth, directions, n_directions, n_reference, reference, coefficients, power, weighting, \
+compat, rng, workers, allow_quadratic
+        As for `kqd.distance`. The reference measure ``"balanced"`` depends on the labels and is refused.
+    x_weights, y_weights : array_like, optional
+        A weight per row, >= 0, that travels with its row; the weights of each relabelled sample are scaled to sum 1.
+    n_resamples : int
+        How many random labellings to draw.
+    alpha : float
+        The level of the decision.
+    design : str
+        ``"independent"``: any rows may change their labels; ``"paired"``: ``x[i]`` and ``y[i]`` may swap.
+    blocks, clusters : pair of array_like, optional
+        Whole numbers, one per row, for the rows of x and of y. Labels move within blocks, or between whole clusters.
+    calibration : str
+        ``"permutation"``, or ``"sign-flip"``: swaps of ``x[i]`` and ``y[i]`` alone, for samples of equal size.
+    early_stop : str, optional
+        Stop drawing when the decision is clear: ``"besag-clifford"`` or ``"betting"``.
+    set_aside : bool
+        Rows that serve as reference points (``reference="pooled"``) leave the samples; without it power is lost.
+    randomised_ties : bool
+        Share ties out at random: the p-value is then exactly uniform under equal distributions.
+    effect_interval : bool
+        Add an interval for the effect size, by half-samples: 200 more evaluations.
+    confidence_level : float
+        Of the intervals for the p-value and the effect size.
+    null_distribution : bool
+        Keep the value of every labelling.
+    progress : callable, optional
+        Called a few times a second as ``progress(fraction, what)``, by the thread that called. What it raises ends the
+        test; so does Ctrl-C.
+
+    Returns
+    -------
+    TestResult
+        Unpacks as ``statistic, pvalue = kqd.test(x, y)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For data or options that cannot be used; the sentence names the value and its bound.
+    kqd.ResourceLimitError
+        For work that would take too long, unless it is allowed.
+
+    Examples
+    --------
+    Five columns with the same means, one of them more spread out:
+
+    >>> import numpy as np, kqd
+    >>> rng = np.random.default_rng(1)
+    >>> x, y = rng.normal(size=(300, 5)), rng.normal(size=(200, 5)) * [1, 1, 1, 1, 2]
+    >>> result = kqd.test(x, y, rng=0)
+    >>> result.pvalue, result.reject
+    (0.001, True)
+    >>> statistic, pvalue = result
+
+    Three rows against three can be labelled in twenty ways, and two of them set these as far apart: p = 2/20.
+
+    >>> kqd.test([1, 2, 3], [4, 5, 6], kernel="linear", rng=0)
+    TestResult
+      statistic   3 (by chance 1.6 +- 0.629)
+      p-value     0.1 (exact: all labellings were evaluated)
+      decision    no difference found at level 0.05
+      effect size 0.82
+      labellings  20, 2 as far apart or further
+      method      ekqd, independent design, permutation
+      samples     3 and 3 rows, 1 column
+      kernel      linear
+      directions  64 gaussian, 2 reference points (gaussian)
+      power       1
+      weighting   uniform
+      seed        0
+    """
+    started = time.perf_counter()
+    x_sample = _arrays.sample(x, x_weights, "x")
+    y_sample = _arrays.sample(y, y_weights, "y")
+    if progress is not None and not callable(progress):
+        raise TypeError(f"progress is of type {type(progress).__name__}, expected a callable")
+    statistic = core_options(
+        kernel=kernel,
+        bandwidth=bandwidth,
+        directions=directions,
+        n_directions=n_directions,
+        n_reference=n_reference,
+        reference=reference,
+        coefficients=coefficients,
+        power=power,
+        weighting=weighting,
+        compat=compat,
+        rng=rng,
+        workers=workers,
+        allow_quadratic=allow_quadratic,
+    )
+    n_x, n_y = len(x_sample.points), len(y_sample.points)
+    kind, groups = _design(design, blocks, clusters, n_x, n_y)
+    options = _core.TestOptions(
+        method=text(method, "method"),
+        statistic=statistic,
+        n_resamples=count(n_resamples, "n_resamples"),
+        alpha=real(alpha, "alpha"),
+        design=kind,
+        groups=groups,
+        calibration=text(calibration, "calibration"),
+        early_stop="none" if early_stop is None else text(early_stop, "early_stop"),
+        set_aside=bool(set_aside),
+        randomised_ties=bool(randomised_ties),
+        effect_interval=bool(effect_interval),
+        confidence_level=real(confidence_level, "confidence_level"),
+        null_distribution=bool(null_distribution),
+    )
+    found = _core.test(x_sample, y_sample, options, progress)
+    directed = found.n_directions > 0
+    return TestResult(
+        statistic=found.statistic,
+        pvalue=found.pvalue,
+        pvalue_ci=found.pvalue_ci,
+        n_exceed=found.n_exceed,
+        n_resamples=found.n_resamples,
+        reject=found.reject,
+        alpha=float(alpha),
+        confidence_level=float(confidence_level),
+        effect_size=found.effect_size,
+        effect_size_ci=found.effect_size_ci,
+        per_direction=read_only(found.per_direction),
+        null_distribution=read_only(found.null_distribution) if null_distribution else None,
+        permutation_mean=found.permutation_mean,
+        permutation_sd=found.permutation_sd,
+        enumerated=found.enumerated,
+        stopped_early=found.stopped_early,
+        method=method,
+        kernel=found.kernel,
+        bandwidth=found.bandwidth,
+        directions=statistic.directions if directed else None,
+        n_directions=found.n_directions,
+        n_reference=found.n_reference,
+        n_set_aside=found.n_set_aside,
+        reference=statistic.reference if found.n_reference else None,
+        power=statistic.power if directed else None,
+        weighting=statistic.weighting if directed else None,
+        design=kind,
+        calibration=calibration,
+        seed=statistic.seed,
+        n_x=n_x,
+        n_y=n_y,
+        dim=x_sample.points.shape[1],
+        warnings=tuple(found.warnings),
+        elapsed_s=time.perf_counter() - started,
+    )
+
+
+def _design(
+    design: str,
+    blocks: Optional[Tuple[ArrayLike, ArrayLike]],
+    clusters: Optional[Tuple[ArrayLike, ArrayLike]],
+    n_x: int,
+    n_y: int,
+) -> Tuple[str, List[int]]:
+    """The kind of design and the group of every pooled row, rows of x first."""
+    if text(design, "design") not in ("independent", "paired"):
+        raise ValueError(f'design "{design}" is unknown, expected independent or paired, or blocks= or clusters=')
+    given = [(name, pair) for name, pair in (("blocks", blocks), ("clusters", clusters)) if pair is not None]
+    if not given:
+        return design, []
+    if len(given) == 2:
+        raise ValueError("blocks and clusters are both given, expected one of them")
+    (name, pair), = given
+    if design == "paired":
+        raise ValueError(f'{name} are given beside design "paired", expected one of them')
+    return name, _arrays.groups(pair, name, n_x, n_y)

@@ -1,0 +1,391 @@
+"""kqd.test: exact p-values, what comes back, and how a long test is ended."""
+
+import dataclasses
+import json
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import kqd
+import labellings
+import numpy as np
+import oracle
+import pytest
+
+RNG = np.random.default_rng(4)
+X, Y = RNG.normal(size=(60, 3)), RNG.normal(size=(45, 3)) + 0.3
+
+# Small samples whose labellings can all be listed. Rounded ones have ties, across the samples too.
+SMALL = {
+    "equal sizes": (RNG.normal(size=(5, 2)), RNG.normal(size=(5, 2)) + 0.5),
+    "unequal sizes": (RNG.normal(size=(3, 2)), RNG.normal(size=(6, 2)) + 0.5),
+    "ties": (RNG.normal(size=(5, 2)).round(), RNG.normal(size=(4, 2)).round() + 1),
+}
+REFERENCE, COEFFICIENTS = RNG.normal(size=(4, 2)), RNG.normal(size=(4, 3))
+KERNEL = "gaussian@1.3"
+
+
+def kqd_oracle(method, power, weighting):
+    def statistic(x, y, x_weights=None, y_weights=None):
+        return oracle.discrepancy(method, x, y, oracle.KERNELS[KERNEL], REFERENCE, COEFFICIENTS, power, weighting,
+                                  x_weights, y_weights).statistic
+    return statistic
+
+
+# How to ask kqd for a statistic, and the same statistic by other means.
+STATISTICS = {
+    f"{method} {power} {weighting}": (
+        dict(method=method, kernel=KERNEL, reference=REFERENCE, coefficients=COEFFICIENTS, power=power,
+             weighting=weighting),
+        kqd_oracle(method, power, weighting))
+    for method, power, weighting in [("ekqd", 1, "uniform"), ("ekqd", 2, "triangle:0.25"), ("supkqd", 1.5, "uniform"),
+                                     ("supkqd", np.inf, "uniform"), ("ekqd-centered", 2, "uniform")]
+}
+STATISTICS["mmd"] = dict(method="mmd", kernel=KERNEL), labellings.mmd_u(oracle.KERNELS[KERNEL])
+STATISTICS["mmd-v"] = dict(method="mmd-v", kernel=KERNEL), labellings.mmd_v(oracle.KERNELS[KERNEL])
+
+
+def check_all_labellings(x, y, options, statistic, allowed, weights=(None, None), **design):
+    found = kqd.test(x, y, **options, **design, rng=3, null_distribution=True, x_weights=weights[0],
+                     y_weights=weights[1])
+    values = labellings.null_values(statistic, x, y, allowed, *weights)
+    observed = statistic(x, y) if weights[0] is None else statistic(x, y, *weights)
+    assert found.enumerated and found.n_resamples == len(allowed)
+    # Samples of equal size are relabelled in single precision, good to 1e-6 of the statistic (simd/label_scan.hpp).
+    # Roots magnify rounding near 0: the square root of 1e-16 is 1e-8.
+    assert found.statistic == pytest.approx(observed, rel=1e-6, abs=1e-7)
+    assert np.sort(found.null_distribution) == pytest.approx(np.sort(values), rel=1e-6, abs=1e-7)
+    assert found.pvalue == labellings.exact_pvalue(values, observed)
+    assert found.pvalue == found.n_exceed / found.n_resamples and found.pvalue_ci == (found.pvalue, found.pvalue)
+    assert found.permutation_mean == pytest.approx(values.mean(), rel=1e-6, abs=1e-7)
+    assert found.permutation_sd == pytest.approx(values.std(), rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("data", SMALL)
+@pytest.mark.parametrize("name", STATISTICS)
+def test_the_p_value_of_independent_samples_is_exact(name, data):
+    x, y = SMALL[data]
+    check_all_labellings(x, y, *STATISTICS[name], labellings.independent(len(x), len(y)))
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_the_p_value_of_pairs_is_exact(name):
+    x, y = RNG.normal(size=(2, 6, 2))
+    check_all_labellings(x, y, *STATISTICS[name], labellings.paired(6), design="paired")
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_the_p_value_within_blocks_is_exact(name):
+    x, y = SMALL["unequal sizes"]
+    blocks = [1, 1, 7], [1, 7, 7, 1, 7, -2]
+    check_all_labellings(x, y, *STATISTICS[name], labellings.within_blocks(3, blocks[0] + blocks[1]), blocks=blocks)
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_the_p_value_of_whole_clusters_is_exact(name):
+    x, y = RNG.normal(size=(7, 2)), RNG.normal(size=(8, 2))
+    clusters = [1, 1, 2, 2, 2, 3, 3], [4, 4, 4, 5, 5, 5, 6, 6]
+    check_all_labellings(x, y, *STATISTICS[name], labellings.of_clusters(7, clusters[0] + clusters[1]),
+                         clusters=clusters)
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_the_p_value_of_weighted_rows_is_exact(name):
+    x, y = SMALL["unequal sizes"]
+    weights = RNG.uniform(0.5, 2, len(x)), RNG.uniform(0.5, 2, len(y))
+    check_all_labellings(x, y, *STATISTICS[name], labellings.independent(len(x), len(y)), weights=weights)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("n_x, n_y", [(5, 5), (3, 7)])
+@pytest.mark.parametrize("directions", ["gaussian", "linear", "axis"])
+def test_the_linear_kernel_on_the_line_tests_by_wasserstein(directions, n_x, n_y, power):
+    x, y = RNG.normal(size=n_x), RNG.normal(size=n_y) + 1
+    options = dict(kernel="linear", directions=directions, power=power, n_directions=3)
+    check_all_labellings(x, y, options, labellings.wasserstein(power), labellings.independent(n_x, n_y))
+
+
+def test_sign_flips_are_the_swaps_of_pairs():
+    x, y = RNG.normal(size=(2, 6, 2))
+    check_all_labellings(x, y, *STATISTICS["mmd"], labellings.paired(6), calibration="sign-flip")
+
+
+@pytest.mark.parametrize("method", [method.id for method in kqd.methods()])
+def test_random_labellings_give_one_plus_k_over_one_plus_b(method):
+    found = kqd.test(X, Y, method=method, rng=1, n_resamples=150, null_distribution=True)
+    assert not found.enumerated and found.n_resamples == 150 == len(found.null_distribution)
+    assert found.n_exceed == (found.null_distribution >= found.statistic).sum()
+    assert found.pvalue == (1 + found.n_exceed) / 151
+    assert found.pvalue_ci[0] <= found.n_exceed / 150 <= found.pvalue_ci[1]
+    assert found.permutation_mean == pytest.approx(found.null_distribution.mean(), rel=1e-12)
+    assert found.permutation_sd == pytest.approx(found.null_distribution.std(ddof=1), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", ["ekqd", "supkqd-centered", "mmd"])
+@pytest.mark.parametrize("options", [dict(power=2), dict(reference="pooled"), dict(early_stop="betting"),
+                                     dict(effect_interval=True)])
+def test_the_number_of_workers_changes_no_bit(method, options):
+    run = lambda workers: kqd.test(X, Y, method=method, **options, rng=2, n_resamples=199, null_distribution=True,
+                                   workers=workers).to_dict()
+    expected = run(1)
+    for workers in (2, 3, 4):
+        assert {**run(workers), "elapsed_s": 0} == {**expected, "elapsed_s": 0}
+
+
+def test_a_test_has_the_statistic_of_the_distance():
+    options = dict(kernel=KERNEL, reference=X[:8], rng=0)
+    found, distance = kqd.test(X, Y, **options), kqd.distance(X, Y, **options)
+    assert found.statistic == pytest.approx(distance.statistic, rel=1e-12)
+    assert found.per_direction == pytest.approx(distance.per_direction, rel=1e-12)
+
+
+def test_early_stopping_draws_less_and_decides_the_same():
+    alike = X[:30], X[30:]
+    full = kqd.test(*alike, rng=0)
+    for rule in ("besag-clifford", "betting"):
+        found = kqd.test(*alike, rng=0, early_stop=rule)
+        assert found.stopped_early and found.n_resamples < full.n_resamples
+        assert found.reject == full.reject == False  # noqa: E712
+
+
+def test_randomised_ties_lie_below_the_p_value_with_all_ties_counted():
+    x, y = np.zeros(8), np.r_[np.zeros(7), 1]
+    assert kqd.test(x, y, rng=0).pvalue == 1.0
+    assert 0 < kqd.test(x, y, rng=0, randomised_ties=True).pvalue < 1
+
+
+def test_pooled_reference_points_are_set_aside_unless_told_otherwise():
+    found = kqd.test(X, Y, reference="pooled", n_reference=10, rng=0, n_resamples=9)
+    assert (found.n_set_aside, found.n_reference, found.reference, found.n_x) == (10, 10, "pooled", 60)
+    assert kqd.test(X, Y, reference="pooled", set_aside=False, rng=0, n_resamples=9).n_set_aside == 0
+
+
+def test_the_effect_size_has_an_interval_on_request():
+    found = kqd.test(X, Y + 1, rng=0, n_resamples=99, effect_interval=True, confidence_level=0.9)
+    low, high = found.effect_size_ci
+    assert low < found.effect_size < high
+    assert "(90 % interval" in repr(found)
+    assert kqd.test(X, Y, rng=0, n_resamples=99).effect_size_ci is None
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "linear", "energy", "polynomial"])
+@pytest.mark.parametrize("reference", ["gaussian", "uniform", "pooled"])
+@pytest.mark.parametrize("value", [0.0, 0.1, -7.0])
+def test_identical_points_are_not_told_apart(value, reference, kernel):
+    x, y = np.full((40, 3), value), np.full((30, 3), value)
+    warning = "all 70 pooled points are identical: there is nothing to compare"
+    for method in ("ekqd", "supkqd", "ekqd-centered"):
+        options = dict(method=method, kernel=kernel, reference=reference, rng=0)
+        distance, found = kqd.distance(x, y, **options), kqd.test(x, y, **options, n_resamples=99)
+        # Gaps are off by some roundings of sqrt(k(x, x)); the centered gap is the root of a difference of such squares.
+        largest = (1 + 3 * value**2) ** 3  # of the polynomial kernel; the others are smaller
+        bound = np.sqrt(largest * 1000 * oracle.EPS) if method.endswith("centered") else np.sqrt(largest) * 1e-12
+        assert distance.statistic <= bound and found.statistic <= bound
+        assert found.pvalue == 1 and not found.reject
+        assert warning in distance.warnings and warning in found.warnings
+
+
+# ---- What comes back ----
+
+@pytest.fixture
+def result():
+    return kqd.test(X, Y, rng=5, n_resamples=99)
+
+
+def test_a_result_unpacks_like_those_of_scipy(result):
+    statistic, pvalue = result
+    assert (statistic, pvalue) == (result.statistic, result.pvalue)
+
+
+def test_a_result_says_what_was_tested_and_how(result):
+    assert (result.method, result.design, result.calibration, result.seed) == ("ekqd", "independent", "permutation", 5)
+    assert (result.n_x, result.n_y, result.dim, result.n_directions) == (60, 45, 3, 64)
+    assert result.reject == (result.pvalue <= result.alpha) and result.alpha == 0.05
+    assert result.null_distribution is None and result.per_direction.shape == (64,)
+    assert result.elapsed_s > 0 and result.warnings == ()
+
+
+def test_methods_without_directions_say_so():
+    found = kqd.test(X, Y, method="mmd", rng=0, n_resamples=9)
+    assert (found.directions, found.power, found.weighting, found.reference) == (None, None, None, None)
+    assert found.n_directions == found.n_reference == len(found.per_direction) == 0
+    assert "directions" not in repr(found) and "MMD" not in repr(found)
+    distance = kqd.distance(X, Y, method="mmd", rng=0)
+    assert (distance.directions, distance.power, distance.weighting) == (None, None, None)
+
+
+def test_a_result_cannot_be_changed():
+    found = kqd.test(X, Y, rng=0, n_resamples=9, null_distribution=True)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        found.pvalue = 0.0
+    for array in (found.per_direction, found.null_distribution):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+
+
+def test_a_result_becomes_a_plain_dictionary_and_can_be_pickled(result):
+    plain = result.to_dict()
+    assert json.loads(json.dumps(plain)) == plain
+    assert list(plain) == [field.name for field in dataclasses.fields(kqd.TestResult)]
+    assert pickle.loads(pickle.dumps(result)).to_dict() == plain
+
+
+def test_a_result_prints_as_a_block(result):
+    lines = repr(result).splitlines()
+    assert lines[0] == "TestResult" and lines[-1] == "  seed        5"
+    assert lines[1].startswith(f"  statistic   {result.statistic:.6g} (by chance ")
+    assert lines[2].startswith(f"  p-value     {result.pvalue:.4g} (95 % interval ")
+    assert f"  labellings  99 random, {result.n_exceed} as far apart or further" in lines
+
+
+# ---- What is refused ----
+
+@pytest.mark.parametrize("options, sentence", [
+    (dict(n_resamples=0), "TestOptions::num_permutations = 0, needs 1 .. 1000000000"),
+    (dict(n_resamples=-1), "n_resamples = -1, needs >= 1"),
+    (dict(alpha=0), "TestOptions::alpha = 0, needs 0 < alpha < 1"),
+    (dict(confidence_level=1), "TestOptions::confidence = 1, needs 0 < confidence < 1"),
+    (dict(design="blocks"), 'design "blocks" is unknown, expected independent or paired, or blocks= or clusters='),
+    (dict(design="paired"), "paired design: X has 60 rows and Y has 45, needs equal numbers"),
+    (dict(design="paired", blocks=([0] * 60, [0] * 45)),
+     'blocks are given beside design "paired", expected one of them'),
+    (dict(blocks=([0] * 60, [0] * 45), clusters=([0] * 60, [0] * 45)),
+     "blocks and clusters are both given, expected one of them"),
+    (dict(blocks=([0] * 60, [0] * 44)), "blocks[1] has shape (44,), expected (45,): one whole number per row"),
+    (dict(clusters=([0.5] * 60, [1] * 45)),
+     "clusters[0] has numbers that are not whole, expected one whole number per row"),
+    (dict(clusters=([2**63] * 60, [1] * 45)), "clusters[0] has numbers beyond 64 bits"),
+    (dict(calibration="asymptotic"), 'calibration "asymptotic" is unknown, expected one of permutation, sign-flip'),
+    (dict(calibration="sign-flip"), "calibration sign-flip needs samples of equal size, got 60 and 45"),
+    (dict(early_stop="soon"), 'early-stop "soon" is unknown, expected one of none, besag-clifford, betting'),
+    (dict(early_stop="betting", randomised_ties=True), "TestOptions::randomised_ties = true, needs early_stop = none"),
+    (dict(reference="balanced"), "reference balanced depends on the labels, so a test with it is not exact; "
+                                 "use pooled, gaussian or uniform"),
+    (dict(power=0.5), "KqdOptions::power = 0.5, needs >= 1"),
+])
+def test_values_out_of_range_are_refused(options, sentence):
+    with pytest.raises(ValueError) as raised:
+        kqd.test(X, Y, **options)
+    assert str(raised.value) == sentence
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (dict(method=1), "method is of type int, expected a string"),
+    (dict(n_resamples=9.0), "n_resamples is of type float, expected a whole number"),
+    (dict(alpha="0.05"), "alpha is of type str, expected a number"),
+    (dict(design=None), "design is of type NoneType, expected a string"),
+    (dict(blocks=[0] * 105), "blocks is of type list, expected a pair: one column for x, one for y"),
+    (dict(clusters=(["a"] * 60, ["b"] * 45)), "clusters[0] has dtype <U1, expected real numbers"),
+    (dict(early_stop=True), "early_stop is of type bool, expected a string"),
+    (dict(progress=3), "progress is of type int, expected a callable"),
+])
+def test_values_of_another_type_are_refused(options, sentence):
+    with pytest.raises(TypeError) as raised:
+        kqd.test(X, Y, **options)
+    assert str(raised.value) == sentence
+
+
+def test_data_are_checked_as_for_a_distance():
+    with pytest.raises(ValueError, match="row 1, column 2 is nan"):
+        kqd.test([[0, float("nan")], [1, 2]], [[1, 2], [3, 4]])
+    with pytest.raises(kqd.ResourceLimitError):
+        kqd.test(np.arange(4e5), np.arange(4e5), method="mmd")
+
+
+# ---- Long tests ----
+
+def test_progress_is_reported_by_the_thread_that_asked():
+    seen = []
+    kqd.test(X, Y, rng=0, progress=lambda fraction, what: seen.append((fraction, what, threading.current_thread())))
+    assert seen[-1] == (1.0, "permutations", threading.current_thread())
+    fractions = [fraction for fraction, _, _ in seen]
+    assert fractions == sorted(fractions) and 0 <= fractions[0]
+
+
+def test_what_progress_raises_ends_the_test():
+    def give_up(fraction, what):
+        raise LookupError(what)
+
+    with pytest.raises(LookupError, match="permutations"):
+        kqd.test(X, Y, rng=0, n_resamples=10**9, progress=give_up)
+
+
+@pytest.mark.parametrize("what, call", [
+    ("labellings", "kqd.test(x[:500], x[500:1000], rng=0, n_resamples=10**9)"),
+    ("preparation", "kqd.test(x, x + 1, rng=0, n_directions=4096, n_resamples=10**9, workers=1)"),
+])
+def test_ctrl_c_ends_a_long_test(what, call):
+    program = textwrap.dedent(f"""
+        import kqd, numpy as np
+        x = np.random.default_rng(0).normal(size=(100_000, 5))
+        print("ready", flush=True)
+        try:
+            {call}
+        except KeyboardInterrupt:
+            print("stopped")
+    """)
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout.readline() == "ready\n"
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(0.7)
+            process.send_signal(signal.SIGINT)
+            rest, _ = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    assert (process.returncode, rest) == (0, "stopped\n"), what
+
+
+def test_other_python_threads_run_meanwhile():
+    running, ticks = threading.Event(), []
+
+    def tick():
+        while not running.is_set():
+            ticks.append(1)
+            running.wait(0.001)
+
+    ticker = threading.Thread(target=tick)
+    ticker.start()
+    kqd.test(X, Y, rng=0, n_resamples=200_000, workers=1)
+    running.set()
+    ticker.join()
+    assert len(ticks) > 5
+
+
+# ---- The command line ----
+
+PROGRAM = pathlib.Path(kqd.__file__).parents[2] / "kqd"
+SAME_NAME = ["method", "statistic", "pvalue", "n_exceed", "n_resamples", "pvalue_ci", "reject", "alpha", "enumerated",
+             "stopped_early", "calibration", "design", "permutation_mean", "permutation_sd", "effect_size",
+             "effect_size_ci", "per_direction", "n_x", "n_y", "dim", "kernel", "bandwidth", "directions", "n_set_aside",
+             "reference", "power", "weighting", "seed", "warnings"]
+
+
+@pytest.mark.skipif(not PROGRAM.is_file(), reason="the program was not built")
+@pytest.mark.parametrize("flags, options", [
+    ("", {}),
+    ("--method mmd --permutations 99 --alpha 0.1", dict(method="mmd", n_resamples=99, alpha=0.1)),
+    ("--method supkqd --kernel laplace --bandwidth 0.7 --power 2 --weighting triangle --num-directions 7",
+     dict(method="supkqd", kernel="laplace", bandwidth=0.7, power=2, weighting="triangle", n_directions=7)),
+    ("--reference pooled --num-reference 6 --early-stop betting",
+     dict(reference="pooled", n_reference=6, early_stop="betting")),
+    ("--directions axis --effect-interval --randomise-ties",
+     dict(directions="axis", effect_interval=True, randomised_ties=True)),
+    ("--design blocks:g --set-aside no --reference pooled",
+     dict(blocks=(np.arange(60) % 3, np.arange(45) % 3), set_aside=False, reference="pooled")),
+])
+def test_the_command_line_gives_the_same_numbers(tmp_path, flags, options):
+    for name, points in (("x", X), ("y", Y)):
+        grouped = np.column_stack([points, np.arange(len(points)) % 3])
+        table, header = (grouped, "a,b,c,g") if "blocks" in options else (points, "a,b,c")
+        np.savetxt(tmp_path / f"{name}.csv", table, fmt="%.17g", delimiter=",", header=header, comments="")
+    command = [PROGRAM, "test", tmp_path / "x.csv", tmp_path / "y.csv", "--json", "--seed", "11", *flags.split()]
+    printed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    found = kqd.test(X, Y, **options, rng=11).to_dict()
+    assert {name: printed[name] for name in SAME_NAME} == {name: found[name] for name in SAME_NAME}
+    assert printed["num_directions"] == found["n_directions"]
+    assert printed["num_reference"] == found["n_reference"]
