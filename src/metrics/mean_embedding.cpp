@@ -1,11 +1,14 @@
 #include "metrics/mean_embedding.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "core/executor.hpp"
+#include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_block.hpp"
+#include "kernel/kernel_traits.hpp"
 #include "kqd/core/matrix.hpp"
 
 namespace kqd {
@@ -63,7 +66,9 @@ double mmd_v_squared(const Kernel& kernel, const SampleView& x, const SampleView
   const double xx = tiled_sum(kernel, x.points, a, x.points, a, threads, 2.0, own);
   const double yy = tiled_sum(kernel, y.points, b, y.points, b, threads, 2.0, own);
   const double xy = mean_inner_product(kernel, x.points, a, y.points, b, threads);
-  return std::max(0.0, (xx - xy) + (yy - xy));
+  const double squared = (xx - xy) + (yy - xy);
+  if (!std::isfinite(squared)) fail(ErrorCode::non_finite_value, "the MMD overflows on this data; {}", kOverflowAdvice);
+  return std::max(0.0, squared);
 }
 
 }  // namespace kqd
