@@ -21,8 +21,6 @@ constexpr std::size_t kRowBlock = 256;
 // ||f||^2 this small beside sum c_j^2 k(z_j, z_j) is 0 up to rounding (methods A1).
 constexpr double kNullNorm = 1e-12;
 
-constexpr std::string_view kOverflowAdvice = "rescale the columns (--standardize) or take a bounded kernel";
-
 void require_finite(MatrixView<const double> matrix, std::string_view name) {
   for (std::size_t i = 0; i < matrix.rows(); ++i) {
     for (std::size_t j = 0; j < matrix.cols(); ++j) {

@@ -52,6 +52,9 @@ struct Medians {
       for (double& v : values) v = std::sqrt(v);
     }
     double result = values.empty() ? 0.0 : median(values);
+    if (!std::isfinite(result)) {
+      fail(ErrorCode::non_finite_value, "distances between the pooled points overflow; {}", kOverflowAdvice);
+    }
     if (result > 0.0) return result;
     std::erase_if(values, [](double v) { return v <= 0.0; });
     if (!values.empty()) {

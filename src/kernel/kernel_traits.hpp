@@ -1,9 +1,13 @@
 #pragma once
 #include <algorithm>
+#include <string_view>
 
 #include "kqd/kernel/kernel.hpp"
 
 namespace kqd {
+
+/// What to do when a kernel value, or a distance, is beyond the largest double.
+inline constexpr std::string_view kOverflowAdvice = "rescale the columns (--standardize) or take a bounded kernel";
 
 [[nodiscard]] constexpr bool is_composite(KernelFamily family) {
   return family == KernelFamily::sum || family == KernelFamily::product;

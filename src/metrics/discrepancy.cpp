@@ -9,6 +9,7 @@
 #include "core/fail.hpp"
 #include "core/pool.hpp"
 #include "core/summation.hpp"
+#include "kernel/kernel_traits.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/mean_embedding.hpp"
 #include "metrics/over_directions.hpp"
@@ -21,13 +22,15 @@ namespace {
 
 constexpr std::size_t kMinProjectionBytes = std::size_t{256} << 20U;
 
-// Directions whose projections of both samples fit into 1.5 times the input (at least 256 MB), at least one.
+// Directions whose projections of both samples fit into 1.5 times the input (at least 256 MB), at least one. Multiples
+// of eight where there is room: they fill the tiles of a matrix product, so values are those of all directions at once.
 std::size_t directions_at_a_time(const SampleView& x, const SampleView& y) {
   const std::size_t rows = x.size() + y.size();
   const std::size_t input_bytes = rows * x.dim() * sizeof(double);
   const std::size_t budget = std::max(kMinProjectionBytes, input_bytes + input_bytes / 2);
   const bool weighted = x.weighted() || y.weighted();  // cumulative weights double what a direction takes
-  return std::max<std::size_t>(1, budget / (rows * sizeof(double) * (weighted ? 2 : 1)));
+  const std::size_t count = budget / (rows * sizeof(double) * (weighted ? 2 : 1));
+  return count >= 8 ? count / 8 * 8 : std::max<std::size_t>(1, count);
 }
 
 // tau_p along one direction, whichever way the samples are weighted.
@@ -103,6 +106,11 @@ DirectionGaps direction_gaps(const SampleView& x, const SampleView& y, const Dir
       flat[first + i] = is_flat(px.quantiles(i), py.quantiles(i)) ? 1 : 0;
     });
   }
+  const auto overflow = std::ranges::find_if(gaps.tau, [](double tau) { return !std::isfinite(tau); });
+  if (overflow != gaps.tau.end()) {
+    fail(ErrorCode::non_finite_value, "the gap along direction {} overflows; {}", overflow - gaps.tau.begin() + 1,
+         kOverflowAdvice);
+  }
   gaps.num_flat = static_cast<std::size_t>(std::ranges::count(flat, 1));
   return gaps;
 }
@@ -174,7 +182,11 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
 
   KqdResult result;
   warn_about_data(x, y, result.warnings);
-  const Kernel kernel(resolve(options.kernel, x, y, options.bandwidth_rule, options.seed, result.warnings));
+  // Linear and axis directions have a kernel of their own: no bandwidth is looked for, or warned about.
+  const bool kernel_matters = options.directions.family == DirectionFamily::gaussian;
+  const Kernel kernel(kernel_matters
+                          ? resolve(options.kernel, x, y, options.bandwidth_rule, options.seed, result.warnings)
+                          : parse_kernel("linear"));
   DrawnDirections drawn = draw_directions(kernel, x, y, options.directions, options.seed);
   std::ranges::move(drawn.warnings, std::back_inserter(result.warnings));
   result.kernel = drawn.directions->kernel().spec();

@@ -16,14 +16,19 @@ double value_of_direction(const Directions& directions, std::size_t i, std::span
   return value;
 }
 
-void require_index(const KernelQuantileEmbedding& embedding, QuantileIndex at) {
-  if (!(at.level >= 0.0 && at.level <= 1.0)) {
-    fail(ErrorCode::invalid_option, "QuantileIndex::level = {}, needs a number in [0, 1]", at.level);
-  }
-  if (at.direction >= embedding.directions()->count()) {
-    fail(ErrorCode::invalid_option, "QuantileIndex::direction = {}, needs < {}", at.direction,
+void require_direction(const KernelQuantileEmbedding& embedding, std::size_t direction) {
+  if (direction >= embedding.directions()->count()) {
+    fail(ErrorCode::invalid_option, "QuantileIndex::direction = {}, needs < {}", direction,
          embedding.directions()->count());
   }
+}
+
+// A copy of the sample without its rows of weight zero: they have no part in any quantile, the minimum included.
+Sample owned(const SampleView& sample, ThreadCount threads) {
+  validate(sample, "sample", threads);
+  Sample storage;
+  const SampleView kept = without_zero_weights(sample, storage);
+  return {Matrix<double>(kept.points), {kept.weights.begin(), kept.weights.end()}, {}};
 }
 
 double deviation(const KernelQuantileEmbedding& p, QuantileIndex at) {
@@ -34,10 +39,8 @@ double deviation(const KernelQuantileEmbedding& p, QuantileIndex at) {
 
 KernelQuantileEmbedding::KernelQuantileEmbedding(const SampleView& sample, std::shared_ptr<const Directions> directions,
                                                  ThreadCount threads)
-    : sample_{Matrix<double>(sample.points), {sample.weights.begin(), sample.weights.end()}, {}},
-      directions_(std::move(directions)) {
-  validate(sample, "sample", threads);
-  Matrix<double> projections(directions_->count(), sample.size());
+    : sample_(owned(sample, threads)), directions_(std::move(directions)) {
+  Matrix<double> projections(directions_->count(), sample_.points.rows());
   directions_->evaluate(sample_.points, 0, projections, threads);
   projections_ = std::make_unique<SortedProjections>(std::move(projections), sample_.weights, threads);
 }
@@ -47,15 +50,23 @@ KernelQuantileEmbedding::KernelQuantileEmbedding(KernelQuantileEmbedding&&) noex
 KernelQuantileEmbedding& KernelQuantileEmbedding::operator=(KernelQuantileEmbedding&&) noexcept = default;
 
 double KernelQuantileEmbedding::quantile(QuantileIndex at) const {
-  require_index(*this, at);
+  if (!(at.level >= 0.0 && at.level <= 1.0)) {
+    fail(ErrorCode::invalid_option, "QuantileIndex::level = {}, needs a number in [0, 1]", at.level);
+  }
+  require_direction(*this, at.direction);
   return projections_->quantiles(at.direction).at(at.level);
 }
 
 double KernelQuantileEmbedding::mean(std::size_t direction) const {
+  require_direction(*this, direction);
   return projections_->mean(direction);
 }
 
 double KernelQuantileEmbedding::mean_embedding(std::span<const double> x) const {
+  if (x.size() != directions_->dim()) {
+    fail(ErrorCode::shape_mismatch, "points have {} columns and the directions {}, expected the same number", x.size(),
+         directions_->dim());
+  }
   const double one = 1.0;
   const std::vector<double> weights = normalised_weights(sample_);
   return mean_inner_product(directions_->kernel(), sample_.points, weights, {x.data(), 1, x.size()}, {&one, 1},

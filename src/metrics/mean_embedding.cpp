@@ -1,11 +1,15 @@
 #include "metrics/mean_embedding.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <vector>
 
 #include "core/executor.hpp"
+#include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_block.hpp"
+#include "kernel/kernel_traits.hpp"
 #include "kqd/core/matrix.hpp"
 
 namespace kqd {
@@ -13,56 +17,99 @@ namespace {
 
 constexpr std::size_t kTile = 256;
 
-// sum_ij a_i b_j k(x_i, y_j) over one tile, rows added first.
-double tile_sum(const KernelBlock& block, MatrixView<const double> x, std::span<const double> a,
-                std::span<const double> b, MatrixView<double> values) {
-  block.evaluate(x, values);
-  CompensatedSum total;
-  for (std::size_t i = 0; i < x.rows(); ++i) {
-    const auto row = values.row(i);
-    double row_sum = 0.0;
-    for (std::size_t j = 0; j < row.size(); ++j) row_sum += b[j] * row[j];
-    total.add(a[i] * row_sum);
+struct WeightedPoints {
+  MatrixView<const double> points;
+  std::span<const double> weights;
+
+  [[nodiscard]] std::size_t num_tiles() const { return (points.rows() + kTile - 1) / kTile; }
+  [[nodiscard]] WeightedPoints tile(std::size_t i) const {
+    const std::size_t rows = std::min(kTile, points.rows() - i * kTile);
+    return {points.row_range(i * kTile, rows), weights.subspan(i * kTile, rows)};
   }
-  return total.value();
+};
+
+// One tile of points as columns of the Gram matrix, against which tiles of rows are summed.
+class TileColumn {
+ public:
+  TileColumn(const Kernel& kernel, const WeightedPoints& columns)
+      : block_(kernel, columns.points), weights_(columns.weights), values_(kTile, columns.points.rows()) {}
+
+  // sum_ij a_i b_j k(x_i, y_j) over the rows x, rows added first.
+  double sum(const WeightedPoints& rows) {
+    const auto values = values_.view().row_range(0, rows.points.rows());
+    block_.evaluate(rows.points, values);
+    CompensatedSum total;
+    for (std::size_t i = 0; i < values.rows(); ++i) {
+      const auto row = values.row(i);
+      double row_sum = 0.0;
+      for (std::size_t j = 0; j < row.size(); ++j) row_sum += weights_[j] * row[j];
+      total.add(rows.weights[i] * row_sum);
+    }
+    return total.value();
+  }
+
+ private:
+  KernelBlock block_;
+  std::span<const double> weights_;
+  Matrix<double> values_;
+};
+
+// The sum of part(j) over column tiles j < num_tiles: one task each, added in order.
+template <class Part>
+double sum_over_columns(std::size_t num_tiles, ThreadCount threads, const Part& part) {
+  std::vector<double> parts(num_tiles);
+  parallel_for_blocks(num_tiles, 1, threads, [&](std::size_t j, std::size_t) { parts[j] = part(j); });
+  return sum(parts);
 }
 
-// One task per column tile: the sum over its row tiles, from row `first_row(tile)` on, goes to a place of its own.
-template <class FirstRow>
-double tiled_sum(const Kernel& kernel, MatrixView<const double> x, std::span<const double> a,
-                 MatrixView<const double> y, std::span<const double> b, ThreadCount threads, double below_diagonal,
-                 const FirstRow& first_row) {
-  std::vector<double> partial((y.rows() + kTile - 1) / kTile);
-  parallel_for_blocks(y.rows(), kTile, threads, [&](std::size_t begin, std::size_t end) {
-    const KernelBlock block(kernel, y.row_range(begin, end - begin));
-    Matrix<double> values(std::min(kTile, x.rows()), end - begin);
+// <mu_P, mu_P>: the Gram matrix is symmetric, so tiles below the diagonal count twice.
+double own_sum(const Kernel& kernel, const WeightedPoints& x, ThreadCount threads) {
+  return sum_over_columns(x.num_tiles(), threads, [&](std::size_t j) {
+    TileColumn column(kernel, x.tile(j));
     CompensatedSum total;
-    for (std::size_t i = first_row(begin); i < x.rows(); i += kTile) {
-      const std::size_t rows = std::min(kTile, x.rows() - i);
-      const double tile = tile_sum(block, x.row_range(i, rows), a.subspan(i, rows), b.subspan(begin, end - begin),
-                                   values.view().row_range(0, rows));
-      total.add(i == begin ? tile : below_diagonal * tile);
-    }
-    partial[begin / kTile] = total.value();
+    total.add(column.sum(x.tile(j)));
+    for (std::size_t i = j + 1; i < x.num_tiles(); ++i) total.add(2.0 * column.sum(x.tile(i)));
+    return total.value();
   });
-  return sum(partial);
+}
+
+// <mu_P, mu_Q>, with the tile (i, j) of X against Y below the diagonal paired with (i, j) of Y against X: where own_sum
+// counts a tile twice this adds two, so that for equal samples all three sums of an MMD agree to the last bit.
+double cross_sum(const Kernel& kernel, const WeightedPoints& x, const WeightedPoints& y, ThreadCount threads) {
+  const std::size_t num_tiles = std::max(x.num_tiles(), y.num_tiles());
+  return sum_over_columns(num_tiles, threads, [&](std::size_t j) {
+    std::optional<TileColumn> x_column;
+    std::optional<TileColumn> y_column;
+    if (j < x.num_tiles() && j + 1 < y.num_tiles()) x_column.emplace(kernel, x.tile(j));
+    if (j < y.num_tiles() && j < x.num_tiles()) y_column.emplace(kernel, y.tile(j));
+    CompensatedSum total;
+    if (y_column) total.add(y_column->sum(x.tile(j)));
+    for (std::size_t i = j + 1; i < num_tiles; ++i) {
+      const double x_by_y = y_column && i < x.num_tiles() ? y_column->sum(x.tile(i)) : 0.0;
+      const double y_by_x = x_column && i < y.num_tiles() ? x_column->sum(y.tile(i)) : 0.0;
+      total.add(x_by_y + y_by_x);
+    }
+    return total.value();
+  });
 }
 
 }  // namespace
 
 double mean_inner_product(const Kernel& kernel, MatrixView<const double> x, std::span<const double> a,
                           MatrixView<const double> y, std::span<const double> b, ThreadCount threads) {
-  return tiled_sum(kernel, x, a, y, b, threads, 1.0, [](std::size_t) { return std::size_t{0}; });
+  return cross_sum(kernel, {x, a}, {y, b}, threads);
 }
 
 MeanProducts mean_products(const Kernel& kernel, const SampleView& x, const SampleView& y, ThreadCount threads) {
   const std::vector<double> a = normalised_weights(x);
   const std::vector<double> b = normalised_weights(y);
-  // Within a sample the matrix is symmetric: tiles below the diagonal count twice.
-  const auto own = [](std::size_t begin) { return begin; };
-  return {.xx = tiled_sum(kernel, x.points, a, x.points, a, threads, 2.0, own),
-          .yy = tiled_sum(kernel, y.points, b, y.points, b, threads, 2.0, own),
-          .xy = mean_inner_product(kernel, x.points, a, y.points, b, threads)};
+  const MeanProducts products{.xx = own_sum(kernel, {x.points, a}, threads),
+                              .yy = own_sum(kernel, {y.points, b}, threads),
+                              .xy = cross_sum(kernel, {x.points, a}, {y.points, b}, threads)};
+  if (!std::isfinite(products.xx + products.yy + products.xy)) {
+    fail(ErrorCode::non_finite_value, "the MMD overflows on this data; {}", kOverflowAdvice);
+  }
+  return products;
 }
 
 double mmd_v_squared(const Kernel& kernel, const SampleView& x, const SampleView& y, ThreadCount threads) {

@@ -21,7 +21,8 @@ struct MeanProducts {
 [[nodiscard]] MeanProducts mean_products(const Kernel& kernel, const SampleView& x, const SampleView& y,
                                          ThreadCount threads);
 
-/// MMD_V^2 = h' K h >= 0, h = +a on X and -b on Y with both normalised to sum 1 (methods C1).
+/// MMD_V^2 = h' K h >= 0, h = +a on X and -b on Y with both normalised to sum 1 (methods C1). Throws
+/// Error{non_finite_value} when it overflows.
 [[nodiscard]] double mmd_v_squared(const Kernel& kernel, const SampleView& x, const SampleView& y, ThreadCount threads);
 
 }  // namespace kqd

@@ -397,6 +397,42 @@ TEST(Discrepancy, bad_options_and_samples_are_refused) {
   });
 }
 
+// k = x.y overflows although no value along a direction does. infinity - infinity is no MMD, and certainly not 0.
+TEST(Discrepancy, a_mean_embedding_that_overflows_is_refused) {
+  KqdOptions options;
+  options.directions.family = DirectionFamily::axis;
+  const Sample x = column({1e200, 2e200}), y = column({3e200, 5e200});
+  EXPECT_DOUBLE_EQ(ekqd(x, y, options).statistic, 2.5e200);
+  expect_error(ErrorCode::non_finite_value,
+               "the MMD overflows on this data; rescale the columns (--standardize) or take a bounded kernel",
+               [&] { static_cast<void>(ekqd_centered(x, y, options)); });
+}
+
+// Both samples are finite along the direction, but the gap between them is not.
+TEST(Discrepancy, a_gap_that_overflows_is_refused) {
+  KqdOptions options;
+  options.kernel = parse_kernel("polynomial:1:0");
+  options.directions.reference = ReferenceMeasure::points;
+  options.directions.reference_points = Matrix<double>(1, 1, {1.0});
+  options.directions.coefficients = Matrix<double>(1, 1, {1.0});
+  for (const double power : {1.0, 2.0, 2.5, kInfinity}) {
+    options.power = power;
+    EXPECT_DOUBLE_EQ(ekqd(column({0}), column({1.7e308}), options).statistic, 1.7e308) << power;
+    expect_error(ErrorCode::non_finite_value,
+                 "the gap along direction 1 overflows; rescale the columns (--standardize) or take a bounded kernel",
+                 [&] { static_cast<void>(ekqd(column({-1.7e308}), column({1.7e308}), options)); });
+  }
+}
+
+TEST(Discrepancy, distances_that_overflow_are_refused) {
+  expect_error(ErrorCode::non_finite_value,
+               "distances between the pooled points overflow; rescale the columns (--standardize) or take a bounded "
+               "kernel",
+               [] {
+                 static_cast<void>(ekqd(column({1e200, 2e200}), column({3e200, 4e200})));
+               });
+}
+
 TEST(Discrepancy, centered_forms_need_normalised_directions) {
   KqdOptions options;
   options.directions.normalise = false;
@@ -486,6 +522,14 @@ TEST(Warnings, a_direction_is_flat_above_95_percent) {
       EXPECT_FALSE(flat(nx, 95, other)) << nx;
       EXPECT_TRUE(flat(nx, 96, other)) << nx;
     }
+  }
+}
+
+TEST(Warnings, do_not_speak_of_a_bandwidth_that_is_not_used) {
+  for (const DirectionFamily family : {DirectionFamily::axis, DirectionFamily::linear}) {
+    KqdOptions options;
+    options.directions.family = family;
+    EXPECT_EQ(ekqd(column({0, 0, 0, 0, 1}), column({0, 0, 0, 0, 2}), options).warnings, Warnings{});
   }
 }
 

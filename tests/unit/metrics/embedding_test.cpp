@@ -285,6 +285,30 @@ TEST(Embedding, refuses_levels_directions_and_points_that_do_not_exist) {
   });
 }
 
+TEST(Embedding, checks_every_index_and_point_it_is_given) {
+  const KernelQuantileEmbedding embedding(column({1, 2, 3}), gaussian_directions());
+  const std::vector<double> two = {1, 2};
+  expect_error(ErrorCode::invalid_option, "QuantileIndex::direction = 2, needs < 2",
+               [&] { static_cast<void>(embedding.mean(2)); });
+  expect_error(ErrorCode::shape_mismatch, "points have 2 columns and the directions 1, expected the same number",
+               [&] { static_cast<void>(embedding.mean_embedding(two)); });
+  expect_error(ErrorCode::shape_mismatch, "points have 0 columns and the directions 1, expected the same number",
+               [&] { static_cast<void>(embedding.mean_embedding({})); });
+}
+
+// Level 0 is the sample's minimum, and a row without weight is not in the sample.
+TEST(Embedding, rows_of_weight_zero_are_as_if_they_were_not_there) {
+  const auto directions = std::make_shared<LinearDirections>(Matrix<double>(1, 1, {1.0}));
+  Sample x = column({-5, 1, 2, 9});
+  x.weights = {0, 1, 3, 0};
+  const KernelQuantileEmbedding embedding(x, directions);
+  EXPECT_EQ(embedding.quantile({0.0, 0}), 1.0);
+  EXPECT_EQ(embedding.quantile({0.25, 0}), 1.0);
+  EXPECT_EQ(embedding.quantile({1.0, 0}), 2.0);
+  EXPECT_EQ(embedding.sample().size(), 2U);
+  EXPECT_EQ(embedding.mean(0), 1.75);
+}
+
 TEST(Embedding, keeps_its_own_copy_of_the_sample) {
   std::unique_ptr<KernelQuantileEmbedding> embedding;
   {

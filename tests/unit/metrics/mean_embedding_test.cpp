@@ -80,14 +80,22 @@ TEST(MmdV, agrees_with_all_pairs_for_any_number_of_threads) {
   }
 }
 
-TEST(MmdV, is_zero_on_equal_samples_up_to_the_rounding_of_its_three_sums) {
+TEST(MmdV, is_zero_on_equal_samples_of_any_size) {
   test::Source source(3);
-  for (const std::size_t n : {1UL, 10UL, 256UL, 700UL}) {
+  for (const std::size_t n : {1UL, 10UL, 256UL, 257UL, 700UL}) {
     const Sample x = test::normal_sample({n, 3}, source);
-    EXPECT_LE(mmd_squared("gaussian@1", x, x), roundings(4 * 284));
-    EXPECT_GE(mmd_squared("gaussian@1", x, x), 0.0);
-    if (n <= 256) {  // one tile: the three sums have the same terms in the same order
-      EXPECT_EQ(mmd_squared("gaussian@1", x, x), 0.0);
+    for (const char* kernel : {"gaussian@1", "polynomial:3:1"}) EXPECT_EQ(mmd_squared(kernel, x, x), 0.0) << n;
+  }
+}
+
+// Every shape of tiles: fewer or more than those of the other sample, whole ones and rests.
+TEST(MeanInnerProduct, covers_every_pair_once_whatever_the_sizes) {
+  const Kernel ones(parse_kernel("polynomial:1:1"));  // x.y + 1 = 1 at the origin
+  for (const std::size_t nx : {1UL, 255UL, 256UL, 600UL, 1100UL}) {
+    for (const std::size_t ny : {1UL, 257UL, 512UL, 900UL}) {
+      const Matrix<double> x(nx, 2, 0.0), y(ny, 2, 0.0);
+      const std::vector<double> a(nx, 1.0), b(ny, 1.0);
+      EXPECT_EQ(mean_inner_product(ones, x, a, y, b, kOneThread), static_cast<double>(nx * ny));
     }
   }
 }
