@@ -50,7 +50,7 @@ struct Medians {
     if (take_root) {
       for (double& v : values) v = std::sqrt(v);
     }
-    double result = values.empty() ? 0.0 : median(values);
+    const double result = values.empty() ? 0.0 : median(values);
     if (result > 0.0) return result;
     std::erase_if(values, [](double v) { return v <= 0.0; });
     if (!values.empty()) {
