@@ -164,9 +164,11 @@ void add_test_flags(CLI::App& command, Flags& flags) {
             "(permute whole)");
   add_value(command, "--calibration", "NAME", flags.calibration,
             "permutation, or sign-flip (swaps of x_i and y_i; nx = ny)");
-  add_value(command, "--early-stop", "[RULE]", flags.early_stop,
-            "stop drawing when the decision is clear: none, besag-clifford or betting (a bare flag means betting)")
-      ->expected(0, 1);
+  // A value needs the sign =, so that a bare flag never swallows a file.
+  command
+      .add_flag("--early-stop{betting}", flags.early_stop,
+                "stop drawing when the decision is clear, by betting; --early-stop=besag-clifford: by another rule")
+      ->disable_flag_override(false);
   add_value(command, "--set-aside", "yes|no", flags.set_aside, "pooled reference points leave the samples");
   command.add_flag("--randomise-ties", flags.randomise_ties, "share ties out at random: p is exactly uniform under H0");
   command.add_flag("--effect-interval", flags.effect_interval,
@@ -198,7 +200,7 @@ TwoSampleOptions to_test_options(const Flags& flags) {
   options.test.alpha = number("--alpha", flags.alpha, "a number between 0 and 1");
   if (!(options.test.alpha > 0.0 && options.test.alpha < 1.0))
     refuse("--alpha", flags.alpha, "a number between 0 and 1");
-  options.test.early_stop = parse_early_stop(flags.early_stop.empty() ? "betting" : flags.early_stop);
+  options.test.early_stop = parse_early_stop(flags.early_stop);
   options.test.randomised_ties = flags.randomise_ties;
   options.test.keep_null_distribution = flags.null_distribution;
   options.calibration = parse_calibration(flags.calibration);
@@ -236,6 +238,9 @@ KqdOptions to_options(const Flags& flags) {
     const double bandwidth = number("--bandwidth", flags.bandwidth, "median, or a number > 0");
     if (!(bandwidth > 0.0) || std::isinf(bandwidth)) refuse("--bandwidth", flags.bandwidth, "median, or a number > 0");
     options.kernel = with_bandwidth(options.kernel, bandwidth);
+    if (!first_bandwidth(options.kernel)) {
+      refuse("--bandwidth", flags.bandwidth, fmt::format("none, kernel {} has no bandwidth", flags.kernel));
+    }
   }
   options.directions.family = parse_direction_family(flags.directions);
   options.directions.num_directions = whole_number("--num-directions", flags.num_directions, 1, kLargestCount);

@@ -53,6 +53,7 @@ BAD_SETTINGS = [
     ("--num-reference 2 --reference a.csv", "--num-reference 2: expected no number, the points of a.csv are all used"),
     ("--bandwidth 0", "--bandwidth 0: expected median, or a number > 0"),
     ("--bandwidth inf", "--bandwidth inf: expected median, or a number > 0"),
+    ("--bandwidth 2 --kernel linear", "--bandwidth 2: expected none, kernel linear has no bandwidth"),
     ("--seed -1", f"--seed -1: {SEED}"),
     ("--seed 18446744073709551616", f"--seed 18446744073709551616: {SEED}"),
     ("--threads x", "--threads x: expected a whole number in 0..1024"),
