@@ -50,14 +50,16 @@ struct Medians {
     if (take_root) {
       for (double& v : values) v = std::sqrt(v);
     }
-    const double result = values.empty() ? 0.0 : median(values);
+    double result = values.empty() ? 0.0 : median(values);
     if (result > 0.0) return result;
     std::erase_if(values, [](double v) { return v <= 0.0; });
     if (!values.empty()) {
-      warnings_.emplace_back(
-          "more than half of the pairs of pooled points coincide; the bandwidth is from the median of the non-zero "
-          "distances");
-      return median(values);
+      result = median(values);
+      warnings_.push_back(
+          fmt::format("more than half of the pooled points coincide; the bandwidth is from the median of the non-zero "
+                      "distances, {:.6g}",
+                      result));
+      return result;
     }
     warnings_.emplace_back("all pooled points coincide; the bandwidth is 1");
     return 0.0;
