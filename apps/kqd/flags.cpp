@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 namespace kqd::app {
@@ -32,17 +34,26 @@ double power(const std::string& text) {
   return value;
 }
 
-void set_reference(DirectionOptions& directions, const std::string& text) {
-  const bool is_file = text.find('.') != std::string::npos || text.find('/') != std::string::npos;
-  if (!is_file) {
-    directions.reference = parse_reference_measure(text);
-    if (directions.reference == ReferenceMeasure::points) {
-      refuse("--reference", text, "gaussian, uniform, pooled, balanced or a file of points");
+bool names_a_file(const std::string& text) {
+  return text.find_first_of("./") != std::string::npos;
+}
+
+void set_reference(DirectionOptions& directions, const Flags& flags) {
+  constexpr std::array<std::string_view, 4> kMeasures = {"gaussian", "uniform", "pooled", "balanced"};
+  const std::string& text = flags.reference;
+  if (names_a_file(text)) {
+    if (!flags.num_reference.empty()) {
+      refuse("--num-reference", flags.num_reference, fmt::format("no number, the points of {} are all used", text));
     }
+    directions.reference = ReferenceMeasure::points;
+    directions.reference_points = read_sample(text).points;
     return;
   }
-  directions.reference = ReferenceMeasure::points;
-  directions.reference_points = read_sample(text).points;
+  if (std::ranges::find(kMeasures, text) == kMeasures.end()) {
+    refuse("--reference", text,
+           fmt::format("{} or a file of points{}", fmt::join(kMeasures, ", "), suggestion(text, kMeasures)));
+  }
+  directions.reference = parse_reference_measure(text);
 }
 
 std::uint64_t whole_number(const std::string& flag, const std::string& text, std::uint64_t low, std::uint64_t high) {
@@ -64,9 +75,11 @@ std::vector<std::int64_t> take_group_column(SamplePair& data, const std::string&
   const auto& names = data.x.column_names;
   const auto found = std::ranges::find(names, name);
   if (found == names.end()) {
+    const std::vector<std::string_view> known(names.begin(), names.end());
     throw Error(ErrorCode::invalid_option,
-                fmt::format("--design names column \"{}\", which the data do not have; columns: {}", name,
-                            names.empty() ? "without names" : fmt::format("{}", fmt::join(names, ", "))));
+                fmt::format("--design names column \"{}\", which the data do not have; columns: {}{}", name,
+                            names.empty() ? "without names" : fmt::format("{}", fmt::join(names, ", ")),
+                            suggestion(name, known)));
   }
   const auto column = static_cast<std::size_t>(found - names.begin());
   std::vector<std::int64_t> groups;
@@ -92,16 +105,24 @@ std::vector<std::int64_t> take_group_column(SamplePair& data, const std::string&
   return groups;
 }
 
-Design to_design(const std::string& text, SamplePair& data) {
-  if (text == "independent") return Design::independent();
-  if (text == "paired") return Design::paired();
+// "blocks" of "blocks:COLUMN"; refuses what is no design.
+std::string design_kind(const std::string& text) {
+  constexpr std::array<std::string_view, 4> kKinds = {"independent", "paired", "blocks", "clusters"};
   const auto colon = text.find(':');
   const std::string kind = text.substr(0, colon);
-  if (colon == std::string::npos || (kind != "blocks" && kind != "clusters")) {
-    refuse("--design", text, "independent, paired, blocks:COLUMN or clusters:COLUMN");
-  }
-  auto groups = take_group_column(data, text.substr(colon + 1));
-  return kind == "blocks" ? Design::blocks(std::move(groups)) : Design::clusters(std::move(groups));
+  const bool has_column = colon != std::string::npos;
+  const bool wants_column = kind == "blocks" || kind == "clusters";
+  const bool is_known = std::ranges::find(kKinds, kind) != kKinds.end();
+  if (is_known && has_column == wants_column) return kind;
+  refuse(
+      "--design", text,
+      fmt::format("independent, paired, blocks:COLUMN or clusters:COLUMN{}", is_known ? "" : suggestion(kind, kKinds)));
+}
+
+// A flag with a value; `letter` stands for it in the help text. Its default is what the variable holds.
+CLI::Option* add_value(CLI::App& command, const std::string& flag, const std::string& letter, std::string& value,
+                       const std::string& text) {
+  return command.add_option(flag, value, text)->type_name(letter)->capture_default_str();
 }
 
 }  // namespace
@@ -109,59 +130,46 @@ Design to_design(const std::string& text, SamplePair& data) {
 void add_comparison_flags(CLI::App& command, Flags& flags) {
   command.add_option("X", flags.x, "first sample: .csv, .tsv or .npy, one row per point")->required();
   command.add_option("Y", flags.y, "second sample")->required();
-  command.add_option("--method", flags.method, "id of a method; `kqd methods` lists them")->capture_default_str();
-  command
-      .add_option("--kernel", flags.kernel,
-                  "gaussian, laplace, matern12, matern32, matern52, rq[:alpha], imq[:beta], linear[:offset], "
-                  "polynomial[:degree[:offset]], normalised-polynomial[:degree[:offset]], energy[:beta]; "
-                  "sums and products: gaussian@0.5+gaussian@2, gaussian*linear")
-      ->capture_default_str();
-  command.add_option("--bandwidth", flags.bandwidth, "median, or a number > 0")->capture_default_str();
-  command.add_option("--directions", flags.directions, "gaussian, linear or axis")->capture_default_str();
-  command.add_option("--num-directions", flags.num_directions, "number l of directions")->capture_default_str();
-  command.add_option("--num-reference", flags.num_reference, "number m of reference points (default: min(64, N/8))");
-  command
-      .add_option("--reference", flags.reference,
-                  "where reference points come from: gaussian, uniform, pooled, balanced, or a file of points")
-      ->capture_default_str();
-  command.add_option("--power", flags.power, "order p >= 1 of the gap between quantiles, or inf")
-      ->capture_default_str();
-  command
-      .add_option("--weighting", flags.weighting,
-                  "weight of quantile levels: uniform, triangle[:ratio], reverse-triangle[:ratio], slope-up[:ratio], "
-                  "slope-down[:ratio], interval:low:high, beta:a:b, atom:level")
-      ->capture_default_str();
-  command.add_option("--weights", flags.weights_column, "column that holds the weights of the rows");
-  command.add_option("--compat", flags.compat,
-                     "what the paper's code does differently, by name: extra-direction, point-levels, jitter, "
-                     "unnormalised, median-diagonal, zero-centred");
-  command.add_option("--seed", flags.seed, "every random draw follows from it")->capture_default_str();
-  command.add_option("--threads", flags.threads, "0 asks the system; changes the speed, not the result")
-      ->capture_default_str();
+  add_value(command, "--method", "ID", flags.method, "id of a method; `kqd methods` lists them");
+  add_value(command, "--kernel", "KERNEL", flags.kernel,
+            "gaussian, laplace, matern12, matern32, matern52, rq[:alpha], imq[:beta], linear[:offset], "
+            "polynomial[:degree[:offset]], normalised-polynomial[:degree[:offset]], energy[:beta]; "
+            "sums and products: gaussian@0.5+gaussian@2, gaussian*linear");
+  add_value(command, "--bandwidth", "H", flags.bandwidth, "median, or a number > 0");
+  add_value(command, "--directions", "FAMILY", flags.directions, "gaussian, linear or axis");
+  add_value(command, "--num-directions", "L", flags.num_directions, "number of directions");
+  add_value(command, "--num-reference", "M", flags.num_reference, "number of reference points (default: min(64, N/8))");
+  add_value(command, "--reference", "XI", flags.reference,
+            "where reference points come from: gaussian, uniform, pooled, balanced, or a file of points");
+  add_value(command, "--power", "P", flags.power, "order of the gap between quantiles, >= 1, or inf");
+  add_value(command, "--weighting", "NU", flags.weighting,
+            "weight of quantile levels: uniform, triangle[:ratio], reverse-triangle[:ratio], slope-up[:ratio], "
+            "slope-down[:ratio], interval:low:high, beta:a:b, atom:level");
+  add_value(command, "--weights", "COLUMN", flags.weights_column, "column that holds the weights of the rows");
+  add_value(command, "--compat", "NAMES", flags.compat,
+            "what the paper's code does differently, by name: extra-direction, point-levels, jitter, unnormalised, "
+            "median-diagonal, zero-centred");
+  add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
+  add_value(command, "--threads", "T", flags.threads, "0 asks the system; changes the speed, not the result");
   command.add_flag("--yes-quadratic", flags.yes_quadratic, "run a method of quadratic cost however long it takes");
   command.add_flag("--json", flags.json, "print one JSON object");
   command.add_flag("--quiet", flags.quiet, "print the number alone, and no notes");
 }
 
 void add_test_flags(CLI::App& command, Flags& flags) {
-  command.add_option("--permutations", flags.permutations, "number B of random labellings")->capture_default_str();
-  command.add_option("--alpha", flags.alpha, "level of the decision")->capture_default_str();
+  add_value(command, "--permutations", "B", flags.permutations, "number of random labellings");
+  add_value(command, "--alpha", "A", flags.alpha, "level of the decision, between 0 and 1");
+  add_value(command, "--design", "DESIGN", flags.design,
+            "independent, paired (row i of X with row i of Y), blocks:COLUMN (permute within), clusters:COLUMN "
+            "(permute whole)");
+  add_value(command, "--calibration", "NAME", flags.calibration,
+            "permutation, or sign-flip (swaps of x_i and y_i; nx = ny)");
+  // A value needs the sign =, so that a bare flag never swallows a file.
   command
-      .add_option("--design", flags.design,
-                  "independent, paired (row i of X with row i of Y), blocks:COLUMN (permute within), clusters:COLUMN "
-                  "(permute whole)")
-      ->capture_default_str();
-  command.add_option("--calibration", flags.calibration, "permutation, or sign-flip (swaps of x_i and y_i; nx = ny)")
-      ->capture_default_str();
-  command
-      .add_option(
-          "--early-stop", flags.early_stop,
-          "stop drawing when the decision is clear: none, besag-clifford or betting (the default of a bare flag)")
-      ->expected(0, 1)
-      ->default_str("betting")
-      ->capture_default_str();
-  command.add_option("--set-aside", flags.set_aside, "yes or no: pooled reference points leave the samples")
-      ->capture_default_str();
+      .add_flag("--early-stop{betting}", flags.early_stop,
+                "stop drawing when the decision is clear, by betting; --early-stop=besag-clifford: by another rule")
+      ->disable_flag_override(false);
+  add_value(command, "--set-aside", "yes|no", flags.set_aside, "pooled reference points leave the samples");
   command.add_flag("--randomise-ties", flags.randomise_ties, "share ties out at random: p is exactly uniform under H0");
   command.add_flag("--effect-interval", flags.effect_interval,
                    "add an interval for the effect size (200 half-samples)");
@@ -171,15 +179,19 @@ void add_test_flags(CLI::App& command, Flags& flags) {
 
 void add_sample_flags(CLI::App& command, SampleFlags& flags) {
   command.add_option("NAME", flags.name, "the problem; `kqd sample list` lists them")->required();
-  command.add_option("-n,--rows", flags.n, "rows of X")->capture_default_str();
-  command.add_option("-m,--rows-y", flags.m, "rows of Y (default: as many as X)");
-  command.add_option("-d,--dim", flags.dim, "columns; 0: the problem's default")->capture_default_str();
-  command.add_option("--set", flags.settings, "a parameter of the problem: name=value; may be repeated");
-  command.add_option("--seed", flags.seed, "every random draw follows from it")->capture_default_str();
-  command.add_option("-o,--output", flags.outputs, "the two files to write: .csv, .tsv or .npy")->expected(2);
+  add_value(command, "-n,--rows", "N", flags.n, "rows of X");
+  add_value(command, "-m,--rows-y", "N", flags.m, "rows of Y (default: as many as X)");
+  add_value(command, "-d,--dim", "D", flags.dim, "columns; 0: the problem's default");
+  command.add_option("--set", flags.settings, "a parameter of the problem; may be repeated")
+      ->type_name("NAME=VALUE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
+  command.add_option("-o,--output", flags.outputs, "the two files to write: .csv, .tsv or .npy")
+      ->type_name("X Y")
+      ->expected(2);
 }
 
-TwoSampleOptions to_test_options(const Flags& flags, SamplePair& data) {
+TwoSampleOptions to_test_options(const Flags& flags) {
   TwoSampleOptions options;
   options.method = flags.method;
   options.statistic = to_options(flags);
@@ -188,15 +200,23 @@ TwoSampleOptions to_test_options(const Flags& flags, SamplePair& data) {
   options.test.alpha = number("--alpha", flags.alpha, "a number between 0 and 1");
   if (!(options.test.alpha > 0.0 && options.test.alpha < 1.0))
     refuse("--alpha", flags.alpha, "a number between 0 and 1");
-  options.test.early_stop = parse_early_stop(flags.early_stop.empty() ? "betting" : flags.early_stop);
+  options.test.early_stop = parse_early_stop(flags.early_stop);
   options.test.randomised_ties = flags.randomise_ties;
   options.test.keep_null_distribution = flags.null_distribution;
   options.calibration = parse_calibration(flags.calibration);
   if (flags.set_aside != "yes" && flags.set_aside != "no") refuse("--set-aside", flags.set_aside, "yes or no");
   options.set_aside = flags.set_aside == "yes";
   options.effect_interval = flags.effect_interval;
-  options.test.design = to_design(flags.design, data);
+  static_cast<void>(design_kind(flags.design));  // refused here, before any file is read
   return options;
+}
+
+Design take_design(const Flags& flags, SamplePair& data) {
+  const std::string kind = design_kind(flags.design);
+  if (kind == "independent") return Design::independent();
+  if (kind == "paired") return Design::paired();
+  auto groups = take_group_column(data, flags.design.substr(kind.size() + 1));
+  return kind == "blocks" ? Design::blocks(std::move(groups)) : Design::clusters(std::move(groups));
 }
 
 ProblemRequest to_request(const SampleFlags& flags) {
@@ -218,13 +238,16 @@ KqdOptions to_options(const Flags& flags) {
     const double bandwidth = number("--bandwidth", flags.bandwidth, "median, or a number > 0");
     if (!(bandwidth > 0.0) || std::isinf(bandwidth)) refuse("--bandwidth", flags.bandwidth, "median, or a number > 0");
     options.kernel = with_bandwidth(options.kernel, bandwidth);
+    if (!first_bandwidth(options.kernel)) {
+      refuse("--bandwidth", flags.bandwidth, fmt::format("none, kernel {} has no bandwidth", flags.kernel));
+    }
   }
   options.directions.family = parse_direction_family(flags.directions);
   options.directions.num_directions = whole_number("--num-directions", flags.num_directions, 1, kLargestCount);
   if (!flags.num_reference.empty()) {
     options.directions.num_reference = whole_number("--num-reference", flags.num_reference, 1, kLargestCount);
   }
-  set_reference(options.directions, flags.reference);
+  set_reference(options.directions, flags);
   options.power = power(flags.power);
   options.weighting = parse_level_weights(flags.weighting);
   options.seed.value = seed_of(flags.seed);

@@ -61,8 +61,10 @@ void add_sample_flags(CLI::App& command, SampleFlags& flags);
 
 /// What the flags mean; throws Error{invalid_option} naming the flag, the value and what is expected.
 [[nodiscard]] KqdOptions to_options(const Flags& flags);
-/// The same for a test. Blocks and clusters are columns of the data: they are taken out of `data` here.
-[[nodiscard]] TwoSampleOptions to_test_options(const Flags& flags, SamplePair& data);
+/// The same for a test, but for its design, which needs the data.
+[[nodiscard]] TwoSampleOptions to_test_options(const Flags& flags);
+/// The design of a test. Blocks and clusters are a column of the data: it is taken out of `data` here.
+[[nodiscard]] Design take_design(const Flags& flags, SamplePair& data);
 [[nodiscard]] ProblemRequest to_request(const SampleFlags& flags);
 
 }  // namespace kqd::app

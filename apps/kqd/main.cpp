@@ -1,13 +1,17 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
+#include <csignal>
 #include <exception>
+#include <memory>
 #include <new>
+#include <sstream>
 #include <string>
 
 #include "flags.hpp"
+#include "output.hpp"
 #include "run.hpp"
+#include "usage.hpp"
 
 namespace kqd::app {
 namespace {
@@ -33,13 +37,18 @@ std::string version_text() {
 
 int run(int argc, char** argv) {
   CLI::App program("kqd compares two samples: are they from the same distribution, how far apart are they?", "kqd");
-  program.set_version_flag("--version", version_text);
+  program.set_version_flag("--version", version_text, "show version, instruction set and BLAS");
+  program.set_help_flag("-h,--help", "show this text");
+  program.formatter(std::make_shared<HelpFormatter>());
+  program.option_defaults()->disable_flag_override();
+  program.option_defaults()->take_last();
   program.require_subcommand(1);
   program.footer("Examples:\n  kqd test old.csv new.csv\n  kqd distance old.csv new.csv\n  kqd methods ekqd");
   int code = kDone;
 
   Flags flags;
-  CLI::App* const test = program.add_subcommand("test", "are two samples from the same distribution?");
+  CLI::App* const test =
+      program.add_subcommand("test", "are two samples from the same distribution?")->group("Commands");
   add_comparison_flags(*test, flags);
   add_test_flags(*test, flags);
   test->footer(
@@ -47,7 +56,7 @@ int run(int argc, char** argv) {
       "  kqd test a.npy b.npy --method mmd --json --exit-code");
   test->callback([&] { code = run_test(flags); });
 
-  CLI::App* const distance = program.add_subcommand("distance", "how far apart two samples are");
+  CLI::App* const distance = program.add_subcommand("distance", "how far apart two samples are")->group("Commands");
   add_comparison_flags(*distance, flags);
   distance->footer(
       "Examples:\n  kqd distance old.csv new.csv\n  kqd distance a.npy b.npy --power 2 --weighting triangle\n"
@@ -55,12 +64,12 @@ int run(int argc, char** argv) {
   distance->callback([&] { code = run_distance(flags); });
 
   std::string id;
-  CLI::App* const list = program.add_subcommand("methods", "the methods, or one of them explained");
+  CLI::App* const list = program.add_subcommand("methods", "the methods, or one of them explained")->group("Commands");
   list->add_option("ID", id, "the method to explain");
   list->callback([&] { code = run_methods(id); });
 
   SampleFlags sample_flags;
-  CLI::App* const sample = program.add_subcommand("sample", "write two samples of known laws");
+  CLI::App* const sample = program.add_subcommand("sample", "write two samples of known laws")->group("Commands");
   add_sample_flags(*sample, sample_flags);
   sample->footer(
       "Examples:\n  kqd sample list\n  kqd sample power-decay -n 200 -d 64 --seed 1 -o x.csv y.csv\n"
@@ -69,8 +78,13 @@ int run(int argc, char** argv) {
 
   try {
     program.parse(argc, argv);
+  } catch (const CLI::Success& request) {  // --help or --version
+    std::ostringstream text;
+    program.exit(request, text);
+    print(text.str());
   } catch (const CLI::ParseError& error) {
-    return program.exit(error) == 0 ? kDone : kUsage;
+    note(usage_error(program, error));
+    return kUsage;
   }
   return code;
 }
@@ -79,16 +93,18 @@ int run(int argc, char** argv) {
 }  // namespace kqd::app
 
 int main(int argc, char** argv) {
+  using kqd::app::note;
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is told by print(), in words
   try {
     return kqd::app::run(argc, argv);
   } catch (const kqd::Error& error) {
-    fmt::print(stderr, "kqd: {}\n", error.what());
+    note(error.what());
     return kqd::app::exit_code(error.code());
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "kqd: out of memory\n");
+    note("out of memory");
     return kqd::app::kResourceLimit;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "kqd: internal error: {}\n", error.what());
+    note(fmt::format("internal error: {}", error.what()));
     return kqd::app::kOurFault;
   }
 }

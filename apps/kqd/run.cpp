@@ -3,21 +3,14 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdio>
+#include <filesystem>
 #include <string>
 
+#include "output.hpp"
 #include "progress.hpp"
 
 namespace kqd::app {
 namespace {
-
-void print(const std::string& text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-}
-
-void note(const std::string& text) {
-  fmt::print(stderr, "kqd: {}\n", text);
-}
 
 class Stopwatch {
  public:
@@ -62,8 +55,9 @@ void list_problems() {
 int run_test(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
+  TwoSampleOptions options = to_test_options(flags);
   SamplePair data = read(flags);
-  const TwoSampleOptions options = to_test_options(flags, data);
+  options.test.design = take_design(flags, data);
   TwoSampleResult result;
   {
     const ProgressLine progress(!flags.quiet);
@@ -120,7 +114,11 @@ int run_sample(const SampleFlags& flags) {
   const ProblemRequest request = to_request(flags);
   static_cast<void>(find_problem(request.name));
   if (flags.outputs.size() != 2) {
-    throw Error(ErrorCode::invalid_option, "kqd sample needs two files to write: -o X.csv Y.csv");
+    throw Error(ErrorCode::invalid_option, "two files to write are needed: -o X.csv Y.csv");
+  }
+  if (std::filesystem::path(flags.outputs[0]) == flags.outputs[1]) {
+    throw Error(ErrorCode::invalid_option,
+                fmt::format("--output names {} twice, Y would replace X; expected two files", flags.outputs[0]));
   }
   const SyntheticPair pair = make_problem(request);
   write_sample(flags.outputs[0], pair.x);

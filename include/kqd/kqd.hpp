@@ -5,6 +5,7 @@
 #include "kqd/core/plan.hpp"                   // Plan: a statistic prepared for many labellings
 #include "kqd/core/run_control.hpp"            // RunControl: progress and stop
 #include "kqd/core/sample.hpp"                 // Sample, SampleView
+#include "kqd/core/suggestion.hpp"             // suggestion: the word that was meant
 #include "kqd/core/types.hpp"                  // Seed, ThreadCount
 #include "kqd/directions/directions.hpp"       // Directions, draw_directions
 #include "kqd/io/read.hpp"                     // read_sample, read_pair

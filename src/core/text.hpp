@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kqd/core/suggestion.hpp"
+
 namespace kqd {
 
 /// The parts of `text` between `separator`s, at least one.
@@ -15,9 +17,6 @@ namespace kqd {
 
 /// The number that the whole of `text` spells, in any locale; nothing when it is no finite number.
 [[nodiscard]] std::optional<double> parse_number(std::string_view text);
-
-/// "; did you mean X?" for the known word nearest to a misspelt one, or "" when none is near.
-[[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string_view> known);
 
 /// The words, joined by ", ".
 [[nodiscard]] std::string join(std::span<const std::string_view> words);

@@ -47,6 +47,7 @@ constexpr std::array<Reader, 3> kReaders = {{
 }};
 
 [[noreturn]] void fail_unknown_format(const std::string& path) {
+  if (path.empty()) fail(ErrorCode::unreadable_input, "the name of a file is empty, expected a path");
   const std::string suffix = std::filesystem::path(path).extension().string();
   const std::string found =
       suffix.empty() ? "has no suffix to tell its format by" : "has the unknown suffix " + in_quotes(suffix);

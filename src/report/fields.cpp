@@ -13,6 +13,10 @@
 namespace kqd {
 namespace {
 
+std::string_view plural(std::size_t count) {
+  return count == 1 ? "" : "s";
+}
+
 std::string reference_phrase(ReferenceMeasure measure) {
   switch (measure) {
     case ReferenceMeasure::gaussian:
@@ -42,9 +46,12 @@ std::string directions_phrase(const Made& made) {
   const DirectionOptions& directions = made.options.directions;
   std::string text = fmt::format("{} {}", made.num_directions, to_string(directions.family));
   if (made.num_reference > 0) {
-    text += fmt::format(", {} reference points {}", made.num_reference, reference_phrase(directions.reference));
+    text += fmt::format(", {} reference point{} {}", made.num_reference, plural(made.num_reference),
+                        reference_phrase(directions.reference));
   }
-  if (made.num_set_aside > 0) text += fmt::format(" ({} rows set aside)", made.num_set_aside);
+  if (made.num_set_aside > 0) {
+    text += fmt::format(" ({} row{} set aside)", made.num_set_aside, plural(made.num_set_aside));
+  }
   return text;
 }
 
@@ -84,7 +91,7 @@ std::string line(std::string_view label, std::string_view text) {
 }
 
 std::string data_lines(const RunInfo& run) {
-  const auto columns = fmt::format("{} column{}", run.dim, run.dim == 1 ? "" : "s");
+  const auto columns = fmt::format("{} column{}", run.dim, plural(run.dim));
   return line("X", fmt::format("{}, {} x {}", run.x_name, run.n_x, columns)) +
          line("Y", fmt::format("{}, {} x {}", run.y_name, run.n_y, columns));
 }
@@ -106,7 +113,7 @@ std::string warning_lines(const std::vector<std::string>& warnings) {
 std::string run_line(const KqdOptions& options, const RunInfo& run) {
   const unsigned threads = resolve(options.threads);
   return line("run", fmt::format("seed {}, {} thread{}, {}, {:.2f} s, kqd {}", options.seed.value, threads,
-                                 threads == 1 ? "" : "s", simd_name(), run.elapsed_s, kVersion));
+                                 plural(threads), simd_name(), run.elapsed_s, kVersion));
 }
 
 std::string simd_name() {

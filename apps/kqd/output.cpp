@@ -1,0 +1,25 @@
+#include "output.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+
+#include "kqd/core/error.hpp"
+
+namespace kqd::app {
+
+void print(const std::string& text) {
+  errno = 0;
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  if (written) return;
+  throw Error(ErrorCode::unwritable_output,
+              fmt::format("cannot write to standard output: {}", std::generic_category().message(errno)));
+}
+
+void note(const std::string& text) {
+  fmt::print(stderr, "kqd: {}\n", text);
+}
+
+}  // namespace kqd::app

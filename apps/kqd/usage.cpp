@@ -1,0 +1,127 @@
+#include "usage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "kqd/core/suggestion.hpp"
+
+namespace kqd::app {
+namespace {
+
+constexpr std::size_t kTextColumn = 30;
+constexpr std::size_t kLineLength = 80;
+
+std::string folded(const std::string& text, std::size_t width) {
+  std::istringstream words(text);
+  std::string result;
+  std::string line;
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > width) {
+      result += line + "\n";
+      line.clear();
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return result + line;
+}
+
+// Where parsing stopped: in a command, or before any was found.
+const CLI::App& failed_command(const CLI::App& program) {
+  const auto parsed = program.get_subcommands();
+  return parsed.empty() || !program.remaining().empty() ? program : *parsed.front();
+}
+
+std::string full_name(const CLI::App& command) {
+  const CLI::App* const parent = command.get_parent();
+  return parent == nullptr ? command.get_name() : fmt::format("{} {}", parent->get_name(), command.get_name());
+}
+
+std::string suggestion_among(const std::string& word, const std::vector<std::string>& known) {
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  return suggestion(word, views);
+}
+
+std::vector<std::string> command_names(const CLI::App& program) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+std::vector<std::string> flag_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string unknown_flag(const CLI::App& command, const std::string& argument) {
+  const std::string flag = argument.substr(0, argument.find('='));
+  const bool before_command = command.get_parent() == nullptr;
+  return fmt::format("{} is no flag of {}{}", flag, full_name(command),
+                     before_command ? "; flags follow the command" : suggestion_among(flag, flag_names(command)));
+}
+
+std::string unknown_command(const CLI::App& program, const std::string& word) {
+  const auto names = command_names(program);
+  return fmt::format("command \"{}\" is unknown, expected one of {}{}", word, fmt::join(names, ", "),
+                     suggestion_among(word, names));
+}
+
+// CLI11 opens its sentence on a wrong number of values with the name of the flag, with or without dashes.
+std::string wrong_count(const CLI::App& command, const std::string& sentence) {
+  const std::string name = sentence.substr(0, sentence.find_first_of(": "));
+  const CLI::Option* option = command.get_option_no_throw(name);
+  if (option == nullptr) option = command.get_option_no_throw("--" + name);
+  if (option == nullptr) return sentence;
+  return fmt::format("{} {}", option->get_name(),
+                     option->get_items_expected_max() == 0 ? "takes no value" : "needs a value");
+}
+
+std::string sentence_for(const CLI::App& program, const CLI::App& command, const CLI::ParseError& error) {
+  const std::vector<std::string> extra = command.remaining();
+  const auto flag = std::ranges::find_if(extra, [](const std::string& word) { return word.starts_with('-'); });
+  if (flag != extra.end()) return unknown_flag(command, *flag);
+  if (&command == &program) {
+    return extra.empty()
+               ? fmt::format("a command is missing, expected one of {}", fmt::join(command_names(program), ", "))
+               : unknown_command(program, extra.front());
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return wrong_count(command, error.what());
+  if (!extra.empty()) return fmt::format("\"{}\" is one argument too many for {}", extra.front(), full_name(command));
+  if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
+  return fmt::format("{} by {}", error.what(), full_name(command));
+}
+
+}  // namespace
+
+HelpFormatter::HelpFormatter() {
+  column_width(kTextColumn);
+  label("Positionals", "Arguments");
+  label("SUBCOMMAND", "COMMAND");
+}
+
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+  const bool takes_value = option->get_type_size() != 0 && !option->get_positional();
+  return takes_value ? " " + option->get_type_name() : "";
+}
+
+std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
+  std::string text = option->get_description();
+  if (!option->get_default_str().empty()) text += fmt::format(" (default: {})", option->get_default_str());
+  return folded(text, kLineLength - kTextColumn);
+}
+
+std::string usage_error(const CLI::App& program, const CLI::ParseError& error) {
+  const CLI::App& command = failed_command(program);
+  return fmt::format("{}\n`{} --help` explains the arguments", sentence_for(program, command, error),
+                     full_name(command));
+}
+
+}  // namespace kqd::app

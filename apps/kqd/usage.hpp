@@ -1,0 +1,18 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace kqd::app {
+
+/// Help in 80 columns: long descriptions are folded, defaults stand at their end.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter();
+  std::string make_option_opts(const CLI::Option* option) const override;
+  std::string make_option_desc(const CLI::Option* option) const override;
+};
+
+/// What is wrong with the arguments that `program` could not parse, in one sentence, and where help is.
+[[nodiscard]] std::string usage_error(const CLI::App& program, const CLI::ParseError& error);
+
+}  // namespace kqd::app

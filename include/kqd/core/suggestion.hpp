@@ -1,0 +1,11 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace kqd {
+
+/// "; did you mean X?" for the known word nearest to a misspelt one, or "" when none is near.
+[[nodiscard]] std::string suggestion(std::string_view word, std::span<const std::string_view> known);
+
+}  // namespace kqd

@@ -1,0 +1,42 @@
+"""The guide's examples, run and compared: every `console` block of docs/guide/command-line.md, in order, in one folder."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from conftest import PROGRAM, ROOT, masked
+
+GUIDE = ROOT / "docs" / "guide" / "command-line.md"
+
+
+def commands_of(text):
+    """Pairs of a command and what the guide shows below it."""
+    for block in re.findall(r"(?ms)^```console\n(.*?)^```$", text):
+        for example in re.split(r"(?m)^\$ ", block)[1:]:
+            command, _, output = example.partition("\n")
+            yield command, output
+
+
+def same_machine(text):
+    """Without the values that another machine or moment changes, and without blank lines at the ends."""
+    text = re.sub(r'("elapsed_s": )[0-9.e-]+', r"\1...", masked(text))
+    return text.strip("\n")
+
+
+def run_in_shell(command, folder):
+    path = f"{folder / 'bin'}:{os.environ['PATH']}"
+    done = subprocess.run(["bash", "-c", command], cwd=folder, env={**os.environ, "PATH": path}, timeout=120,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.stdout
+
+
+def test_the_examples_print_what_the_guide_shows(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "kqd").symlink_to(Path(PROGRAM).resolve())
+    shutil.copytree(ROOT / "data", tmp_path / "data")
+    examples = list(commands_of(GUIDE.read_text()))
+    assert len(examples) > 5
+    shown = [(command, same_machine(output)) for command, output in examples]
+    assert [(command, same_machine(run_in_shell(command, tmp_path))) for command, _ in examples] == shown

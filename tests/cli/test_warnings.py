@@ -1,0 +1,88 @@
+"""Odd data that have an answer: the answer, and a warning in the report and in the JSON; exit code 0."""
+
+import json
+
+import pytest
+from conftest import masked
+
+ONE_ROW = "{} has one row: its quantiles are all the same value"
+CONSTANT = "1 of 2 columns is constant: 2"
+COINCIDE = "all pooled points coincide; the bandwidth is 1"
+FLAT = ("64 of 64 directions are flat (over 95 % of the pooled values are equal) and carry no information; the "
+        "bandwidth 1 may be far off, or the data are mostly one value")
+
+
+def warnings_of(kqd, *arguments):
+    run = kqd(*arguments, "--json")
+    assert (run.stderr, run.code) == ("", 0)
+    return json.loads(run.stdout)["warnings"]
+
+
+@pytest.mark.parametrize("arguments, expected", [
+    ("a.csv b.csv", []),
+    ("row.csv a.csv", [ONE_ROW.format("X")]),
+    ("a.csv row.csv", [ONE_ROW.format("Y")]),
+    ("constant.csv constant.csv", [CONSTANT]),
+    ("equal.csv equal.csv", ["2 of 2 columns are constant: 1, 2", COINCIDE, FLAT]),
+    ("a.csv b.csv --reference pooled --num-reference 100",
+     ["num_reference = 100 is more than the 6 pooled points; all of them are used"]),
+])
+def test_a_distance_of_odd_data_warns(kqd, arguments, expected):
+    assert warnings_of(kqd, "distance", *arguments.split()) == expected
+
+
+def too_few(alpha, smallest, labellings):
+    return (f"alpha = {alpha} is below {smallest}, the smallest p-value that {labellings} labellings can give: no data "
+            "can be rejected")
+
+
+@pytest.mark.parametrize("arguments, expected", [
+    ("a.csv b.csv", []),
+    ("row.csv a.csv", [ONE_ROW.format("X"), too_few("0.05", "0.25", 4)]),
+    ("constant.csv constant.csv", [CONSTANT]),
+    ("equal.csv equal.csv", ["2 of 2 columns are constant: 1, 2", COINCIDE, FLAT]),
+    ("sensors-march.csv sensors-april.csv --permutations 9 --alpha 0.01",
+     ["alpha = 0.01 is below 0.1, the smallest p-value that 9 permutations can give: no data can be rejected; "
+      "take more permutations"]),
+])
+def test_a_test_of_odd_data_warns(kqd, arguments, expected):
+    assert warnings_of(kqd, "test", *arguments.split()) == expected
+
+
+def test_one_row_against_one_row_can_never_be_rejected(kqd):
+    run = kqd("test", "row.csv", "row.csv", "--quiet")
+    assert (run.stdout, run.stderr, run.code) == ("1\n", "", 0)
+
+
+def test_a_zero_median_distance_falls_back_to_the_distances_above_zero(kqd):
+    run = kqd("distance", "mostly-equal.csv", "mostly-equal.csv", "--json")
+    result = json.loads(run.stdout)
+    assert (run.stderr, run.code, result["statistic"]) == ("", 0, 0.0)
+    assert result["bandwidth"] == pytest.approx(4.0 / 2**0.5, rel=1e-12)  # 4 is the only distance above zero
+    assert result["warnings"] == ["more than half of the pooled points coincide; the bandwidth is from the median "
+                                  "of the non-zero distances, 4"]
+
+
+def test_reference_points_that_would_empty_a_sample_are_made_fewer(kqd):
+    run = kqd("test", "a.csv", "b.csv", "--reference", "pooled", "--num-reference", "100", "--json")
+    result = json.loads(run.stdout)
+    assert (run.code, result["num_reference"], result["n_set_aside"]) == (0, 1, 1)
+    assert result["warnings"][0] == "6 pooled reference points would leave too few rows to test; 3 are used"
+
+
+def test_a_report_ends_with_its_warnings(kqd):
+    assert masked(kqd("distance", "row.csv", "a.csv").stdout) == """
+ekqd: expected kernel quantile discrepancy: mean gap of quantiles over directions
+
+  X            row.csv, 1 x 2 columns
+  Y            a.csv, 3 x 2 columns
+
+  distance     0.375723  (Monte Carlo error over directions 0.019)
+
+  kernel       gaussian, bandwidth 2 (median rule)
+  directions   64 gaussian, 2 reference points from a Gaussian fitted to the pool
+  levels       uniform weighting, power p = 1
+  run          seed 0, ...
+  warning      X has one row: its quantiles are all the same value
+
+"""
