@@ -61,12 +61,6 @@ class ArraySample {
   SampleView view_;
 };
 
-// Sets the bandwidth of every part of the kernel that has one and leaves it open.
-void fill_bandwidth(KernelSpec& spec, double bandwidth) {
-  for (KernelSpec& part : spec.parts) fill_bandwidth(part, bandwidth);
-  if (spec.parts.empty() && needs_bandwidth(spec)) spec.bandwidth = bandwidth;
-}
-
 KqdOptions make_options(const std::string& kernel, std::optional<double> bandwidth, const std::string& directions,
                         std::size_t num_directions, std::optional<std::size_t> num_reference,
                         const std::string& reference, const std::optional<Array>& reference_points,
@@ -74,7 +68,7 @@ KqdOptions make_options(const std::string& kernel, std::optional<double> bandwid
                         const std::string& compat, std::uint64_t seed, unsigned workers, bool allow_quadratic) {
   KqdOptions options;
   options.kernel = parse_kernel(kernel);
-  if (bandwidth) fill_bandwidth(options.kernel, *bandwidth);
+  if (bandwidth) options.kernel = with_bandwidth(std::move(options.kernel), *bandwidth);
   options.directions.family = parse_direction_family(directions);
   options.directions.num_directions = num_directions;
   options.directions.num_reference = num_reference;

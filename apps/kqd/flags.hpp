@@ -8,7 +8,7 @@
 
 namespace kqd::app {
 
-/// What was typed, before it means anything.
+/// What was typed for a comparison of two samples, before it means anything.
 struct Flags {
   std::string x;
   std::string y;
@@ -28,16 +28,41 @@ struct Flags {
   bool yes_quadratic = false;
   bool json = false;
   bool quiet = false;
+
+  // of a test alone
+  std::string permutations = "999";
+  std::string alpha = "0.05";
+  std::string design = "independent";
+  std::string calibration = "permutation";
+  std::string early_stop = "none";
+  std::string set_aside = "yes";
+  bool randomise_ties = false;
+  bool effect_interval = false;
+  bool null_distribution = false;
+  bool exit_code = false;
+};
+
+/// What was typed for `kqd sample`.
+struct SampleFlags {
+  std::string name;
+  std::string n = "500";
+  std::string m;
+  std::string dim = "0";
+  std::string seed = "0";
+  std::vector<std::string> settings;
+  std::vector<std::string> outputs;
 };
 
 /// The flags of every command that compares two samples.
 void add_comparison_flags(CLI::App& command, Flags& flags);
+/// Those of `kqd test` besides.
+void add_test_flags(CLI::App& command, Flags& flags);
+void add_sample_flags(CLI::App& command, SampleFlags& flags);
 
 /// What the flags mean; throws Error{invalid_option} naming the flag, the value and what is expected.
 [[nodiscard]] KqdOptions to_options(const Flags& flags);
-
-/// The whole number that a flag holds, in [low, high]; throws Error{invalid_option} otherwise.
-[[nodiscard]] std::uint64_t whole_number(const std::string& flag, const std::string& text, std::uint64_t low,
-                                         std::uint64_t high);
+/// The same for a test. Blocks and clusters are columns of the data: they are taken out of `data` here.
+[[nodiscard]] TwoSampleOptions to_test_options(const Flags& flags, SamplePair& data);
+[[nodiscard]] ProblemRequest to_request(const SampleFlags& flags);
 
 }  // namespace kqd::app

@@ -4,6 +4,9 @@
 
 #include <chrono>
 #include <cstdio>
+#include <string>
+
+#include "progress.hpp"
 
 namespace kqd::app {
 namespace {
@@ -26,24 +29,64 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+SamplePair read(const Flags& flags) {
+  SamplePair data = read_pair(flags.x, flags.y, {.weights_column = flags.weights_column});
+  if (!flags.quiet) {
+    for (const std::string& text : data.notes) note(text);
+  }
+  return data;
+}
+
+RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
+  return {.method = std::string(method.id),
+          .x_name = flags.x,
+          .y_name = flags.y,
+          .n_x = data.x.points.rows(),
+          .n_y = data.y.points.rows(),
+          .dim = data.x.points.cols(),
+          .elapsed_s = watch.seconds()};
+}
+
+void list_problems() {
+  for (const ProblemInfo& problem : problems()) {
+    print(fmt::format("{:<18} {}\n", problem.id, problem.summary));
+    for (const ParameterInfo& parameter : problem.parameters) {
+      print(fmt::format("    {:<14} {} (default {}; {})\n", parameter.name, parameter.meaning,
+                        parameter_text(parameter, parameter.default_value), parameter_range(parameter)));
+    }
+  }
+}
+
 }  // namespace
+
+int run_test(const Flags& flags) {
+  const Stopwatch watch;
+  const MethodInfo& method = find_method(flags.method);
+  SamplePair data = read(flags);
+  const TwoSampleOptions options = to_test_options(flags, data);
+  TwoSampleResult result;
+  {
+    const ProgressLine progress(!flags.quiet);
+    result = two_sample_test(data.x, data.y, options, &progress.control());
+  }
+  const RunInfo run = run_info(method, flags, data, watch);
+  if (flags.json) {
+    print(test_json(result, options, run));
+  } else if (flags.quiet) {
+    print(fmt::format("{}\n", result.test.pvalue));
+  } else {
+    print(test_text(result, options, run));
+  }
+  return flags.exit_code && result.test.reject ? 1 : 0;
+}
 
 int run_distance(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
   const KqdOptions options = to_options(flags);
-  const SamplePair data = read_pair(flags.x, flags.y, {.weights_column = flags.weights_column});
+  const SamplePair data = read(flags);
   const KqdResult result = method.distance(data.x, data.y, options);
-  const RunInfo run{.method = flags.method,
-                    .x_name = flags.x,
-                    .y_name = flags.y,
-                    .n_x = data.x.points.rows(),
-                    .n_y = data.y.points.rows(),
-                    .dim = data.x.points.cols(),
-                    .elapsed_s = watch.seconds()};
-  if (!flags.quiet) {
-    for (const std::string& text : data.notes) note(text);
-  }
+  const RunInfo run = run_info(method, flags, data, watch);
   if (flags.json) {
     print(distance_json(result, options, run));
   } else if (flags.quiet) {
@@ -66,6 +109,24 @@ int run_methods(const std::string& id) {
   }
   print(fmt::format("{:<16} {:<18} {}\n", "id", "family", "what it is"));
   for (const MethodInfo& m : methods()) print(fmt::format("{:<16} {:<18} {}\n", m.id, m.family, m.summary));
+  return 0;
+}
+
+int run_sample(const SampleFlags& flags) {
+  if (flags.name == "list") {
+    list_problems();
+    return 0;
+  }
+  const ProblemRequest request = to_request(flags);
+  static_cast<void>(find_problem(request.name));
+  if (flags.outputs.size() != 2) {
+    throw Error(ErrorCode::invalid_option, "kqd sample needs two files to write: -o X.csv Y.csv");
+  }
+  const SyntheticPair pair = make_problem(request);
+  write_sample(flags.outputs[0], pair.x);
+  write_sample(flags.outputs[1], pair.y);
+  note(fmt::format("wrote {} ({} x {}) and {} ({} x {})", flags.outputs[0], pair.x.points.rows(), pair.x.points.cols(),
+                   flags.outputs[1], pair.y.points.rows(), pair.y.points.cols()));
   return 0;
 }
 

@@ -1,21 +1,25 @@
 #pragma once
-#include "kqd/core/error.hpp"                // Error, ErrorCode
-#include "kqd/core/matrix.hpp"               // Matrix: owning
-#include "kqd/core/matrix_view.hpp"          // MatrixView: not owning
-#include "kqd/core/plan.hpp"                 // Plan: a statistic prepared for many labellings
-#include "kqd/core/run_control.hpp"          // RunControl: progress and stop
-#include "kqd/core/sample.hpp"               // Sample, SampleView
-#include "kqd/core/types.hpp"                // Seed, ThreadCount
-#include "kqd/directions/directions.hpp"     // Directions, draw_directions
-#include "kqd/io/read.hpp"                   // read_sample, read_pair
-#include "kqd/kernel/bandwidth.hpp"          // BandwidthRule, grids
-#include "kqd/kernel/kernel.hpp"             // KernelSpec, Kernel
-#include "kqd/metrics/discrepancy.hpp"       // ekqd, supkqd and their centered forms
-#include "kqd/metrics/embedding.hpp"         // KernelQuantileEmbedding
-#include "kqd/metrics/methods.hpp"           // the registry of methods
-#include "kqd/quantiles/level_weights.hpp"   // LevelWeights
-#include "kqd/report/report.hpp"             // text and JSON of results
-#include "kqd/testing/design.hpp"            // Design: independent, paired, blocks, clusters
-#include "kqd/testing/permutation_test.hpp"  // TestOptions, TestOutcome, permutation_test
-#include "kqd/testing/pvalue.hpp"            // p-values and their intervals
+#include "kqd/core/error.hpp"                  // Error, ErrorCode
+#include "kqd/core/matrix.hpp"                 // Matrix: owning
+#include "kqd/core/matrix_view.hpp"            // MatrixView: not owning
+#include "kqd/core/plan.hpp"                   // Plan: a statistic prepared for many labellings
+#include "kqd/core/run_control.hpp"            // RunControl: progress and stop
+#include "kqd/core/sample.hpp"                 // Sample, SampleView
+#include "kqd/core/types.hpp"                  // Seed, ThreadCount
+#include "kqd/directions/directions.hpp"       // Directions, draw_directions
+#include "kqd/io/read.hpp"                     // read_sample, read_pair
+#include "kqd/io/write.hpp"                    // write_sample
+#include "kqd/kernel/bandwidth.hpp"            // BandwidthRule, grids
+#include "kqd/kernel/kernel.hpp"               // KernelSpec, Kernel
+#include "kqd/metrics/discrepancy.hpp"         // ekqd, supkqd and their centered forms
+#include "kqd/metrics/embedding.hpp"           // KernelQuantileEmbedding
+#include "kqd/metrics/methods.hpp"             // the registry of methods
+#include "kqd/metrics/mmd.hpp"                 // mmd, mmd_v
+#include "kqd/quantiles/level_weights.hpp"     // LevelWeights
+#include "kqd/report/report.hpp"               // text and JSON of results
+#include "kqd/synthetic/problems.hpp"          // make_problem: samples of known laws
+#include "kqd/testing/design.hpp"              // Design: independent, paired, blocks, clusters
+#include "kqd/testing/permutation_test.hpp"    // TestOptions, TestOutcome, permutation_test
+#include "kqd/testing/pvalue.hpp"              // p-values and their intervals
+#include "kqd/two_sample/two_sample_test.hpp"  // two_sample_test
 #include "kqd/version.hpp"

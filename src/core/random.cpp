@@ -46,7 +46,8 @@ void RandomStream::fill(std::span<std::uint64_t> words) {
 }
 
 double RandomStream::uniform() {
-  return (static_cast<double>(bits64() >> 11U) + 0.5) * 0x1p-53;
+  // 52 bits and a half: with 53 the largest would round up to 1, where the normal quantile is infinite.
+  return (static_cast<double>(bits64() >> 12U) + 0.5) * 0x1p-52;
 }
 
 std::uint64_t RandomStream::below(std::uint64_t bound) {

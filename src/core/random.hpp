@@ -38,7 +38,7 @@ class RandomStream {
   std::uint64_t bits64();
   /// words.size() calls of bits64() at twice the speed.
   void fill(std::span<std::uint64_t> words);
-  /// Uniform on the midpoints of 2^53 cells of (0, 1): never 0, never 1.
+  /// Uniform on the midpoints of 2^52 cells of (0, 1): never 0, never 1.
   double uniform();
   /// Uniform on {0, ..., bound - 1}, without bias [Lem19]; bound > 0.
   std::uint64_t below(std::uint64_t bound);

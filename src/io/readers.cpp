@@ -46,15 +46,6 @@ constexpr std::array<Reader, 3> kReaders = {{
     {".npy", read_npy_file},
 }};
 
-char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-bool has_suffix(std::string_view path, std::string_view suffix) {
-  return path.size() >= suffix.size() &&
-         std::ranges::equal(path.substr(path.size() - suffix.size()), suffix, {}, lower);
-}
-
 [[noreturn]] void fail_unknown_format(const std::string& path) {
   const std::string suffix = std::filesystem::path(path).extension().string();
   const std::string found =

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 
@@ -85,6 +86,12 @@ std::string shortened(std::string_view text) {
 
 std::string in_quotes(std::string_view text) {
   return '"' + escape(text, kShownCharacters, "\"\\") + '"';
+}
+
+bool has_suffix(std::string_view path, std::string_view suffix) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return path.size() >= suffix.size() &&
+         std::ranges::equal(path.substr(path.size() - suffix.size()), suffix, {}, lower);
 }
 
 bool is_utf8(std::string_view text) {

@@ -13,6 +13,9 @@ namespace kqd {
 /// The same between double quotes, with quotes and backslashes escaped: how a message shows a value.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
+/// Whether a path ends with a suffix, in capitals or not; the suffix itself is in small letters.
+[[nodiscard]] bool has_suffix(std::string_view path, std::string_view suffix);
+
 /// Whether all of the text is well-formed UTF-8.
 [[nodiscard]] bool is_utf8(std::string_view text);
 

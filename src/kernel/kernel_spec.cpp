@@ -201,6 +201,12 @@ bool needs_bandwidth(const KernelSpec& spec) {
   return has_bandwidth(spec.family) && !spec.bandwidth;
 }
 
+KernelSpec with_bandwidth(KernelSpec spec, double bandwidth) {
+  for (KernelSpec& part : spec.parts) part = with_bandwidth(std::move(part), bandwidth);
+  if (has_bandwidth(spec.family) && !spec.bandwidth) spec.bandwidth = bandwidth;
+  return spec;
+}
+
 std::optional<double> first_bandwidth(const KernelSpec& spec) {
   if (!is_composite(spec.family)) return has_bandwidth(spec.family) ? spec.bandwidth : std::nullopt;
   for (const KernelSpec& part : spec.parts) {

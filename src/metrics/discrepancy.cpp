@@ -9,15 +9,15 @@
 #include "core/fail.hpp"
 #include "core/pool.hpp"
 #include "core/summation.hpp"
+#include "metrics/data_warnings.hpp"
 #include "metrics/mean_embedding.hpp"
+#include "metrics/over_directions.hpp"
 #include "metrics/quadratic_guard.hpp"
 #include "quantiles/quantile_gap.hpp"
 #include "quantiles/sorted_projections.hpp"
 
 namespace kqd {
 namespace {
-
-enum class Over { mean, maximum };
 
 constexpr std::size_t kMinProjectionBytes = std::size_t{256} << 20U;
 
@@ -109,24 +109,13 @@ DirectionGaps direction_gaps(const SampleView& x, const SampleView& y, const Dir
   return gaps;
 }
 
-// (mean_i tau_i^p)^(1/p), scaled by the largest so that no power leaves the range of doubles.
-double power_mean(std::span<const double> tau, double p) {
-  const double largest = *std::ranges::max_element(tau);
-  if (largest == 0.0 || std::isinf(p)) return largest;
-  CompensatedSum total;
-  for (const double t : tau) total.add(std::pow(t / largest, p));
-  return largest * std::pow(total.value() / static_cast<double>(tau.size()), 1.0 / p);
-}
-
 // Delta method: sd(tau^p)/sqrt(l) carried through the p-th root. Also scaled by the largest.
 std::optional<double> standard_error(std::span<const double> tau, double p) {
   const double largest = *std::ranges::max_element(tau);
   if (tau.size() < 2 || std::isinf(p)) return std::nullopt;
   if (largest == 0.0) return 0.0;
   const auto count = static_cast<double>(tau.size());
-  CompensatedSum total;
-  for (const double t : tau) total.add(std::pow(t / largest, p));
-  const double mean = total.value() / count;
+  const double mean = scaled_power_mean(tau, p, largest);
   CompensatedSum squares;
   for (const double t : tau) squares.add((std::pow(t / largest, p) - mean) * (std::pow(t / largest, p) - mean));
   const double error_of_mean = std::sqrt(squares.value() / (count - 1.0) / count);
@@ -134,13 +123,20 @@ std::optional<double> standard_error(std::span<const double> tau, double p) {
 }
 
 void summarise(KqdResult& result, Over over, double p) {
-  if (over == Over::mean) {
-    result.statistic = power_mean(result.per_direction, p);
-    result.standard_error = standard_error(result.per_direction, p);
-  } else {
-    result.statistic = *std::ranges::max_element(result.per_direction);
-  }
+  result.statistic = over_directions(over, result.per_direction, p);
+  if (over == Over::mean) result.standard_error = standard_error(result.per_direction, p);
   result.statistic_power = std::isinf(p) ? result.statistic : std::pow(result.statistic, p);
+}
+
+}  // namespace
+
+std::string flat_directions_warning(std::size_t num_flat, std::size_t num_directions, const KernelSpec& kernel) {
+  const auto bandwidth = first_bandwidth(kernel);
+  return fmt::format(
+      "{} of {} directions are flat (over 95 % of the pooled values are equal) and carry no information{}", num_flat,
+      num_directions,
+      bandwidth ? fmt::format("; the bandwidth {:.6g} may be far off, or the data are mostly one value", *bandwidth)
+                : "");
 }
 
 void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings) {
@@ -162,6 +158,8 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
       fmt::join(constant.begin(), constant.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
       constant.size() > shown ? ", ..." : ""));
 }
+
+namespace {
 
 KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options, Over over,
                       bool centered) {
@@ -191,12 +189,7 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
   DirectionGaps gaps = direction_gaps(x, y, *drawn.directions, options, result.mmd_squared);
   result.per_direction = std::move(gaps.tau);
   if (gaps.num_flat > 0) {
-    const auto bandwidth = first_bandwidth(result.kernel);
-    result.warnings.push_back(fmt::format(
-        "{} of {} directions are flat (over 95 % of the pooled values are equal) and carry no information{}",
-        gaps.num_flat, result.num_directions,
-        bandwidth ? fmt::format("; the bandwidth {:.6g} may be far off, or the data are mostly one value", *bandwidth)
-                  : ""));
+    result.warnings.push_back(flat_directions_warning(gaps.num_flat, result.num_directions, result.kernel));
   }
   summarise(result, over, options.power);
   return result;

@@ -55,15 +55,19 @@ double mean_inner_product(const Kernel& kernel, MatrixView<const double> x, std:
   return tiled_sum(kernel, x, a, y, b, threads, 1.0, [](std::size_t) { return std::size_t{0}; });
 }
 
-double mmd_v_squared(const Kernel& kernel, const SampleView& x, const SampleView& y, ThreadCount threads) {
+MeanProducts mean_products(const Kernel& kernel, const SampleView& x, const SampleView& y, ThreadCount threads) {
   const std::vector<double> a = normalised_weights(x);
   const std::vector<double> b = normalised_weights(y);
   // Within a sample the matrix is symmetric: tiles below the diagonal count twice.
   const auto own = [](std::size_t begin) { return begin; };
-  const double xx = tiled_sum(kernel, x.points, a, x.points, a, threads, 2.0, own);
-  const double yy = tiled_sum(kernel, y.points, b, y.points, b, threads, 2.0, own);
-  const double xy = mean_inner_product(kernel, x.points, a, y.points, b, threads);
-  return std::max(0.0, (xx - xy) + (yy - xy));
+  return {.xx = tiled_sum(kernel, x.points, a, x.points, a, threads, 2.0, own),
+          .yy = tiled_sum(kernel, y.points, b, y.points, b, threads, 2.0, own),
+          .xy = mean_inner_product(kernel, x.points, a, y.points, b, threads)};
+}
+
+double mmd_v_squared(const Kernel& kernel, const SampleView& x, const SampleView& y, ThreadCount threads) {
+  const MeanProducts products = mean_products(kernel, x, y, threads);
+  return std::max(0.0, (products.xx - products.xy) + (products.yy - products.xy));
 }
 
 }  // namespace kqd

@@ -12,6 +12,15 @@ namespace kqd {
 [[nodiscard]] double mean_inner_product(const Kernel& kernel, MatrixView<const double> x, std::span<const double> a,
                                         MatrixView<const double> y, std::span<const double> b, ThreadCount threads);
 
+/// <mu_P, mu_P>, <mu_Q, mu_Q> and <mu_P, mu_Q> with weights normalised to sum 1.
+struct MeanProducts {
+  double xx = 0.0;
+  double yy = 0.0;
+  double xy = 0.0;
+};
+[[nodiscard]] MeanProducts mean_products(const Kernel& kernel, const SampleView& x, const SampleView& y,
+                                         ThreadCount threads);
+
 /// MMD_V^2 = h' K h >= 0, h = +a on X and -b on Y with both normalised to sum 1 (methods C1).
 [[nodiscard]] double mmd_v_squared(const Kernel& kernel, const SampleView& x, const SampleView& y, ThreadCount threads);
 

@@ -1,11 +1,13 @@
 #include "quantiles/sorted_projections.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "core/executor.hpp"
 #include "core/summation.hpp"
 #include "quantiles/sort.hpp"
+#include "quantiles/weighted_quantiles.hpp"
 
 namespace kqd {
 
@@ -26,18 +28,11 @@ void SortedProjections::sort_weighted(std::size_t direction, std::span<const dou
   const auto cumulative = cumulative_.row(direction);
   std::vector<std::uint32_t> order(values.size());
   argsort(values, order);
-  std::vector<double> sorted(values.size());
-  CompensatedSum level;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    sorted[k] = values[order[k]];
-    level.add(weights[order[k]]);
-    cumulative[k] = level.value();
-  }
-  // Sums of whole weights are exact and a quotient is rounded once, as k/n is for rows without weights: levels that are
-  // equal fractions are equal numbers. The last one is total / total = 1.
-  const double total = cumulative.back();
-  for (double& value : cumulative) value /= total;
-  std::ranges::copy(sorted, values.begin());
+  WeightedQuantiles quantiles;
+  for (const std::uint32_t row : order) quantiles.add(values[row], weights[row]);
+  const QuantileFunction function = quantiles.function();
+  std::ranges::copy(function.cumulative, cumulative.begin());
+  std::ranges::copy(function.values, values.begin());
 }
 
 double SortedProjections::mean(std::size_t direction) const {

@@ -5,6 +5,13 @@
 #include "report/fields.hpp"
 
 namespace kqd {
+namespace {
+
+Made made(const KqdResult& result, const KqdOptions& options) {
+  return {result.kernel, result.num_directions, result.num_reference, 0, options};
+}
+
+}  // namespace
 
 std::string distance_text(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
   const MethodInfo& method = find_method(run.method);
@@ -15,9 +22,8 @@ std::string distance_text(const KqdResult& result, const KqdOptions& options, co
   std::string text = fmt::format("\n{}: {}\n\n", method.id, method.summary);
   text += data_lines(run) + "\n" + line("distance", value);
   if (result.mmd_squared) text += line("MMD_V^2", fmt::format("{:.6g}", *result.mmd_squared));
-  text += "\n" + setting_lines(result, options) + run_line(options, run);
-  for (const std::string& warning : result.warnings) text += line("warning", warning);
-  return text + "\n";
+  return text + "\n" + setting_lines(made(result, options)) + run_line(options, run) + warning_lines(result.warnings) +
+         "\n";
 }
 
 std::string distance_json(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
@@ -30,9 +36,7 @@ std::string distance_json(const KqdResult& result, const KqdOptions& options, co
   json["standard_error"] = result.standard_error ? Json(*result.standard_error) : Json(nullptr);
   if (result.mmd_squared) json["mmd_squared"] = *result.mmd_squared;
   json["per_direction"] = result.per_direction;
-  json["x"] = run.x_name;
-  json["y"] = run.y_name;
-  add_setting_fields(json, result, options, run);
+  add_setting_fields(json, made(result, options), run, result.warnings);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -29,21 +29,22 @@ std::string reference_phrase(ReferenceMeasure measure) {
   return "";
 }
 
-std::string kernel_phrase(const KqdResult& result, const KqdOptions& options) {
-  const auto bandwidth = first_bandwidth(result.kernel);
-  if (!bandwidth || !result.kernel.parts.empty()) return to_string(result.kernel);
-  KernelSpec bare = result.kernel;
+std::string kernel_phrase(const Made& made) {
+  const auto bandwidth = first_bandwidth(made.kernel);
+  if (!bandwidth || !made.kernel.parts.empty()) return to_string(made.kernel);
+  KernelSpec bare = made.kernel;
   bare.bandwidth.reset();
   return fmt::format("{}, bandwidth {:.6g}{}", to_string(bare), *bandwidth,
-                     needs_bandwidth(options.kernel) ? " (median rule)" : "");
+                     needs_bandwidth(made.options.kernel) ? " (median rule)" : "");
 }
 
-std::string directions_phrase(const KqdResult& result, const KqdOptions& options) {
-  std::string text = fmt::format("{} {}", result.num_directions, to_string(options.directions.family));
-  if (result.num_reference > 0) {
-    text +=
-        fmt::format(", {} reference points {}", result.num_reference, reference_phrase(options.directions.reference));
+std::string directions_phrase(const Made& made) {
+  const DirectionOptions& directions = made.options.directions;
+  std::string text = fmt::format("{} {}", made.num_directions, to_string(directions.family));
+  if (made.num_reference > 0) {
+    text += fmt::format(", {} reference points {}", made.num_reference, reference_phrase(directions.reference));
   }
+  if (made.num_set_aside > 0) text += fmt::format(" ({} rows set aside)", made.num_set_aside);
   return text;
 }
 
@@ -53,25 +54,29 @@ Json power_json(double power) {
   return std::isinf(power) ? Json("inf") : Json(power);
 }
 
-void add_setting_fields(Json& json, const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
-  const auto bandwidth = first_bandwidth(result.kernel);
+void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const std::vector<std::string>& warnings) {
+  const auto bandwidth = first_bandwidth(made.kernel);
+  const KqdOptions& options = made.options;
+  const bool directed = made.num_directions > 0;
+  json["x"] = run.x_name;
+  json["y"] = run.y_name;
   json["n_x"] = run.n_x;
   json["n_y"] = run.n_y;
   json["dim"] = run.dim;
-  json["kernel"] = to_string(result.kernel);
+  json["kernel"] = to_string(made.kernel);
   json["bandwidth"] = bandwidth ? Json(*bandwidth) : Json(nullptr);
-  json["directions"] = to_string(options.directions.family);
-  json["num_directions"] = result.num_directions;
-  json["num_reference"] = result.num_reference;
-  json["n_set_aside"] = 0;
-  json["reference"] = result.num_reference > 0 ? Json(to_string(options.directions.reference)) : Json(nullptr);
-  json["power"] = power_json(options.power);
-  json["weighting"] = to_string(options.weighting);
+  json["directions"] = directed ? Json(to_string(options.directions.family)) : Json(nullptr);
+  json["num_directions"] = made.num_directions;
+  json["num_reference"] = made.num_reference;
+  json["n_set_aside"] = made.num_set_aside;
+  json["reference"] = made.num_reference > 0 ? Json(to_string(options.directions.reference)) : Json(nullptr);
+  json["power"] = directed ? power_json(options.power) : Json(nullptr);
+  json["weighting"] = directed ? Json(to_string(options.weighting)) : Json(nullptr);
   json["seed"] = options.seed.value;
   json["threads"] = resolve(options.threads);
   json["simd"] = simd_name();
   json["elapsed_s"] = run.elapsed_s;
-  json["warnings"] = result.warnings;
+  json["warnings"] = warnings;
 }
 
 std::string line(std::string_view label, std::string_view text) {
@@ -84,9 +89,18 @@ std::string data_lines(const RunInfo& run) {
          line("Y", fmt::format("{}, {} x {}", run.y_name, run.n_y, columns));
 }
 
-std::string setting_lines(const KqdResult& result, const KqdOptions& options) {
-  return line("kernel", kernel_phrase(result, options)) + line("directions", directions_phrase(result, options)) +
-         line("levels", fmt::format("{} weighting, power p = {}", to_string(options.weighting), options.power));
+std::string setting_lines(const Made& made) {
+  std::string text = line("kernel", kernel_phrase(made));
+  if (made.num_directions == 0) return text;
+  return text + line("directions", directions_phrase(made)) +
+         line("levels",
+              fmt::format("{} weighting, power p = {}", to_string(made.options.weighting), made.options.power));
+}
+
+std::string warning_lines(const std::vector<std::string>& warnings) {
+  std::string text;
+  for (const std::string& warning : warnings) text += line("warning", warning);
+  return text;
 }
 
 std::string run_line(const KqdOptions& options, const RunInfo& run) {

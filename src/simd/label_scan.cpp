@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
+#include <type_traits>
 
 #include "core/fail.hpp"
 #include "kqd/core/labels.hpp"
@@ -25,6 +28,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace kqd::simd::HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // At most 256 bits: eight float lanes have 256 patterns of labels, 8 KiB of steps; sixteen would have 65536.
@@ -35,19 +39,16 @@ constexpr std::size_t kLanes = hn::MaxLanes(Lanes<T>());
 template <class T>
 constexpr std::size_t kPatterns = std::size_t{1} << kLanes<T>;
 
-constexpr std::size_t kBlock = 256;    // positions whose words and gaps are brought together before they are used
-constexpr std::size_t kRun = 16;       // positions summed in lanes of type T before they go into doubles
-constexpr std::size_t kAhead = 32;     // positions a prefetch runs ahead
+constexpr std::size_t kBlock = 256;  // positions whose words and gaps are brought together before they are used
+constexpr std::size_t kRun = 16;     // positions summed in lanes of type T before they go into doubles
+constexpr std::size_t kCachedBytes = std::size_t{1} << 18U;  // words of so many bytes stay in L2: no prefetch needed
+constexpr std::size_t kAhead = 32;                           // positions a prefetch runs ahead
 constexpr std::size_t kVectors = 4;    // vectors of labellings in flight: with two sums each they fill 16 registers
 constexpr std::size_t kWordBits = 64;  // labellings per word
 
-// Steps for every pattern of labels: table[pattern * lanes + lane]. Vectors of labellings with sizes of their own have
-// tables of their own, `stride` apart.
+// Steps for every pattern of labels: table[pattern * lanes + lane].
 template <class T>
-struct Steps {
-  const T* table;
-  std::size_t stride;
-};
+constexpr std::size_t kTable = kPatterns<T>* kLanes<T>;
 
 template <class T>
 constexpr void fill_steps(T* table, std::size_t lane, T up, T down) {
@@ -61,7 +62,7 @@ struct alignas(64) UnitSteps {
   constexpr UnitSteps() {
     for (std::size_t lane = 0; lane < kLanes<T>; ++lane) fill_steps<T>(table.data(), lane, T{1}, T{1});
   }
-  std::array<T, kPatterns<T> * kLanes<T>> table{};
+  std::array<T, kTable<T>> table{};
 };
 constexpr UnitSteps<float> kUnitSteps;
 
@@ -72,18 +73,37 @@ struct Block {
   std::size_t size = 0;  // a multiple of kRun
 };
 
+// Columns and Stride are std::size_t, or constants for the compiler to see.
+template <class T, class Columns, class Stride>
+HWY_INLINE void gather_words(const SortedPool& pool, const std::uint64_t* words, Columns columns, Stride stride,
+                             std::size_t first, std::size_t count, Block<T>& block) {
+  const std::uint32_t* order = pool.order.data() + first;
+  const auto gather = [&](std::size_t i) HWY_ATTR {
+    const std::uint64_t* row = words + order[i] * stride;
+    for (std::size_t column = 0; column < columns; ++column) block.words[column * kBlock + i] = row[column];
+  };
+  if (pool.num_rows() * stride * sizeof(std::uint64_t) <= kCachedBytes) {
+    for (std::size_t i = 0; i < count; ++i) gather(i);
+  } else {
+    const std::size_t last = pool.num_rows() - first - 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      hwy::Prefetch(words + order[std::min(i + kAhead, last)] * stride);
+      gather(i);
+    }
+  }
+}
+
 // Brings positions [first, first + count) together; positions that only fill the last run have gap 0.
 template <class T>
 void fill_block(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale, std::size_t first,
                 std::size_t count, Block<T>& block) {
-  const std::uint32_t* order = pool.order.data() + first;
-  const double* values = pool.values.data() + first;
-  const std::size_t last_row = pool.num_rows() - first - 1;
-  for (std::size_t i = 0; i < count; ++i) {
-    hwy::Prefetch(&words(order[std::min(i + kAhead, last_row)], 0));
-    const std::uint64_t* row = &words(order[i], 0);
-    for (std::size_t column = 0; column < words.cols(); ++column) block.words[column * kBlock + i] = row[column];
+  constexpr std::integral_constant<std::size_t, 1> kOne;
+  if (words.row_stride() == 1) {
+    gather_words(pool, words.data(), kOne, kOne, first, count, block);
+  } else {
+    gather_words(pool, words.data(), words.cols(), words.row_stride(), first, count, block);
   }
+  const double* values = pool.values.data() + first;
   for (std::size_t i = 0; i < count; ++i) block.gaps[i] = static_cast<T>((values[i + 1] - values[i]) * scale);
   block.size = hwy::RoundUpTo(count, kRun);
   for (std::size_t i = count; i < block.size; ++i) {
@@ -107,39 +127,54 @@ HWY_INLINE void add_to(double* totals, [[maybe_unused]] Lanes<float> d, hn::Vec<
 #endif
 }
 
-// One block for the kVectors * kLanes labellings whose labels start at bit `shift` of each word.
+// The labels of kVectors * kLanes labellings, from bit `shift` of a word on.
 template <class T>
-void scan_vectors(const std::uint64_t* words, const T* gaps, std::size_t size, std::size_t shift, Steps<T> steps,
+HWY_INLINE std::uint64_t labels_at(const std::uint64_t* word, std::size_t shift) {
+  constexpr std::size_t kBytes = kVectors * kLanes<T> / 8;
+  if constexpr (std::endian::native == std::endian::little && kBytes > 0) {
+    std::uint64_t labels = 0;
+    std::memcpy(&labels, reinterpret_cast<const unsigned char*>(word) + shift / 8, kBytes);
+    return labels;
+  } else {
+    return *word >> shift;
+  }
+}
+
+// One block for the kVectors * kLanes labellings whose labels start at bit `shift` of each word. Vectors of labellings
+// have tables of their own if kOwn.
+template <class T, bool kOwn>
+void scan_vectors(const std::uint64_t* words, const T* gaps, std::size_t size, std::size_t shift, const T* steps,
                   T* running, double* totals) {
   const Lanes<T> d;
   using V = hn::Vec<Lanes<T>>;
   constexpr std::size_t kL = kLanes<T>;
   V run[kVectors];
-  for (std::size_t v = 0; v < kVectors; ++v) run[v] = hn::LoadU(d, running + v * kL);
+  for (std::size_t v = 0; v < kVectors; ++v) run[v] = hn::Load(d, running + v * kL);
   const auto step = [&](std::size_t k, V* sum) HWY_ATTR {
     const V gap = hn::Set(d, gaps[k]);
-    const std::uint64_t labels = words[k] >> shift;
+    const std::uint64_t labels = labels_at<T>(words + k, shift);
     for (std::size_t v = 0; v < kVectors; ++v) {
       const std::size_t pattern = (labels >> (v * kL)) & (kPatterns<T> - 1);
-      run[v] = hn::Add(run[v], hn::Load(d, steps.table + v * steps.stride + pattern * kL));
+      run[v] = hn::Add(run[v], hn::Load(d, steps + (kOwn ? v * kTable<T> : 0) + pattern * kL));
       sum[v] = hn::MulAdd(hn::Abs(run[v]), gap, sum[v]);
     }
   };
   for (std::size_t k = 0; k < size; k += kRun) {
     V even[kVectors], odd[kVectors];
     for (std::size_t v = 0; v < kVectors; ++v) even[v] = odd[v] = hn::Zero(d);
+    HWY_UNROLL(8)
     for (std::size_t j = 0; j < kRun; j += 2) {
       step(k + j, even);
       step(k + j + 1, odd);
     }
     for (std::size_t v = 0; v < kVectors; ++v) add_to(totals + v * kL, d, hn::Add(even[v], odd[v]));
   }
-  for (std::size_t v = 0; v < kVectors; ++v) hn::StoreU(run[v], d, running + v * kL);
+  for (std::size_t v = 0; v < kVectors; ++v) hn::Store(run[v], d, running + v * kL);
 }
 
 // totals[b] = sum |S_k| gap_k scale for every labelling, in the steps' units.
-template <class T>
-void scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale, Steps<T> steps,
+template <class T, bool kOwn>
+void scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale, const T* steps,
           std::size_t num_labellings, double* totals) {
   constexpr std::size_t kTogether = kVectors * kLanes<T>;
   alignas(64) std::array<T, kMaxLabelWords * kWordBits> running{};
@@ -147,30 +182,32 @@ void scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, double 
   for (std::size_t first = 0; first + 1 < pool.num_rows(); first += kBlock) {
     fill_block(pool, words, scale, first, std::min(kBlock, pool.num_rows() - 1 - first), block);
     for (std::size_t b = 0; b < num_labellings; b += kTogether) {
-      const Steps<T> own{steps.table + b / kLanes<T> * steps.stride, steps.stride};
-      scan_vectors<T>(&block.words[b / kWordBits * kBlock], block.gaps.data(), block.size, b % kWordBits, own,
-                      &running[b], totals + b);
+      scan_vectors<T, kOwn>(&block.words[b / kWordBits * kBlock], block.gaps.data(), block.size, b % kWordBits,
+                            steps + (kOwn ? b / kLanes<T> * kTable<T> : 0), &running[b], totals + b);
     }
   }
 }
 
+}  // namespace
+
 void scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale, std::size_t num_labellings,
                 double* totals) {
-  scan<float>(pool, words, scale, Steps<float>{kUnitSteps.table.data(), 0}, num_labellings, totals);
+  scan<float, false>(pool, words, scale, kUnitSteps.table.data(), num_labellings, totals);
 }
 
 void scan_any(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale,
               std::span<const std::size_t> num_x, double* totals) {
-  constexpr std::size_t kTable = kPatterns<double> * kLanes<double>;
+  const auto fill = [&](std::size_t lane, std::size_t n, std::span<double> table) {
+    fill_steps(table.data(), lane, static_cast<double>(pool.num_rows() - n), static_cast<double>(n));
+  };
   const bool same = std::ranges::all_of(num_x, [&](std::size_t n) { return n == num_x.front(); });
-  const std::size_t num_tables = same ? 1 : words.cols() * kWordBits / kLanes<double>;
-  Matrix<double> tables(num_tables, kTable, 0.0);
-  for (std::size_t b = 0; b < (same ? kLanes<double> : num_x.size()); ++b) {
-    const std::size_t n = same ? num_x.front() : num_x[b];
-    fill_steps(tables.row(b / kLanes<double>).data(), b % kLanes<double>, static_cast<double>(pool.num_rows() - n),
-               static_cast<double>(n));
+  Matrix<double> tables(same ? 1 : words.cols() * kWordBits / kLanes<double>, kTable<double>, 0.0);
+  if (same) {
+    for (std::size_t lane = 0; lane < kLanes<double>; ++lane) fill(lane, num_x.front(), tables.row(0));
+  } else {
+    for (std::size_t b = 0; b < num_x.size(); ++b) fill(b % kLanes<double>, num_x[b], tables.row(b / kLanes<double>));
   }
-  scan<double>(pool, words, scale, Steps<double>{tables.data(), same ? 0 : kTable}, num_x.size(), totals);
+  (same ? scan<double, false> : scan<double, true>)(pool, words, scale, tables.data(), num_x.size(), totals);
 }
 
 }  // namespace kqd::simd::HWY_NAMESPACE

@@ -4,12 +4,10 @@
 #include <span>
 
 #include "kqd/core/matrix_view.hpp"
+#include "simd/label_words.hpp"
 #include "simd/sorted_pool.hpp"
 
 namespace kqd::simd {
-
-/// Words of labels per row that one scan takes: 8 of them fill a cache line.
-inline constexpr std::size_t kMaxLabelWords = 8;
 
 /// Rows up to which the scans' running values are exact integers, hence their bounds hold.
 inline constexpr std::size_t kMaxScanRows = std::size_t{1} << 27U;
@@ -24,15 +22,17 @@ inline constexpr std::size_t kMaxScanRows = std::size_t{1} << 27U;
 ///
 /// A labelling's sum depends on nothing but its own labels: the same bits in whatever company it is scanned, whether
 /// groups of ties are permuted, and (equal sizes) whether X and Y change names.
-/// Cost: O(N) per labelling, about 0.1 ns per row and labelling. Needs ascending finite values, and num_x[b] rows
-/// labelled X. Throws Error{resource_limit} above kMaxScanRows rows.
+/// Cost: O(N) per labelling, about 0.1 ns per row and labelling while the words are in cache (see side_by_side()).
+/// Needs ascending values of finite range, and num_x[b] rows labelled X.
+/// Throws Error{resource_limit} above kMaxScanRows rows.
 void label_scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, std::span<const std::size_t> num_x,
                 std::span<double> sums);
 
 /// The same for labellings that all have num_x = N/2, about 1.5 times as fast by working in single precision.
 void label_scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> words, std::span<double> sums);
 
-/// How far a sum may be from exact arithmetic on the same values, relative to itself.
+/// How far a sum may be from exact arithmetic on the same values, relative to itself. (With equal sizes, gaps below
+/// 2^-226 of the range of the values may count as 0.)
 [[nodiscard]] double label_scan_relative_error(std::size_t num_rows);
 [[nodiscard]] double label_scan_equal_relative_error(std::size_t num_rows);
 

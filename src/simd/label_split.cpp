@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "core/fail.hpp"
 #include "simd/target.hpp"
@@ -95,19 +96,23 @@ void transpose_tile(std::uint64_t* tile) {
   }
 }
 
-void make_streams(std::span<const std::uint32_t> order, const std::uint64_t* words, std::size_t count,
-                  std::uint64_t* streams, std::size_t words_per_stream) {
-  alignas(64) std::array<std::uint64_t, kTileRows> tile;
+// Columns is std::size_t, or a constant for the compiler to see.
+template <class Columns>
+void make_streams(std::span<const std::uint32_t> order, MatrixView<const std::uint64_t> words, Columns columns,
+                  std::size_t count, std::uint64_t* streams, std::size_t words_per_stream) {
+  alignas(64) std::array<std::array<std::uint64_t, kTileRows>, kMaxLabelWords> tiles;
   for (std::size_t first = 0; first < order.size(); first += kTileRows) {
     const std::size_t rows = std::min(kTileRows, order.size() - first);
-    if (rows < kTileRows) tile.fill(0);
+    if (rows < kTileRows) tiles.fill({});
     for (std::size_t k = 0; k < rows; ++k) {
-      hwy::Prefetch(words + order[std::min(first + k + kAhead, order.size() - 1)]);
-      tile[k % 64 * kTileWords + k / 64] = words[order[first + k]];
+      hwy::Prefetch(&words(order[std::min(first + k + kAhead, order.size() - 1)], 0));
+      const std::uint64_t* row = &words(order[first + k], 0);
+      const std::size_t place = k % 64 * kTileWords + k / 64;
+      for (std::size_t column = 0; column < columns; ++column) tiles[column][place] = row[column];
     }
-    transpose_tile(tile.data());
+    for (std::size_t column = 0; column < columns; ++column) transpose_tile(tiles[column].data());
     for (std::size_t b = 0; b < count; ++b) {
-      std::copy_n(&tile[b * kTileWords], kTileWords, streams + b * words_per_stream + first / 64);
+      std::copy_n(&tiles[b / 64][b % 64 * kTileWords], kTileWords, streams + b * words_per_stream + first / 64);
     }
   }
 }
@@ -122,31 +127,37 @@ constexpr unsigned kPatterns = 1U << kLanes;
 // Doubles move as pairs of 32-bit halves: what AVX2 can permute across a whole vector.
 using Halves = hn::Repartition<std::uint32_t, Doubles>;
 
+using Indices = std::array<std::uint32_t, 2 * kLanes>;
+
+// How the lanes of a vector move, for every pattern of bits.
 struct alignas(64) MoveTables {
   constexpr MoveTables() {
     for (unsigned pattern = 0; pattern < kPatterns; ++pattern) {
-      unsigned chosen = 0, offset = 0;
+      unsigned x = 0, y = 0;
       for (unsigned lane = 0; lane < kLanes; ++lane) {
-        set(spread[pattern], lane, offset);
-        if (((pattern >> lane) & 1U) == 0) continue;
-        set(compress[pattern], chosen++, lane);
-        keep[pattern][lane] = ~std::uint64_t{0};
-        ++offset;
+        const bool is_x = ((pattern >> lane) & 1U) != 0;
+        move(spread[pattern], x, lane);
+        is_x ? move(compress[pattern].x, lane, x++) : move(compress[pattern].y, lane, y++);
+        keep_x[pattern][lane] = is_x ? ~std::uint64_t{0} : 0;
       }
+      num_x[pattern] = x;
     }
   }
-  using Indices = std::array<std::uint32_t, 2 * kLanes>;
-  static constexpr void set(Indices& indices, unsigned to, unsigned from) {
+  static constexpr void move(Indices& indices, unsigned from, unsigned to) {
     indices[2 * to] = 2 * from;
     indices[2 * to + 1] = 2 * from + 1;
   }
-  std::array<Indices, kPatterns> compress{};                        // the lanes of the pattern, packed to the front
-  std::array<Indices, kPatterns> spread{};                          // a value again until its bit says "next"
-  std::array<std::array<std::uint64_t, kLanes>, kPatterns> keep{};  // all bits of the lanes of the pattern
+  struct Groups {
+    Indices x{}, y{};
+  };
+  std::array<Groups, kPatterns> compress{};                           // lanes with bit 1 and bit 0, each to the front
+  std::array<Indices, kPatterns> spread{};                            // a value again until its bit says "next"
+  std::array<std::array<std::uint64_t, kLanes>, kPatterns> keep_x{};  // all bits of the lanes with bit 1
+  std::array<std::size_t, kPatterns> num_x{};                         // how many bits are 1
 };
 constexpr MoveTables kMoves;
 
-HWY_INLINE Vec permuted(Vec values, [[maybe_unused]] const MoveTables::Indices& indices) {
+HWY_INLINE Vec permuted(Vec values, [[maybe_unused]] const Indices& indices) {
 #if HWY_TARGET == HWY_SCALAR
   return values;
 #else
@@ -157,7 +168,7 @@ HWY_INLINE Vec permuted(Vec values, [[maybe_unused]] const MoveTables::Indices& 
 }
 
 // Appends `count` values to the two groups, each value to both places but only one of them kept: no branch on a label.
-// The sums, too, take the position's lane.
+// The sums of X add values[k] in lane k % 8.
 template <bool kSumX>
 HWY_NOINLINE void split(const double* values, const std::uint64_t* labels, std::size_t count, Splitting& s) {
   const Doubles d;
@@ -171,27 +182,26 @@ HWY_NOINLINE void split(const double* values, const std::uint64_t* labels, std::
     std::uint64_t word = labels[k / 64];
     for (std::size_t i = 0; i < 64; i += kSumLanes) {
       for (std::size_t v = 0; v < kVectors; ++v, word >>= kLanes) {
-        const auto pattern = static_cast<unsigned>(word & (kPatterns - 1));
+        const std::size_t pattern = word & (kPatterns - 1);
         const Vec value = hn::LoadU(d, values + k + i + v * kLanes);
-        hn::StoreU(permuted(value, kMoves.compress[pattern]), d, x);
-        hn::StoreU(permuted(value, kMoves.compress[pattern ^ (kPatterns - 1)]), d, y);
-        const auto num_x = static_cast<std::size_t>(std::popcount(pattern));
-        x += num_x;
-        y += kLanes - num_x;
+        hn::StoreU(permuted(value, kMoves.compress[pattern].x), d, x);
+        hn::StoreU(permuted(value, kMoves.compress[pattern].y), d, y);
+        x += kMoves.num_x[pattern];
+        y += kLanes - kMoves.num_x[pattern];
         if constexpr (kSumX) {
           const hn::RebindToUnsigned<Doubles> bits;
-          sum[v] = hn::Add(sum[v], hn::And(value, hn::BitCast(d, hn::Load(bits, kMoves.keep[pattern].data()))));
+          sum[v] = hn::Add(sum[v], hn::And(value, hn::BitCast(d, hn::Load(bits, kMoves.keep_x[pattern].data()))));
         }
       }
     }
   }
   for (std::size_t v = 0; v < kVectors; ++v) hn::StoreU(sum[v], d, s.x_sum.data() + v * kLanes);
   for (; k < count; ++k) {
-    const bool is_x = ((labels[k / 64] >> (k % 64)) & 1U) != 0;
+    const std::size_t is_x = (labels[k / 64] >> (k % 64)) & 1U;
     *x = *y = values[k];
-    x += is_x ? 1 : 0;
-    y += is_x ? 0 : 1;
-    if (is_x) s.x_sum[k % kSumLanes] += values[k];
+    x += is_x;
+    y += 1 - is_x;
+    if (is_x != 0) s.x_sum[k % kSumLanes] += values[k];
   }
   const auto num_x = static_cast<std::size_t>(x - first_x);
   s.x->push(num_x);
@@ -305,8 +315,8 @@ std::size_t add_steps(const Integrand& integrand, Splitting& s, Vec* sum) {
       sum[v] = plus_piece(integrand, sum[v], permuted(hn::LoadU(d, x), kMoves.spread[pattern_x]),
                           permuted(hn::LoadU(d, y), kMoves.spread[pattern_y]),
                           mass == nullptr ? nullptr : mass + k + v * kLanes);
-      x += std::popcount(pattern_x);
-      y += std::popcount(pattern_y);
+      x += kMoves.num_x[pattern_x];
+      y += kMoves.num_x[pattern_y];
       next_x >>= kLanes;
       next_y >>= kLanes;
     }
@@ -357,9 +367,13 @@ void run(const Integrand& integrand, std::span<const double> values, bool with_s
 
 }  // namespace
 
-void run_labels(std::span<const std::uint32_t> order, const std::uint64_t* words, std::size_t count,
+void run_labels(std::span<const std::uint32_t> order, MatrixView<const std::uint64_t> words, std::size_t count,
                 std::uint64_t* streams, std::size_t words_per_stream) {
-  make_streams(order, words, count, streams, words_per_stream);
+  if (words.cols() == 1) {
+    make_streams(order, words, std::integral_constant<std::size_t, 1>(), count, streams, words_per_stream);
+  } else {
+    make_streams(order, words, words.cols(), count, streams, words_per_stream);
+  }
 }
 
 void run_split(std::span<const double> values, double power, bool with_sums, std::span<Splitting> together) {
@@ -393,15 +407,15 @@ double fold(LaneSums lanes, Combine combine) {
 
 }  // namespace
 
-void LabelSplitter::set_labels(std::span<const std::uint32_t> order, std::span<const std::uint64_t> words,
+void LabelSplitter::set_labels(std::span<const std::uint32_t> order, MatrixView<const std::uint64_t> words,
                                std::size_t count) {
-  KQD_ASSERT(order.size() == words.size() && count <= 64);
+  KQD_ASSERT(order.size() == words.rows() && words.cols() <= kMaxLabelWords && count <= 64 * words.cols());
   num_rows_ = order.size();
   count_ = count;
   // One line more than needed: streams whose lengths are powers of two would compete for the same places in cache.
   words_per_stream_ = (num_rows_ + kTileRows - 1) / kTileRows * kTileWords + kTileWords;
   bits_.resize(count_ * words_per_stream_);
-  KQD_DISPATCH(run_labels)(order, words.data(), count_, bits_.data(), words_per_stream_);
+  KQD_DISPATCH(run_labels)(order, words, count_, bits_.data(), words_per_stream_);
 }
 
 void LabelSplitter::integrate(std::span<const double> values, std::span<const LevelPieces> pieces, double power,

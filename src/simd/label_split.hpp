@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "simd/sorted_pool.hpp"
+#include "kqd/core/matrix_view.hpp"
+#include "simd/label_words.hpp"
 #include "simd/split_queue.hpp"
 
 namespace kqd::simd {
@@ -18,15 +19,16 @@ struct LevelPieces {
   std::span<const std::uint8_t> step;  ///< after a piece, bit 0: on to the next x, bit 1: to the next y; empty: both
 };
 
-/// Integrals of |x_q - y_q|^p over the quantile levels q, for up to 64 labellings of a sorted pool, without sorting
+/// Integrals of |x_q - y_q|^p over the quantile levels q, for many labellings of a sorted pool, without sorting
 /// again: the labels along the sorted order tell which group each value goes to [KQE sec. 3.2].
 ///
-/// Holds the scratch memory, 8 bytes per row and whatever waits for a partner; keep one per thread and use it again.
+/// Holds the scratch memory, a bit per row and labelling and whatever waits for a partner; keep one per thread and use
+/// it again.
 class LabelSplitter {
  public:
-  /// Takes the labels of `count` labellings along the order of a pool: bit b of words[row] is set when `row` is
-  /// labelled X in labelling b.
-  void set_labels(std::span<const std::uint32_t> order, std::span<const std::uint64_t> words, std::size_t count);
+  /// Takes the labels of `count` labellings along the order of a pool: bit b % 64 of words(row, b / 64) is set when
+  /// `row` is labelled X in labelling b. At most kMaxLabelWords columns, and 64 labellings per column.
+  void set_labels(std::span<const std::uint32_t> order, MatrixView<const std::uint64_t> words, std::size_t count);
 
   /// integrals[b] = sum over the pieces of mass |x - y|^power for labelling b; the largest |x - y| of a piece with
   /// mass > 0 when power is infinite. `values` ascend and belong to the order given to set_labels(). `pieces` has one
@@ -39,11 +41,12 @@ class LabelSplitter {
                  std::span<double> integrals, std::span<double> x_sums = {});
 
  private:
+  static constexpr std::size_t kTogether = 4;  // labellings that share a chunk of values while it is in cache
+
   std::vector<std::uint64_t> bits_;  // bit k of stream b: the label of values[k] in labelling b
   std::size_t words_per_stream_ = 0;
   std::size_t num_rows_ = 0;
   std::size_t count_ = 0;
-  static constexpr std::size_t kTogether = 4;  // labellings that share a chunk of values while it is in cache
   std::array<SplitQueue, kTogether> x_;
   std::array<SplitQueue, kTogether> y_;
 };

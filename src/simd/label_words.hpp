@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -7,8 +8,13 @@
 
 namespace kqd::simd {
 
-/// The words of several batches side by side: row i holds one word per batch, so that one cache line serves up to
-/// eight batches when rows are visited in the order of a direction.
+/// Words of labels per row that one call of a kernel takes: a cache line of them.
+inline constexpr std::size_t kMaxLabelWords = 8;
+
+/// The words of several batches side by side: row i holds one word per batch.
+///
+/// A direction visits the rows in random order. Once the words of a batch have left the cache, at some hundred thousand
+/// rows, a visit costs as much as the work on its labels; then one visit had better serve several batches.
 [[nodiscard]] Matrix<std::uint64_t> side_by_side(std::span<const LabelBatch> batches);
 
 }  // namespace kqd::simd

@@ -20,23 +20,25 @@ class SplitQueue {
 
   /// Where `extra` more values may be written, to be followed by push().
   [[nodiscard]] double* make_room(std::size_t extra) {
-    if (back_ + extra + kPadding > capacity_) move_to_front(extra);
+    // Few values are moved at once, so that the same memory is used again; many only when there is no room left.
+    if (8 * size() <= extra || back_ + extra + kPadding > capacity_) move_to_front(extra);
     return values_.get() + back_;
   }
   void push(std::size_t count) { back_ += count; }
 
  private:
-  // A queue that moves has been written to at least as many places as it moves values: constant cost per value.
+  // When it moves many values it has written at least as many since it last did: constant cost per value.
   void move_to_front(std::size_t extra) {
     const std::size_t waiting = size();
     const std::size_t needed = 2 * waiting + extra + kPadding;
     if (needed <= capacity_) {
       std::copy(front(), front() + waiting, values_.get());
     } else {
-      auto larger = std::make_unique_for_overwrite<double[]>(2 * needed);
+      const std::size_t capacity = needed + needed / 2;
+      auto larger = std::make_unique_for_overwrite<double[]>(capacity);
       std::copy(front(), front() + waiting, larger.get());
       values_ = std::move(larger);
-      capacity_ = 2 * needed;
+      capacity_ = capacity;
     }
     front_ = 0;
     back_ = waiting;

@@ -7,6 +7,20 @@
 
 namespace kqd {
 
+std::string to_string(DesignKind kind) {
+  switch (kind) {
+    case DesignKind::independent:
+      return "independent";
+    case DesignKind::paired:
+      return "paired";
+    case DesignKind::blocks:
+      return "blocks";
+    case DesignKind::clusters:
+      return "clusters";
+  }
+  return "";
+}
+
 Design Design::blocks(std::vector<std::int64_t> block_of_row) {
   return {DesignKind::blocks, std::move(block_of_row)};
 }

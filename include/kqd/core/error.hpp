@@ -13,6 +13,7 @@ enum class ErrorCode {
   invalid_weights,        ///< negative or all-zero weights
   degenerate_directions,  ///< reference points that span no direction
   unreadable_input,       ///< a file that is missing, malformed or of an unknown format
+  unwritable_output,      ///< a file that cannot be written: its folder, its name, or no room
   resource_limit,         ///< would take more memory or time than allowed
   interrupted,            ///< stopped on request
   internal,               ///< a fault of ours

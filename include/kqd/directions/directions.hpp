@@ -60,6 +60,8 @@ class KernelDirections : public Directions {
   [[nodiscard]] double inner_product(std::size_t i, const Directions& v, std::size_t j) const override;
 
   [[nodiscard]] MatrixView<const double> reference() const { return reference_; }
+  /// Of u_i in column i: divided by the norm when normalised.
+  [[nodiscard]] MatrixView<const double> coefficients() const { return coefficients_; }
   /// ||f_i||, before it was divided out.
   [[nodiscard]] std::span<const double> norms() const { return norms_; }
 

@@ -54,6 +54,9 @@ void validate(const KernelSpec& spec);
 /// True when the family, or a part of it, has a bandwidth that is not set.
 [[nodiscard]] bool needs_bandwidth(const KernelSpec& spec);
 
+/// The kernel with this bandwidth in every part that leaves it open.
+[[nodiscard]] KernelSpec with_bandwidth(KernelSpec spec, double bandwidth);
+
 /// The bandwidth of the first part that has one; unset when the kernel has none.
 [[nodiscard]] std::optional<double> first_bandwidth(const KernelSpec& spec);
 

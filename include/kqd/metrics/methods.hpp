@@ -6,6 +6,10 @@
 
 namespace kqd {
 
+struct TestPool;
+struct PlanRequest;
+struct PreparedPlan;
+
 /// One way of comparing two samples, as `kqd methods` lists it.
 struct MethodInfo {
   std::string_view id;            ///< as in --method
@@ -17,7 +21,10 @@ struct MethodInfo {
   std::string_view calibrations;  ///< valid ways to a p-value
   std::string_view details;       ///< a paragraph: the formula, the defaults, its own flags
   std::string_view reference;     ///< where it comes from
-  KqdResult (*distance)(const SampleView& x, const SampleView& y, const KqdOptions& options);
+  bool sign_flip = false;         ///< may be calibrated by swaps within pairs of rows
+
+  KqdResult (*distance)(const SampleView& x, const SampleView& y, const KqdOptions& options) = nullptr;
+  PreparedPlan (*prepare)(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) = nullptr;
 };
 
 /// Every method, in the order in which they are listed.

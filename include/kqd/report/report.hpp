@@ -2,6 +2,7 @@
 #include <string>
 
 #include "kqd/metrics/discrepancy.hpp"
+#include "kqd/two_sample/two_sample_test.hpp"
 
 namespace kqd {
 
@@ -21,6 +22,12 @@ struct RunInfo {
 
 /// One JSON object with everything: schema "kqd.distance/1".
 [[nodiscard]] std::string distance_json(const KqdResult& result, const KqdOptions& options, const RunInfo& run);
+
+/// How a statistician reads a test: method, data, statistic, p-value with interval, decision, effect size, settings.
+[[nodiscard]] std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run);
+
+/// One JSON object with everything: schema "kqd.test/1".
+[[nodiscard]] std::string test_json(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run);
 
 /// The vector instruction set in use, such as "avx2".
 [[nodiscard]] std::string simd_name();

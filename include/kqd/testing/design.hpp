@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "kqd/core/error.hpp"
@@ -15,6 +16,9 @@ enum class DesignKind {
   blocks,       ///< labels move within blocks of rows (strata)
   clusters,     ///< labels move between whole clusters of rows; the number of X clusters is kept, that of X rows is not
 };
+
+/// "independent", "paired", "blocks" or "clusters".
+[[nodiscard]] std::string to_string(DesignKind kind);
 
 /// How the samples were taken. Pooled rows are counted from 0, the rows of X first, then those of Y.
 struct Design {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "simd/label_words.hpp"
 #include "unit/simd/each_target.hpp"
 #include "unit/simd/labelled_pool.hpp"
 
@@ -77,7 +78,7 @@ Results integrate(const Pool& pool, const LabelBatch& labels, const std::vector<
                   double power) {
   Results results{std::vector<double>(labels.count), std::vector<double>(labels.count)};
   simd::LabelSplitter splitter;
-  splitter.set_labels(pool.view().order, labels.words, labels.count);
+  splitter.set_labels(pool.view().order, test::words_of(labels), labels.count);
   splitter.integrate(pool.view().values, pieces, power, results.integrals, results.x_sums);
   return results;
 }
@@ -169,7 +170,7 @@ TEST(LabelSplit, stays_within_its_bound_on_real_values) {
 // One difference at a time, so that nothing hides in a sum. 745 > 708 > |p log a|: all results are normal doubles.
 TEST(LabelSplit, real_powers_are_accurate_over_the_whole_range_of_doubles) {
   const std::vector<std::uint32_t> order = {0, 1};
-  const std::vector<std::uint64_t> words = {1, 0};
+  const Matrix<std::uint64_t> words(2, 1, {1, 0});
   test::on_each_target([&] {
     simd::LabelSplitter splitter;
     splitter.set_labels(order, words, 1);
@@ -189,7 +190,7 @@ TEST(LabelSplit, real_powers_are_accurate_over_the_whole_range_of_doubles) {
 
 TEST(LabelSplit, real_powers_of_zero_are_zero_and_of_huge_differences_infinite) {
   const std::vector<std::uint32_t> order = {0, 1};
-  const std::vector<std::uint64_t> words = {1, 0};
+  const Matrix<std::uint64_t> words(2, 1, {1, 0});
   test::on_each_target([&] {
     simd::LabelSplitter splitter;
     splitter.set_labels(order, words, 1);
@@ -231,6 +232,27 @@ TEST(LabelSplit, a_labelling_gives_the_same_bits_in_any_company) {
   }
 }
 
+TEST(LabelSplit, batches_side_by_side_give_the_same_bits_as_alone) {
+  const std::size_t n = 1300;
+  const Pool pool(n, 19, test::normal_value);
+  const std::vector pieces = {simd::LevelPieces{n / 2, {}, {}}};
+  for (const std::size_t num_batches : {1UL, 3UL, 8UL}) {
+    std::vector<LabelBatch> batches;
+    std::vector<double> alone;
+    for (std::size_t i = 0; i < num_batches; ++i) {
+      batches.push_back(test::random_labels(n, std::vector<std::size_t>(64, n / 2), 20 + i));
+      for (const double value : integrate(pool, batches[i], pieces, 2.0).integrals) alone.push_back(value);
+    }
+    std::vector<double> together(64 * num_batches);
+    test::on_each_target([&] {
+      simd::LabelSplitter splitter;
+      splitter.set_labels(pool.view().order, simd::side_by_side(batches), together.size());
+      splitter.integrate(pool.view().values, pieces, 2.0, together);
+      EXPECT_EQ(together, alone);
+    });
+  }
+}
+
 // Separated samples: half of the pool waits for its partners. A used splitter must not remember the last labels.
 TEST(LabelSplit, separated_samples_and_used_splitters_give_the_same_as_fresh_ones) {
   const std::size_t n = 100'000;
@@ -244,7 +266,7 @@ TEST(LabelSplit, separated_samples_and_used_splitters_give_the_same_as_fresh_one
   simd::LabelSplitter splitter;
   for (const LabelBatch& labels : {mixed, separated, mixed}) {
     std::vector<double> integrals(labels.count);
-    splitter.set_labels(pool.view().order, labels.words, labels.count);
+    splitter.set_labels(pool.view().order, test::words_of(labels), labels.count);
     splitter.integrate(pool.view().values, pieces, 2.0, integrals);
     for (unsigned b = 0; b < labels.count; ++b) {
       EXPECT_EQ(integrals[b], integral(split(pool, labels, b), pieces[0], 2.0)) << b;

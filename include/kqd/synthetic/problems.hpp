@@ -1,0 +1,78 @@
+#pragma once
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kqd/core/sample.hpp"  // Sample
+#include "kqd/core/types.hpp"   // Seed, ThreadCount
+
+namespace kqd {
+
+/// A number that shapes a problem.
+struct ParameterInfo {
+  std::string_view name;
+  double default_value;
+  double lowest;   ///< smallest value allowed
+  double highest;  ///< largest value allowed
+  bool whole;      ///< whole numbers alone
+  std::string_view meaning;
+  std::span<const std::string_view> choices = {};  ///< if any: words for the values 0, 1, 2, ...
+};
+
+/// Two laws to draw samples from, as `kqd sample` lists them.
+struct ProblemInfo {
+  std::string_view id;
+  std::string_view summary;  ///< one line
+  std::string_view x_law;    ///< the law of a row of X, as a formula in the parameters
+  std::string_view y_law;    ///< the law of a row of Y
+  std::span<const ParameterInfo> parameters;
+  std::size_t default_dim;
+  std::size_t lowest_dim;
+  std::size_t highest_dim;
+  std::string_view reference;  ///< where it comes from
+};
+
+/// Every problem, in the order in which they are listed.
+[[nodiscard]] std::span<const ProblemInfo> problems();
+
+/// The problem with this id; throws Error{invalid_option} with a suggestion for a misspelt one.
+[[nodiscard]] const ProblemInfo& find_problem(std::string_view id);
+
+/// A value of a parameter as a user writes it: "student" for a choice, else the shortest number.
+[[nodiscard]] std::string parameter_text(const ParameterInfo& parameter, double value);
+
+/// The values a parameter takes, in words: "one of normal, student", "a whole number in [1, 100]".
+[[nodiscard]] std::string parameter_range(const ParameterInfo& parameter);
+
+/// What to draw. All but the name has a default.
+struct ProblemRequest {
+  std::string name;                               ///< the id of a problem
+  std::size_t n_x = 500;                          ///< rows of X
+  std::size_t n_y = 500;                          ///< rows of Y
+  std::size_t dim = 0;                            ///< columns; 0: the default of the problem
+  std::map<std::string, double> parameters = {};  ///< those not named keep their defaults
+  Seed seed = {};
+};
+
+/// Takes over one setting as it is typed: "sd=1.6", "law=student". The last one of a name counts.
+/// Throws Error{invalid_option} when request.name, the parameter or its value is unknown.
+void set_parameter(ProblemRequest& request, std::string_view assignment);
+
+/// Two samples of known laws, and what they were drawn with.
+struct SyntheticPair {
+  Sample x;
+  Sample y;
+  std::map<std::string, double> parameters;  ///< every parameter: as asked, by default, or as drawn from the seed
+};
+
+/// Draws the two samples of a problem.
+///
+/// Row i of a sample is a function of the request's law and seed and of i alone: more rows keep the first ones, the
+/// size of one sample does not move the other, and the thread count changes nothing. What a problem draws once per run
+/// (a scale, signs) follows from the seed too. Cost: O((n_x + n_y) dim). Throws Error{invalid_option} with field, value
+/// and bound; Error{resource_limit} when the rows do not fit in memory.
+[[nodiscard]] SyntheticPair make_problem(const ProblemRequest& request, ThreadCount threads = {});
+
+}  // namespace kqd

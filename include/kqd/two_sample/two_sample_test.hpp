@@ -1,0 +1,64 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kqd/core/run_control.hpp"
+#include "kqd/core/sample.hpp"
+#include "kqd/metrics/discrepancy.hpp"
+#include "kqd/testing/permutation_test.hpp"
+#include "kqd/testing/pvalue.hpp"
+
+namespace kqd {
+
+/// Which relabellings the observed one is compared with.
+enum class Calibration {
+  permutation,  ///< all that the design allows
+  sign_flip,    ///< swaps of x_i and y_i alone: fewer, still exact; needs nx = ny and a method that allows it
+};
+
+[[nodiscard]] Calibration parse_calibration(std::string_view text);
+[[nodiscard]] std::string to_string(Calibration calibration);
+/// Reads "none", "besag-clifford" or "betting".
+[[nodiscard]] EarlyStop parse_early_stop(std::string_view text);
+[[nodiscard]] std::string to_string(EarlyStop rule);
+
+/// What a caller of a two-sample test may choose. All defaults are usable as they stand.
+struct TwoSampleOptions {
+  std::string method = "ekqd";  ///< id in the registry
+  KqdOptions statistic = {};    ///< its seed and threads hold for the whole test
+  TestOptions test = {};        ///< its seed and threads are taken from `statistic`
+  Calibration calibration = Calibration::permutation;
+  bool set_aside = true;         ///< reference points taken from the pool leave the samples
+  bool effect_interval = false;  ///< an interval for the effect size, by half-samples: 200 more evaluations
+};
+
+/// What came out, and what is needed to judge it.
+struct TwoSampleResult {
+  TestOutcome test;  ///< statistic, p-value, interval, decision, null distribution
+  /// (statistic - its permutation mean) / pooled scale of the same directions: near 0 when the samples are alike
+  /// whatever their size, about Cohen's d for a shift along a single direction.
+  double effect_size = 0.0;
+  std::optional<Interval> effect_interval;  ///< at TestOptions::confidence; claimed away from the null hypothesis only
+  std::vector<double> per_direction;        ///< observed tau_p(u_i); empty for methods without directions
+  KernelSpec kernel;                        ///< with the bandwidths that were used
+  std::size_t num_directions = 0;
+  std::size_t num_reference = 0;
+  std::size_t num_set_aside = 0;  ///< rows that took no part
+  std::vector<std::string> warnings;
+};
+
+/// Are x and y from the same distribution? A permutation test of any method of the registry, exact for any sizes: the
+/// statistic is prepared once on the unlabelled pool, in an order that knows nothing of the labels, and evaluated for
+/// the observed and for random labellings (docs/design/0003-validity.md).
+///
+/// Row weights travel with their rows: under the null hypothesis (row, weight) pairs are exchanged. Rows of weight 0
+/// are dropped first. Same result for any number of threads, and for any order of the rows within a sample when the
+/// design is independent. Throws Error{invalid_option, shape_mismatch, empty_sample, non_finite_value, invalid_weights,
+/// degenerate_directions, resource_limit, interrupted}.
+[[nodiscard]] TwoSampleResult two_sample_test(const SampleView& x, const SampleView& y,
+                                              const TwoSampleOptions& options = {},
+                                              const RunControl* control = nullptr);
+
+}  // namespace kqd

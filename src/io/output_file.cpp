@@ -1,0 +1,70 @@
+#include "io/output_file.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "core/fail.hpp"
+#include "io/text.hpp"
+
+namespace kqd {
+namespace {
+
+[[noreturn]] void fail_to_write(const std::filesystem::path& path, const std::error_code& reason) {
+  fail(ErrorCode::unwritable_output, "cannot write {}: {}", printable(path.string()), reason.message());
+}
+
+[[noreturn]] void fail_to_write(const std::filesystem::path& path, int error_number) {
+  fail_to_write(path, std::error_code(error_number, std::generic_category()));
+}
+
+// A rename would replace a device or a pipe by a file, which nobody means.
+void refuse_special_file(const std::filesystem::path& path) {
+  std::error_code ignored;  // what cannot be looked at is told by the opening that follows
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::is_directory(status)) fail_to_write(path, EISDIR);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    fail(ErrorCode::unwritable_output, "cannot write {}: it is no regular file", printable(path.string()));
+  }
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::string& path) : path_(path) {
+  refuse_special_file(path_);
+  open_partial();
+}
+
+// A name of constant length, so that any name the folder takes can be written; "x" never opens a file of someone else.
+void OutputFile::open_partial() {
+  for (unsigned attempt = 0;; ++attempt) {
+    const auto candidate = path_.parent_path() / fmt::format(".kqd-{}-{}.partial", ::getpid(), attempt);
+    file_.reset(std::fopen(candidate.c_str(), "wbx"));
+    if (file_) {
+      partial_ = candidate;
+      return;
+    }
+    if (errno != EEXIST) fail_to_write(path_, errno);
+  }
+}
+
+OutputFile::~OutputFile() {
+  file_.reset();
+  std::error_code ignored;
+  if (!partial_.empty()) std::filesystem::remove(partial_, ignored);
+}
+
+void OutputFile::write(std::string_view bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) fail_to_write(path_, errno);
+}
+
+void OutputFile::commit() {
+  if (std::fclose(file_.release()) != 0) fail_to_write(path_, errno);
+  std::error_code error;
+  std::filesystem::rename(partial_, path_, error);
+  if (error) fail_to_write(path_, error);
+  partial_.clear();
+}
+
+}  // namespace kqd

@@ -1,0 +1,39 @@
+#include "kqd/io/write.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "io/text.hpp"
+
+namespace kqd {
+namespace {
+
+// One format: the suffix it is known by, and the way to a file.
+struct Writer {
+  std::string_view suffix;
+  void (*write)(const std::string& path, const Sample& sample);
+};
+
+// In the order in which messages list them.
+constexpr std::array<Writer, 3> kWriters = {{
+    {".csv", [](const std::string& path, const Sample& sample) { write_csv(path, sample); }},
+    {".tsv", [](const std::string& path, const Sample& sample) { write_csv(path, sample, '\t'); }},
+    {".npy", write_npy},
+}};
+
+}  // namespace
+
+void write_sample(const std::string& path, const Sample& sample) {
+  const auto* const writer =
+      std::ranges::find_if(kWriters, [&](const Writer& w) { return has_suffix(path, w.suffix); });
+  if (writer != kWriters.end()) return writer->write(path, sample);
+  std::array<std::string_view, kWriters.size()> known;
+  std::ranges::transform(kWriters, known.begin(), &Writer::suffix);
+  fail(ErrorCode::unwritable_output, "cannot write {}: its suffix names no format, expected one of {}", printable(path),
+       join(known));
+}
+
+}  // namespace kqd

@@ -1,0 +1,284 @@
+#include "metrics/kqd_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "core/summation.hpp"
+#include "quantiles/quantile_gap.hpp"
+#include "quantiles/sort.hpp"
+#include "quantiles/weighted_quantiles.hpp"
+#include "simd/label_scan.hpp"
+#include "simd/label_split.hpp"
+#include "simd/label_words.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kRowsPerTask = 4096;
+constexpr double kLargestSplitPower = 8.0;  // beyond it gaps are divided by the largest one first (methods A7)
+
+// Projections of the pooled rows in plan order; blocks of rows are copied together first, so that what a row's value
+// rounds to depends on its place in a label-blind order alone.
+void project_pool(const Directions& directions, const Pool& pool, MatrixView<double> values, ThreadCount threads) {
+  const std::vector<double> origin = directions.linear() ? pooled_mean(pool) : std::vector<double>{};
+  parallel_for_blocks(pool.size(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    Matrix<double> rows(end - begin, pool.dim());
+    copy_rows(pool, begin, rows);
+    directions.evaluate_from(origin, rows, 0, values.column_range(begin, end - begin), ThreadCount{1});
+  });
+}
+
+double variance(std::span<const double> values) {
+  const double mean = sum(values) / static_cast<double>(values.size());
+  CompensatedSum squares;
+  for (const double v : values) squares.add((v - mean) * (v - mean));
+  return squares.value() / static_cast<double>(values.size());
+}
+
+// Over 95 % of the ascending values are the same: then the middle one is.
+bool mostly_one_value(std::span<const double> sorted) {
+  const auto same = std::ranges::equal_range(sorted, sorted[sorted.size() / 2]).size();
+  return static_cast<double>(same) > 0.95 * static_cast<double>(sorted.size());
+}
+
+}  // namespace
+
+KqdPlan::KqdPlan(const Directions& directions, const TestPool& pool, const std::vector<std::size_t>& order,
+                 const KqdOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd)
+    : over_(over),
+      power_(options.power),
+      weighting_(options.weighting),
+      point_evaluated_levels_(options.point_evaluated_levels),
+      values_(directions.count(), order.size()),
+      order_(directions.count(), order.size()),
+      units_(directions.count()),
+      mmd_(std::move(mmd)) {
+  const std::size_t n = order.size();
+  if (pool.weighted()) {
+    weights_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) weights_[i] = pool.weight_of_row(order[i]);
+    const double largest = *std::ranges::max_element(weights_);
+    int exponent = 0;
+    std::frexp(largest, &exponent);
+    for (double& w : weights_) w = std::ldexp(w, 1 - exponent);  // a power of two: ratios are untouched
+  }
+  project_pool(directions, {pool.x.points, pool.y.points, order}, values_, options.threads);
+  std::vector<double> variances(directions.count());
+  std::vector<char> flat(directions.count());
+  parallel_for_blocks(directions.count(), 1, options.threads, [&](std::size_t i, std::size_t) {
+    const auto values = values_.row(i);
+    const auto places = order_.row(i);
+    variances[i] = variance(values);
+    argsort(values, places);
+    std::vector<double> sorted(n);
+    for (std::size_t k = 0; k < n; ++k) sorted[k] = values[places[k]];
+    const double smallest = sorted.front();
+    const double range = sorted.back() - smallest;
+    units_[i] = range > 0.0 ? range : 1.0;
+    for (std::size_t k = 0; k < n; ++k) values[k] = (sorted[k] - smallest) / units_[i];
+    flat[i] = mostly_one_value(values) ? 1 : 0;
+  });
+  pooled_scale_ = std::sqrt(sum(variances) / static_cast<double>(variances.size()));
+  num_flat_ = static_cast<std::size_t>(std::ranges::count(flat, 1));
+}
+
+KqdPlan::~KqdPlan() = default;
+
+bool KqdPlan::scannable() const {
+  return power_ == 1.0 && weighting_.is_uniform() && !point_evaluated_levels_ && weights_.empty() && mmd_ == nullptr &&
+         num_rows() <= simd::kMaxScanRows;
+}
+
+bool KqdPlan::splittable() const {
+  const bool centered_by_sum = mmd_ == nullptr || power_ == 2.0;  // then the shift comes out of the integral
+  return weights_.empty() && centered_by_sum && (power_ <= kLargestSplitPower || std::isinf(power_));
+}
+
+// The labellings of one call along one direction after another: taus[k] for labelling k, rooted, in the direction's
+// unit.
+class KqdPlan::Evaluation {
+ public:
+  Evaluation(const KqdPlan& plan, std::span<const LabelBatch> batches, std::size_t num_labellings, ThreadCount threads)
+      : plan_(plan), batches_(batches), num_labellings_(num_labellings) {
+    for (const LabelBatch& batch : batches) {
+      for (unsigned b = 0; b < batch.count; ++b) num_x_.push_back(batch.num_x[b]);
+    }
+    if (plan.mmd_) {
+      mmd_squared_.resize(num_labellings);
+      plan.mmd_->evaluate(batches, mmd_squared_, threads);
+    }
+    if (plan.scannable()) {
+      for (std::size_t first = 0; first < batches.size(); first += simd::kMaxLabelWords) {
+        words_.push_back(
+            simd::side_by_side(batches.subspan(first, std::min(simd::kMaxLabelWords, batches.size() - first))));
+      }
+    } else if (plan.weights_.empty()) {
+      for (const std::size_t nx : num_x_) grid_of(nx);
+    }
+  }
+
+  void taus_along(std::size_t direction, std::span<double> taus) const {
+    if (plan_.scannable()) return scan(direction, taus);
+    if (plan_.splittable()) return split(direction, taus);
+    for (std::size_t k = 0; k < num_labellings_; ++k) taus[k] = tau_by_quantiles(direction, k);
+  }
+
+ private:
+  const LevelGrid& grid_of(std::size_t nx) {
+    const auto found = grids_.find(nx);
+    if (found != grids_.end()) return found->second;
+    const std::size_t ny = plan_.num_rows() - nx;
+    return grids_.emplace(nx, LevelGrid(nx, ny, plan_.weighting_, plan_.point_evaluated_levels_)).first->second;
+  }
+
+  [[nodiscard]] simd::SortedPool sorted_pool(std::size_t direction) const {
+    return {plan_.values_.row(direction), plan_.order_.row(direction)};
+  }
+
+  // tau_1 = N/(nx ny) sum_k |c_k - k nx/N| gap_k (methods A6).
+  void scan(std::size_t direction, std::span<double> taus) const {
+    const std::size_t n = plan_.num_rows();
+    const bool equal = std::ranges::all_of(num_x_, [&](std::size_t nx) { return 2 * nx == n; });
+    constexpr std::size_t kStep = simd::kMaxLabelWords * LabelBatch::kCapacity;
+    for (std::size_t g = 0; g < words_.size(); ++g) {
+      const std::size_t first = g * kStep;
+      const auto sums = taus.subspan(first, std::min(kStep, num_labellings_ - first));
+      if (equal) {
+        simd::label_scan_equal(sorted_pool(direction), words_[g], sums);
+      } else {
+        simd::label_scan(sorted_pool(direction), words_[g], std::span(num_x_).subspan(first, sums.size()), sums);
+      }
+    }
+    for (std::size_t k = 0; k < num_labellings_; ++k) {
+      const auto nx = static_cast<double>(num_x_[k]);
+      taus[k] *= static_cast<double>(n) / (nx * (static_cast<double>(n) - nx));
+    }
+  }
+
+  void split(std::size_t direction, std::span<double> taus) const {
+    simd::LabelSplitter splitter;
+    const bool centered = plan_.mmd_ != nullptr;
+    std::vector<double> x_sums(centered ? LabelBatch::kCapacity : 0);
+    const double total = centered ? sum(plan_.values_.row(direction)) : 0.0;
+    std::size_t first = 0;
+    for (const LabelBatch& batch : batches_) {
+      std::vector<simd::LevelPieces> pieces;
+      for (unsigned b = 0; b < batch.count; ++b) {
+        const LevelGrid& grid = grids_.at(batch.num_x[b]);
+        pieces.push_back({grid.num_pieces(), grid.masses(), grid.steps()});
+      }
+      const auto integrals = taus.subspan(first, batch.count);
+      const auto batch_sums = std::span(x_sums).first(centered ? batch.count : 0);
+      splitter.set_labels(plan_.order_.row(direction), batch.words, batch.count);
+      splitter.integrate(plan_.values_.row(direction), pieces, plan_.power_, integrals, batch_sums);
+      for (unsigned b = 0; b < batch.count; ++b) {
+        const bool unit_mass = pieces[b].mass.empty() && !std::isinf(plan_.power_);
+        double value = unit_mass ? integrals[b] / static_cast<double>(pieces[b].count) : integrals[b];
+        if (centered) {
+          const auto nx = static_cast<double>(batch.num_x[b]);
+          const double mean_gap = x_sums[b] / nx - (total - x_sums[b]) / (static_cast<double>(plan_.num_rows()) - nx);
+          value = std::max(0.0, value + shift_in_units(direction, first + b, mean_gap));
+        }
+        integrals[b] = std::isinf(plan_.power_) ? value : std::pow(value, 1.0 / plan_.power_);
+      }
+      first += batch.count;
+    }
+  }
+
+  // MMD^2 - c^2 of a labelling, in the square of the direction's unit.
+  [[nodiscard]] double shift_in_units(std::size_t direction, std::size_t labelling, double mean_gap) const {
+    return mmd_squared_[labelling] / (plan_.units_[direction] * plan_.units_[direction]) - mean_gap * mean_gap;
+  }
+
+  // Any weights, power and form: the two quantile functions of one labelling, compared as a distance would.
+  [[nodiscard]] double tau_by_quantiles(std::size_t direction, std::size_t labelling) const {
+    const LabelBatch& batch = batches_[labelling / LabelBatch::kCapacity];
+    const unsigned b = labelling % LabelBatch::kCapacity;
+    const auto values = plan_.values_.row(direction);
+    const auto places = plan_.order_.row(direction);
+    WeightedQuantiles x;
+    WeightedQuantiles y;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      WeightedQuantiles& group = batch.is_x(places[k], b) ? x : y;
+      group.add(values[k], plan_.weights_.empty() ? 1.0 : plan_.weights_[places[k]]);
+    }
+    GapForm form;
+    if (plan_.mmd_) form = {.centered = true, .shift = shift_in_units(direction, labelling, x.mean() - y.mean())};
+    if (plan_.weights_.empty()) {
+      return quantile_gap(x.values(), y.values(), grids_.at(batch.num_x[b]), Power{plan_.power_}, form);
+    }
+    return quantile_gap(x.function(), y.function(), plan_.weighting_, Power{plan_.power_}, form);
+  }
+
+  const KqdPlan& plan_;
+  std::span<const LabelBatch> batches_;
+  std::size_t num_labellings_;
+  std::vector<std::size_t> num_x_;
+  std::vector<double> mmd_squared_;
+  std::vector<Matrix<std::uint64_t>> words_;
+  std::map<std::size_t, LevelGrid> grids_;
+};
+
+void KqdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const {
+  const Evaluation evaluation(*this, batches, values.size(), threads);
+  const std::size_t l = values_.rows();
+  Matrix<double> taus(l, values.size());
+  parallel_for_blocks(l, 1, threads, [&](std::size_t i, std::size_t) {
+    evaluation.taus_along(i, taus.row(i));
+    for (double& tau : taus.row(i)) tau *= units_[i];
+  });
+  std::vector<double> of_labelling(l);
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    for (std::size_t i = 0; i < l; ++i) of_labelling[i] = taus(i, k);
+    values[k] = over_directions(over_, of_labelling, power_);
+  }
+}
+
+std::vector<double> KqdPlan::per_direction(const LabelBatch& batch, unsigned b, ThreadCount threads) const {
+  LabelBatch single;
+  single.count = 1;
+  single.num_x[0] = batch.num_x[b];
+  single.words.resize(batch.words.size());
+  for (std::size_t i = 0; i < batch.words.size(); ++i) single.words[i] = (batch.words[i] >> b) & 1U;
+  const Evaluation evaluation(*this, {&single, 1}, 1, threads);
+  std::vector<double> taus(values_.rows());
+  parallel_for_blocks(taus.size(), 1, threads, [&](std::size_t i, std::size_t) {
+    evaluation.taus_along(i, std::span(taus).subspan(i, 1));
+    taus[i] *= units_[i];
+  });
+  return taus;
+}
+
+std::size_t KqdPlan::batches_per_call() const {
+  if (mmd_ != nullptr) return std::numeric_limits<std::size_t>::max();  // one pass over the Gram matrix for all
+  return scannable() ? simd::kMaxLabelWords : 1;
+}
+
+double KqdPlan::tie_slack(double value) const {
+  const double eps = std::numeric_limits<double>::epsilon();
+  // Every tau is a sum of non-negative terms, so its relative error is that of its arithmetic; means, maxima and roots
+  // keep it, and add a few roundings of their own (the last term: the power mean over l directions is compensated).
+  double relative = 32.0 * eps;
+  if (scannable()) {
+    relative +=
+        std::max(simd::label_scan_relative_error(num_rows()), simd::label_scan_equal_relative_error(num_rows()));
+  } else if (splittable()) {
+    relative += simd::label_split_relative_error(num_rows(), std::isinf(power_) ? 1.0 : power_);
+  } else {
+    relative += 600.0 * eps;  // blocks of 512 terms (simd/gap_sum.hpp)
+  }
+  double slack = 2.0 * relative * value;
+  if (mmd_ != nullptr && value > 0.0) {
+    // The square is D^2 + MMD^2 - c^2 with c^2 <= MMD^2 <= value^2 and D^2 <= 2 value^2: relative errors of each count
+    // at most four times, and the MMD's absolute error is carried through the root.
+    slack = 4.0 * slack + mmd_->tie_slack(value * value) / value;
+  }
+  return slack;
+}
+
+}  // namespace kqd

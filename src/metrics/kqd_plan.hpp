@@ -1,0 +1,60 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kqd/core/plan.hpp"
+#include "kqd/directions/directions.hpp"
+#include "kqd/metrics/discrepancy.hpp"
+#include "metrics/mmd_plan.hpp"
+#include "metrics/over_directions.hpp"
+#include "metrics/test_pool.hpp"
+
+namespace kqd {
+
+/// e-KQD and sup-KQD of every labelling, from projections sorted once (methods A6).
+///
+/// Along each direction the pooled values are kept ascending, measured from the smallest in units of their range: gaps
+/// of quantiles only feel the unit, and no power of them overflows. Three ways lead from labels to tau, the fastest
+/// that fits is taken: a scan of running label counts (p = 1, uniform levels), a split of the sorted values by label
+/// (p <= 8 or infinity), and quantile functions built per labelling (row weights, larger p, centered forms).
+class KqdPlan : public Plan {
+ public:
+  /// `order`: position -> row of (X, Y). A centered plan owns the MMD plan whose V-statistic it needs.
+  KqdPlan(const Directions& directions, const TestPool& pool, const std::vector<std::size_t>& order,
+          const KqdOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd);
+  ~KqdPlan() override;
+
+  [[nodiscard]] std::size_t num_rows() const override { return values_.cols(); }
+  void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const override;
+  [[nodiscard]] std::size_t batches_per_call() const override;
+  [[nodiscard]] double tie_slack(double value) const override;
+
+  /// tau_p along every direction for one labelling, rooted; `batch` holds it as labelling `b`.
+  [[nodiscard]] std::vector<double> per_direction(const LabelBatch& batch, unsigned b, ThreadCount threads) const;
+
+  /// Root mean square over directions of the pooled standard deviation.
+  [[nodiscard]] double pooled_scale() const { return pooled_scale_; }
+  /// Directions along which over 95 % of the pooled values are equal.
+  [[nodiscard]] std::size_t num_flat() const { return num_flat_; }
+
+ private:
+  class Evaluation;
+  [[nodiscard]] bool scannable() const;
+  [[nodiscard]] bool splittable() const;
+
+  Over over_;
+  double power_;
+  LevelWeights weighting_;
+  bool point_evaluated_levels_;
+  std::vector<double> weights_;  // per position; empty: equal
+  Matrix<double> values_;        // l x N, ascending, in [0, 1]
+  Matrix<std::uint32_t> order_;  // l x N: position of each value
+  std::vector<double> units_;    // per direction: the range of its values, or 1 when they are all equal
+  std::unique_ptr<const MmdPlan> mmd_;
+  double pooled_scale_ = 0.0;
+  std::size_t num_flat_ = 0;
+};
+
+}  // namespace kqd

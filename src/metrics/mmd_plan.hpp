@@ -1,0 +1,64 @@
+#pragma once
+#include <array>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "kqd/core/plan.hpp"
+#include "kqd/kernel/kernel.hpp"
+#include "metrics/test_pool.hpp"
+
+namespace kqd {
+
+/// Which estimate of MMD^2.
+enum class MmdEstimate {
+  v_squared,  ///< MMD_V^2 = h' K h >= 0
+  v_root,     ///< MMD_V
+  u,          ///< unbiased: the diagonal is left out, may be negative
+};
+
+/// MMD^2 of every labelling from tiles of the Gram matrix that are made and forgotten: O(tile) memory at any size, one
+/// pass for all labellings of a call (methods C2).
+///
+/// The V-statistic, and the U-statistic of rows without weights, do not change when the feature map is moved: so the
+/// kernel is centred at the (weighted) pooled mean. Then K w = 0 for the weights w of the pooled rows, and one
+/// quadratic form per labelling is all that is left: with q = (w x)' K (w x) for labels x in {0, 1}, the sums within X
+/// and within Y are both q and the cross sum is -q. What remains has the size of the statistic itself: no digits are
+/// lost to cancellation.
+class MmdPlan : public Plan {
+ public:
+  /// `order`: position -> row of (X, Y). `pool` is copied, its samples are not: they must outlive the plan.
+  MmdPlan(Kernel kernel, const TestPool& pool, std::vector<std::size_t> order, MmdEstimate estimate,
+          ThreadCount threads);
+
+  [[nodiscard]] std::size_t num_rows() const override { return order_.size(); }
+  void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const override;
+  [[nodiscard]] double tie_slack(double value) const override;
+
+  /// sum_i w_i k(z_i, z_i) / W of the centred kernel: the variance of the pool in the feature space.
+  [[nodiscard]] double pooled_variance() const { return pooled_variance_; }
+
+ private:
+  // Sums over the X rows of a labelling: of w, w^2, w^2 k(z, z) with the centred kernel, w m and w^2 m, where m is a
+  // row's mean of the kernel.
+  enum Sum : std::size_t { kWeight, kSquare, kDiagonal, kMean, kSquareMean, kNumSums };
+  using GroupSums = std::array<double, kNumSums>;
+
+  [[nodiscard]] double estimate_from(double quadratic_form, const GroupSums& x) const;
+  [[nodiscard]] Pool rows() const { return {x_.points, y_.points, order_}; }
+  void centred_tile(std::size_t first_row, std::size_t first_column, MatrixView<double> tile) const;
+
+  Kernel kernel_;
+  SampleView x_;
+  SampleView y_;
+  std::vector<std::size_t> order_;
+  std::vector<double> weights_;  // per position; empty: all 1
+  MmdEstimate estimate_;
+  std::vector<double> row_means_;  // sum_j w_j k(z_i, z_j) / W
+  double grand_mean_ = 0.0;
+  Matrix<double> terms_;  // one row per sum, its terms divided by w
+  GroupSums totals_{};    // over all rows
+  double pooled_variance_ = 0.0;
+};
+
+}  // namespace kqd

@@ -1,0 +1,143 @@
+#include "metrics/prepare.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/fail.hpp"
+#include "directions/reference.hpp"
+#include "kernel/resolve.hpp"
+#include "metrics/data_warnings.hpp"
+#include "metrics/kqd_plan.hpp"
+#include "metrics/quadratic_guard.hpp"
+
+namespace kqd {
+namespace {
+
+// The rows of (X, Y) that leave the samples when the pooled positions `reference` are set aside.
+std::vector<std::size_t> rows_to_set_aside(const TestPool& pool, std::span<const std::size_t> reference,
+                                           const PlanRequest& request) {
+  if (!request.set_aside || reference.empty()) return {};
+  std::vector<std::size_t> rows;
+  for (const std::size_t position : reference) rows.push_back(pool.order[position]);
+  std::ranges::sort(rows);
+  return request.whole_units ? request.whole_units(rows) : rows;
+}
+
+std::vector<std::size_t> without(const std::vector<std::size_t>& order, const std::vector<std::size_t>& sorted_rows) {
+  std::vector<std::size_t> kept;
+  kept.reserve(order.size() - sorted_rows.size());
+  std::ranges::copy_if(order, std::back_inserter(kept),
+                       [&](std::size_t row) { return !std::ranges::binary_search(sorted_rows, row); });
+  return kept;
+}
+
+bool leaves_two_of_each(const TestPool& pool, const std::vector<std::size_t>& sorted_rows) {
+  const auto from_x =
+      static_cast<std::size_t>(std::ranges::lower_bound(sorted_rows, pool.x.size()) - sorted_rows.begin());
+  return from_x + 2 <= pool.x.size() && sorted_rows.size() - from_x + 2 <= pool.y.size();
+}
+
+// Draws directions, with fewer pooled reference points when setting them aside would leave a sample without two rows.
+struct Draw {
+  DrawnDirections drawn;
+  std::vector<std::size_t> set_aside;
+};
+
+Draw draw_for_test(const Kernel& kernel, const TestPool& pool, KqdOptions options, const PlanRequest& request,
+                   std::vector<std::string>& warnings) {
+  while (true) {
+    DrawnDirections drawn = draw_directions(kernel, pool.rows(), options.directions, options.seed);
+    std::vector<std::size_t> aside = rows_to_set_aside(pool, drawn.pooled_rows, request);
+    if (aside.empty() || leaves_two_of_each(pool, aside)) return {std::move(drawn), std::move(aside)};
+    const std::size_t fewer = drawn.num_reference / 2;
+    if (fewer < 1 || !options.directions.coefficients.empty()) {
+      fail(ErrorCode::empty_sample,
+           "setting {} pooled reference points aside leaves fewer than two rows in a sample; use another reference "
+           "measure or --set-aside no",
+           drawn.num_reference);
+    }
+    warnings.push_back(fmt::format("{} pooled reference points would leave too few rows to test; {} are used",
+                                   drawn.num_reference, fewer));
+    options.directions.num_reference = fewer;
+  }
+}
+
+// Everything that was drawn from the pool, made explicit: the same directions for other rows.
+KqdOptions freeze(const KqdOptions& options, const Directions& directions) {
+  KqdOptions frozen = options;
+  frozen.kernel = directions.kernel().spec();
+  if (const auto* kernel_directions = dynamic_cast<const KernelDirections*>(&directions)) {
+    frozen.directions.reference = ReferenceMeasure::points;
+    frozen.directions.reference_points = Matrix<double>(kernel_directions->reference());
+    frozen.directions.coefficients = Matrix<double>(kernel_directions->coefficients());
+  } else if (const auto* linear = dynamic_cast<const LinearDirections*>(&directions)) {
+    // u_i(x) = w_i . x is the linear kernel with reference points w_1..w_l and unit coefficients.
+    const std::size_t l = linear->count();
+    frozen.directions.family = DirectionFamily::gaussian;
+    frozen.directions.reference = ReferenceMeasure::points;
+    frozen.directions.reference_points = Matrix<double>(linear->weights());
+    frozen.directions.coefficients = Matrix<double>(l, l, 0.0);
+    for (std::size_t i = 0; i < l; ++i) frozen.directions.coefficients(i, i) = 1.0;
+  }
+  return frozen;
+}
+
+}  // namespace
+
+PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request, Over over,
+                         bool centered) {
+  if (options.directions.reference == ReferenceMeasure::balanced) {
+    fail(ErrorCode::invalid_option,
+         "reference balanced depends on the labels, so a test with it is not exact; use pooled, gaussian or uniform");
+  }
+  if (centered && !options.directions.normalise) {
+    fail(ErrorCode::invalid_option, "a centered discrepancy needs normalised directions (DirectionOptions::normalise)");
+  }
+  PreparedPlan prepared;
+  const Kernel kernel(resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings));
+  Draw draw = draw_for_test(kernel, pool, options, request, prepared.warnings);
+  const Directions& directions = *draw.drawn.directions;
+  std::ranges::move(draw.drawn.warnings, std::back_inserter(prepared.warnings));
+  prepared.num_set_aside = draw.set_aside.size();
+  prepared.rows = without(pool.order, draw.set_aside);
+  prepared.num_directions = directions.count();
+  prepared.num_reference = draw.drawn.num_reference;
+  prepared.frozen = freeze(options, directions);
+
+  std::unique_ptr<const MmdPlan> mmd;
+  if (centered) {
+    require_affordable(prepared.rows.size(), pool.x.dim(), options.allow_quadratic,
+                       "the MMD of the centered discrepancy");
+    mmd = std::make_unique<MmdPlan>(directions.kernel(), pool, prepared.rows, MmdEstimate::v_squared, options.threads);
+  }
+  auto plan = std::make_unique<KqdPlan>(directions, pool, prepared.rows, options, over, std::move(mmd));
+  if (plan->num_flat() > 0) {
+    prepared.warnings.push_back(
+        flat_directions_warning(plan->num_flat(), prepared.num_directions, directions.kernel().spec()));
+  }
+  prepared.pooled_scale = plan->pooled_scale();
+  prepared.plan = std::move(plan);
+  return prepared;
+}
+
+PreparedPlan prepare_mmd(const TestPool& pool, const KqdOptions& options, const PlanRequest& /*request*/,
+                         MmdEstimate estimate) {
+  for (const auto& [sample, name] : {std::pair{&pool.x, "X"}, std::pair{&pool.y, "Y"}}) {
+    if (estimate == MmdEstimate::u && sample->size() < 2) {
+      fail(ErrorCode::empty_sample, "{} has one row, the unbiased MMD needs at least two (mmd-v takes one)", name);
+    }
+  }
+  require_affordable(pool.order.size(), pool.x.dim(), options.allow_quadratic, "the MMD");
+  PreparedPlan prepared;
+  prepared.frozen = options;
+  prepared.frozen.kernel =
+      resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings);
+  prepared.rows = pool.order;
+  auto plan = std::make_unique<MmdPlan>(Kernel(prepared.frozen.kernel), pool, pool.order, estimate, options.threads);
+  const double variance = plan->pooled_variance();
+  prepared.pooled_scale = estimate == MmdEstimate::v_root ? std::sqrt(variance) : variance;
+  prepared.plan = std::move(plan);
+  return prepared;
+}
+
+}  // namespace kqd

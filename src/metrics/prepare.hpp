@@ -1,0 +1,19 @@
+#pragma once
+#include "kqd/metrics/discrepancy.hpp"
+#include "metrics/mmd_plan.hpp"
+#include "metrics/over_directions.hpp"
+#include "metrics/test_pool.hpp"
+
+namespace kqd {
+
+/// Prepares e-KQD (mean) or sup-KQD (maximum), centered or not. Reference points that are pooled rows are spikes of
+/// their own directions (methods A4): with `set_aside` they leave the samples, together with the rows their design
+/// binds them to. Throws Error{invalid_option} for the balanced reference measure, which depends on the labels.
+[[nodiscard]] PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
+                                       Over over, bool centered);
+
+/// Prepares an estimate of the MMD.
+[[nodiscard]] PreparedPlan prepare_mmd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
+                                       MmdEstimate estimate);
+
+}  // namespace kqd

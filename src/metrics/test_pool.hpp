@@ -1,0 +1,52 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/pool.hpp"
+#include "kqd/core/plan.hpp"
+#include "kqd/metrics/discrepancy.hpp"
+
+namespace kqd {
+
+/// The two samples of a test as one pool, before any arithmetic: rows in a label-blind random order.
+struct TestPool {
+  SampleView x;  ///< no rows of weight 0
+  SampleView y;
+  std::vector<std::size_t> order;  ///< position -> row of (X, Y)
+
+  [[nodiscard]] Pool rows() const { return {x.points, y.points, order}; }
+  [[nodiscard]] bool weighted() const { return x.weighted() || y.weighted(); }
+  /// The weight of a row of (X, Y); 1 where its sample has none.
+  [[nodiscard]] double weight_of_row(std::size_t row) const;
+};
+
+/// Puts the rows in an order that depends on what they hold and on the seed, not on where they stand or to which sample
+/// they belong: rows are ordered by a seeded hash of their values and weight, equal rows by random bits. So whatever is
+/// computed from the ordered pool is label-blind for every seed, and a test does not change when the rows of a sample
+/// are given in another order.
+[[nodiscard]] TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads);
+
+/// What a test asks of a plan besides the statistic's own options.
+struct PlanRequest {
+  bool set_aside = true;  ///< pooled reference points leave the samples
+  /// Adds to some rows of (X, Y) those that must leave together with them, by the design of the test.
+  std::function<std::vector<std::size_t>(std::span<const std::size_t> rows)> whole_units;
+};
+
+/// A statistic prepared on a pool, and what a report says of it.
+struct PreparedPlan {
+  std::unique_ptr<const Plan> plan;
+  std::vector<std::size_t> rows;  ///< position of the plan -> row of (X, Y); what is missing was set aside
+  std::size_t num_set_aside = 0;
+  double pooled_scale = 0.0;  ///< spread of the pool in the units of the statistic: what effect sizes divide by
+  KqdOptions frozen;          ///< the options with all that came from the pool made explicit
+  std::size_t num_directions = 0;
+  std::size_t num_reference = 0;
+  std::vector<std::string> warnings;
+};
+
+}  // namespace kqd

@@ -1,0 +1,108 @@
+#include <fmt/format.h>
+
+#include <string>
+
+#include "kqd/metrics/methods.hpp"
+#include "kqd/version.hpp"
+#include "report/fields.hpp"
+
+namespace kqd {
+namespace {
+
+Made made(const TwoSampleResult& result, const TwoSampleOptions& options) {
+  return {result.kernel, result.num_directions, result.num_reference, result.num_set_aside, options.statistic};
+}
+
+std::string design_phrase(const TwoSampleOptions& options) {
+  if (options.calibration == Calibration::sign_flip) return "swaps of x_i and y_i";
+  switch (options.test.design.kind) {
+    case DesignKind::independent:
+      return "labellings";
+    case DesignKind::paired:
+      return "swaps within pairs";
+    case DesignKind::blocks:
+      return "labellings within blocks";
+    case DesignKind::clusters:
+      return "labellings of whole clusters";
+  }
+  return "";
+}
+
+// "p-value 0.012 (95 % interval 0.007 to 0.02 for ...)": what the number is, and how sure it is.
+std::string pvalue_phrase(const TestOutcome& test, double confidence) {
+  std::string text = fmt::format("{:.4g}", test.pvalue);
+  if (test.enumerated) return text + "  (exact: all labellings were evaluated)";
+  return text + fmt::format("  ({:g} % interval {:.3g} to {:.3g}{})", 100.0 * confidence, test.pvalue_lower,
+                            test.pvalue_upper, test.stopped_early ? ", anytime-valid" : "");
+}
+
+std::string count_phrase(const TestOutcome& test, const TwoSampleOptions& options) {
+  const std::string what = design_phrase(options);
+  if (test.enumerated)
+    return fmt::format("all {} {}; {} as far apart or further", test.n_resamples, what, test.n_exceed);
+  return fmt::format("{} random {}{}; {} as far apart or further", test.n_resamples, what,
+                     test.stopped_early ? " (stopped early)" : "", test.n_exceed);
+}
+
+std::string decision_phrase(const TestOutcome& test, double alpha) {
+  return test.reject ? fmt::format("different: p <= {:g}, equal distributions are rejected at this level", alpha)
+                     : fmt::format("no difference found at level {:g}", alpha);
+}
+
+std::string effect_phrase(const TwoSampleResult& result, double confidence) {
+  std::string text = fmt::format("{:.3g}", result.effect_size);
+  if (result.effect_interval) {
+    text += fmt::format("  ({:g} % interval {:.3g} to {:.3g})", 100.0 * confidence, result.effect_interval->lower,
+                        result.effect_interval->upper);
+  }
+  return text + "  beyond chance, in units of the pooled spread";
+}
+
+}  // namespace
+
+std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
+  const MethodInfo& method = find_method(run.method);
+  const TestOutcome& test = result.test;
+  std::string text = fmt::format("\nTwo-sample test by {}: {}\n\n", method.id, method.summary);
+  text += data_lines(run) + "\n";
+  text += line("statistic", fmt::format("{:.6g}  (under chance {:.6g} +- {:.2g})", test.statistic,
+                                        test.permutation_mean, test.permutation_sd));
+  text += line("p-value", pvalue_phrase(test, options.test.confidence));
+  text += line("effect size", effect_phrase(result, options.test.confidence));
+  text += line("decision", decision_phrase(test, options.test.alpha));
+  text += "\n" + setting_lines(made(result, options));
+  text += line("calibration", count_phrase(test, options)) + run_line(options.statistic, run);
+  return text + warning_lines(result.warnings) + "\n";
+}
+
+std::string test_json(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
+  const TestOutcome& test = result.test;
+  Json json;
+  json["schema"] = "kqd.test/1";
+  json["version"] = kVersion;
+  json["method"] = run.method;
+  json["statistic"] = test.statistic;
+  json["pvalue"] = test.pvalue;
+  json["n_exceed"] = test.n_exceed;
+  json["n_resamples"] = test.n_resamples;
+  json["pvalue_ci"] = {test.pvalue_lower, test.pvalue_upper};
+  json["confidence"] = options.test.confidence;
+  json["reject"] = test.reject;
+  json["alpha"] = options.test.alpha;
+  json["enumerated"] = test.enumerated;
+  json["stopped_early"] = test.stopped_early;
+  json["early_stop"] = to_string(options.test.early_stop);
+  json["calibration"] = to_string(options.calibration);
+  json["design"] = to_string(options.test.design.kind);
+  json["permutation_mean"] = test.permutation_mean;
+  json["permutation_sd"] = test.permutation_sd;
+  json["effect_size"] = result.effect_size;
+  json["effect_size_ci"] =
+      result.effect_interval ? Json{result.effect_interval->lower, result.effect_interval->upper} : Json(nullptr);
+  json["per_direction"] = result.per_direction;
+  if (options.test.keep_null_distribution) json["null_distribution"] = test.null_distribution;
+  add_setting_fields(json, made(result, options), run, result.warnings);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace kqd

@@ -1,0 +1,177 @@
+#include "kqd/synthetic/problems.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <new>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "core/random.hpp"
+#include "core/text.hpp"
+#include "synthetic/coordinate_law.hpp"
+#include "synthetic/laws.hpp"
+#include "synthetic/settings.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kAnyDim = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kRowsPerBlock = 1024;
+
+// Large enough for anybody, and no draw of a law with such a scale overflows.
+constexpr double kHuge = 1e100;
+constexpr double kManyCoordinates = 1e9;
+
+constexpr ParameterInfo kLaw = {"law", 0, 0, kCoordinateLaws.size() - 1, true, "law of a coordinate", kCoordinateLaws};
+constexpr ParameterInfo kDf = {"df", 3, 0.5, 1e6, false, "degrees of freedom of Student's t; with law = student"};
+constexpr ParameterInfo kLevels = {
+    "levels", 5, 2, 1e9, true, "how many values 0, 1, ..., each equally likely; with law = discrete"};
+
+constexpr std::array<ParameterInfo, 2> kPowerDecay = {{
+    {"variance", 4, 0, kHuge, false, "variance of the changed coordinates of Y; 1 is the null"},
+    {"k", 3, 0, kManyCoordinates, true, "how many coordinates change, from the first on"},
+}};
+constexpr std::array<ParameterInfo, 1> kLaplaceGaussian = {{
+    {"scale", 0, 0, kHuge, false, "standard deviation s of both laws; 0 draws it from U(1/2, 1), once per seed"},
+}};
+constexpr std::array<ParameterInfo, 2> kMixture = {{
+    {"sd", 2, 0, kHuge, false, "standard deviation of Y's component at (-mean, -mean); 1 is the null"},
+    {"mean", 20, 0, kHuge, false, "distance of the four centres from both axes"},
+}};
+constexpr std::array<ParameterInfo, 3> kPerturbedUniform = {{
+    {"perturbations", 2, 1, 1000, true, "cells p along each axis, each with its own perturbation"},
+    {"scale", 0.5, 0, 1, false, "height c of a perturbation before p^-smoothness; 0 is the null"},
+    {"smoothness", 0, 0, 100, false, "Sobolev smoothness s: the height is c p^-s"},
+}};
+constexpr std::array<ParameterInfo, 4> kBlobs = {{
+    {"stretch", 2, 0, kHuge, false, "first eigenvalue of Y's covariance, the second is 1; 1 is the null"},
+    {"angle", 45, -360, 360, false, "rotation of Y's covariance, in degrees"},
+    {"grid", 4, 1, 1000, true, "centres along each axis"},
+    {"spacing", 5, 0, kHuge, false, "distance of neighbouring centres"},
+}};
+constexpr std::array<ParameterInfo, 5> kMeanShift = {{
+    {"delta", 0.5, -kHuge, kHuge, false, "shift of Y; 0 is the null"},
+    {"k", 1, 0, kManyCoordinates, true, "how many coordinates are shifted, from the first on"},
+    kLaw,
+    kDf,
+    kLevels,
+}};
+constexpr std::array<ParameterInfo, 3> kNull = {kLaw, kDf, kLevels};
+
+struct Problem {
+  ProblemInfo info;
+  LawPair (*laws)(ProblemSettings& settings);
+};
+
+constexpr std::array<Problem, 7> kProblems = {{
+    {{"power-decay", "normal laws that differ in the variance of a few of many coordinates", "N(0, I_d)",
+      "N(0, diag(variance, .., variance, 1, .., 1)), k times variance", kPowerDecay, 32, 1, kAnyDim,
+      "Wang, Gao, Xie: Two-sample Test with Kernel Projected Wasserstein Distance (AISTATS 2022), experiment A"},
+     power_decay},
+    {{"laplace-gaussian", "laws of the same mean and variance that differ in their tails",
+      "Laplace(0, s/sqrt(2)) in each coordinate", "N(0, s^2 I_d)", kLaplaceGaussian, 1, 1, kAnyDim,
+      "Naslidnyk, Chau, Briol, Muandet: Kernel Quantile Embeddings (ICML 2025), section 5"},
+     laplace_gaussian},
+    {{"mixture", "four far normal laws, one of which changes its spread",
+      "equal mixture of N((+-mean, +-mean, 0, ..), I_d)", "the same with covariance sd^2 I_d at (-mean, -mean, 0, ..)",
+      kMixture, 2, 2, kAnyDim, "Biggs, Schrab, Gretton: MMD-FUSE (NeurIPS 2023)"},
+     mixture},
+    {{"perturbed-uniform", "a uniform law with small smooth waves, against a uniform law",
+      "density 1 + c p^-s sum_i theta_i prod_r e G(p x_r - i_r), theta_i = +-1 drawn once per seed", "U([0, 1]^d)",
+      kPerturbedUniform, 1, 1, 2,
+      "Schrab et al.: MMD Aggregated Two-Sample Test (JMLR 2023), section 5.4; Biggs, Schrab, Gretton: MMD-FUSE "
+      "(NeurIPS 2023)"},
+     perturbed_uniform},
+    {{"blobs", "a grid of normal laws whose covariance is stretched and turned",
+      "equal mixture over the grid of N(centre, I_2)",
+      "equal mixture over the grid of N(centre, R diag(stretch, 1) R'), R a rotation by angle", kBlobs, 2, 2, 2,
+      "Gretton et al.: Optimal kernel choice for large-scale two-sample tests (NeurIPS 2012)"},
+     blobs},
+    {{"mean-shift", "the same law, moved along the first coordinates", "law in each coordinate, independent",
+      "the same + delta (1, .., 1, 0, .., 0), k ones", kMeanShift, 10, 1, kAnyDim, "textbook"},
+     mean_shift},
+    {{"null", "both samples of the same law, for checks of the level", "law in each coordinate, independent",
+      "the same", kNull, 10, 1, kAnyDim, "textbook"},
+     same_law},
+}};
+
+constexpr auto kInfos = [] {
+  std::array<ProblemInfo, kProblems.size()> infos{};
+  std::ranges::transform(kProblems, infos.begin(), &Problem::info);
+  return infos;
+}();
+
+const Problem& find(std::string_view id) {
+  const auto* const found = std::ranges::find(kProblems, id, [](const Problem& problem) { return problem.info.id; });
+  if (found != kProblems.end()) return *found;
+  std::array<std::string_view, kProblems.size()> known;
+  std::ranges::transform(kInfos, known.begin(), &ProblemInfo::id);
+  fail(ErrorCode::invalid_option, "problem \"{}\" is unknown, expected one of {}{}", id, join(known),
+       suggestion(id, known));
+}
+
+double value_from_text(const ProblemInfo& problem, const ParameterInfo& parameter, std::string_view text) {
+  if (parameter.choices.empty()) {
+    if (const auto number = parse_number(text)) return *number;
+  } else {
+    const auto choice = std::ranges::find(parameter.choices, text);
+    if (choice != parameter.choices.end()) return static_cast<double>(choice - parameter.choices.begin());
+  }
+  fail(ErrorCode::invalid_option, "{}: {} = \"{}\", needs {}{}", problem.id, parameter.name, text,
+       parameter_range(parameter), suggestion(text, parameter.choices));
+}
+
+Matrix<double> allocate_rows(std::string_view field, std::size_t num_rows, std::size_t dim) {
+  try {
+    if (num_rows <= std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double) / dim) return {num_rows, dim};
+  } catch (const std::bad_alloc&) {  // told below, as the same lack
+  }
+  fail(ErrorCode::resource_limit, "ProblemRequest::{} = {} rows of {} numbers do not fit in memory", field, num_rows,
+       dim);
+}
+
+void draw_rows(const RowLaw& law, Seed seed, Purpose purpose, ThreadCount threads, Matrix<double>& rows) {
+  parallel_for_blocks(rows.rows(), kRowsPerBlock, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      RandomStream stream(seed, purpose, i);
+      law(stream, rows.row(i));
+    }
+  });
+}
+
+}  // namespace
+
+std::span<const ProblemInfo> problems() {
+  return kInfos;
+}
+
+const ProblemInfo& find_problem(std::string_view id) {
+  return find(id).info;
+}
+
+void set_parameter(ProblemRequest& request, std::string_view assignment) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos) {
+    fail(ErrorCode::invalid_option, "\"{}\" sets no parameter, expected name=value", assignment);
+  }
+  const ProblemInfo& problem = find_problem(request.name);
+  const ParameterInfo& parameter = find_parameter(problem, trim(assignment.substr(0, equals)));
+  request.parameters[std::string(parameter.name)] =
+      value_from_text(problem, parameter, trim(assignment.substr(equals + 1)));
+}
+
+SyntheticPair make_problem(const ProblemRequest& request, ThreadCount threads) {
+  const Problem& problem = find(request.name);
+  ProblemSettings settings(problem.info, request);
+  const LawPair laws = problem.laws(settings);
+  SyntheticPair pair;
+  pair.x.points = allocate_rows("n_x", request.n_x, settings.dim());
+  pair.y.points = allocate_rows("n_y", request.n_y, settings.dim());
+  draw_rows(laws.x, request.seed, Purpose::synthetic_x, threads, pair.x.points);
+  draw_rows(laws.y, request.seed, Purpose::synthetic_y, threads, pair.y.points);
+  pair.parameters = settings.values();
+  return pair;
+}
+
+}  // namespace kqd

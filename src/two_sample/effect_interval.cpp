@@ -1,0 +1,60 @@
+#include "two_sample/effect_interval.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "core/random.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kNumHalves = 200;
+
+Sample random_half(const SampleView& sample, RandomStream& stream) {
+  const std::size_t count = sample.size() / 2;
+  const auto rows = sample_without_replacement(sample.size(), count, stream);
+  Sample half{Matrix<double>(count, sample.dim()), std::vector<double>(sample.weighted() ? count : 0), {}};
+  for (std::size_t i = 0; i < count; ++i) {
+    std::ranges::copy(sample.points.row(rows[i]), half.points.row(i).begin());
+    if (sample.weighted()) half.weights[i] = sample.weights[rows[i]];
+  }
+  return half;
+}
+
+// The value at a fraction of the sorted list, by linear interpolation.
+double sorted_quantile(const std::vector<double>& sorted, double fraction) {
+  const double place = fraction * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+}  // namespace
+
+Interval effect_interval(const MethodInfo& method, const KqdOptions& frozen, const SampleView& x, const SampleView& y,
+                         const EffectEstimate& estimate, double confidence) {
+  if (x.size() < 4 || y.size() < 4) {
+    fail(ErrorCode::empty_sample, "an interval for the effect size needs at least 4 rows per sample, got {} and {}",
+         x.size(), y.size());
+  }
+  std::vector<double> deviations(kNumHalves);
+  KqdOptions options = frozen;
+  options.threads = ThreadCount{1};
+  parallel_for_blocks(kNumHalves, 1, frozen.threads, [&](std::size_t k, std::size_t) {
+    RandomStream stream(frozen.seed, Purpose::effect_interval, k);
+    const Sample half_x = random_half(x, stream);
+    const Sample half_y = random_half(y, stream);
+    const double statistic = method.distance(half_x, half_y, options).statistic;
+    const double bias = std::sqrt(2.0) * estimate.permutation_mean;
+    deviations[k] = (statistic - bias) / estimate.pooled_scale - estimate.effect_size;
+  });
+  std::ranges::sort(deviations);
+  const double tail = 0.5 * (1.0 - confidence);
+  return {.lower = estimate.effect_size - sorted_quantile(deviations, 1.0 - tail),
+          .upper = estimate.effect_size - sorted_quantile(deviations, tail)};
+}
+
+}  // namespace kqd

@@ -1,0 +1,126 @@
+#include "kqd/two_sample/two_sample_test.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "core/executor.hpp"
+#include "core/names.hpp"
+#include "kqd/metrics/methods.hpp"
+#include "kqd/testing/labelling.hpp"
+#include "metrics/data_warnings.hpp"
+#include "metrics/kqd_plan.hpp"
+#include "metrics/test_pool.hpp"
+#include "two_sample/effect_interval.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::array<Name<Calibration>, 2> kCalibrations = {{
+    {Calibration::permutation, "permutation"},
+    {Calibration::sign_flip, "sign-flip"},
+}};
+
+constexpr std::array<Name<EarlyStop>, 3> kEarlyStops = {{
+    {EarlyStop::none, "none"},
+    {EarlyStop::besag_clifford, "besag-clifford"},
+    {EarlyStop::betting, "betting"},
+}};
+
+// The design whose labellings the test draws from: swaps within pairs when it is calibrated by sign flips.
+Design calibrated_design(const TwoSampleOptions& options, const MethodInfo& method, SampleSizes sizes) {
+  if (options.calibration == Calibration::permutation) return options.test.design;
+  if (!method.sign_flip) {
+    fail(ErrorCode::invalid_option, "calibration sign-flip is not valid for {}, expected permutation", method.id);
+  }
+  if (sizes.x != sizes.y) {
+    fail(ErrorCode::invalid_option, "calibration sign-flip needs samples of equal size, got {} and {}", sizes.x,
+         sizes.y);
+  }
+  if (options.test.design.kind != DesignKind::independent && options.test.design.kind != DesignKind::paired) {
+    fail(ErrorCode::invalid_option, "calibration sign-flip goes with the independent and the paired design alone");
+  }
+  return Design::paired();
+}
+
+// Rows of weight 0 leave both samples; a design that names rows cannot lose some of them unseen.
+void require_positive_weights(const SampleView& given, const SampleView& kept, const Design& design,
+                              std::string_view name) {
+  if (given.size() == kept.size() || design.kind == DesignKind::independent) return;
+  fail(ErrorCode::invalid_weights, "{}: {} rows of weight 0 in a design that binds rows together; leave them out first",
+       name, given.size() - kept.size());
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  std::ranges::copy(more, std::back_inserter(to));
+}
+
+}  // namespace
+
+Calibration parse_calibration(std::string_view text) {
+  return value_of(kCalibrations, text, "calibration");
+}
+std::string to_string(Calibration calibration) {
+  return std::string(name_of(kCalibrations, calibration));
+}
+EarlyStop parse_early_stop(std::string_view text) {
+  return value_of(kEarlyStops, text, "early-stop");
+}
+std::string to_string(EarlyStop rule) {
+  return std::string(name_of(kEarlyStops, rule));
+}
+
+TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_given, const TwoSampleOptions& options,
+                                const RunControl* control) {
+  const StopScope stoppable(control);
+  const MethodInfo& method = find_method(options.method);
+  const KqdOptions& statistic = options.statistic;
+  TestOptions test = options.test;
+  test.seed = statistic.seed;
+  test.threads = statistic.threads;
+  validate(statistic);
+  validate(test);
+  validate_pair(x_given, y_given, statistic.threads);
+  Sample x_storage;
+  Sample y_storage;
+  const SampleView x = without_zero_weights(x_given, x_storage);
+  const SampleView y = without_zero_weights(y_given, y_storage);
+  const SampleSizes sizes{x.size(), y.size()};
+  test.design = calibrated_design(options, method, sizes);
+  require_positive_weights(x_given, x, test.design, "X");
+  require_positive_weights(y_given, y, test.design, "Y");
+  validate(test.design, sizes);
+
+  TwoSampleResult result;
+  warn_about_data(x, y, result.warnings);
+  const TestPool pool = make_test_pool(x, y, statistic.seed, statistic.threads);
+  const PlanRequest request{.set_aside = options.set_aside, .whole_units = [&](std::span<const std::size_t> rows) {
+                              return whole_units(test.design, sizes, rows);
+                            }};
+  const PreparedPlan prepared = method.prepare(pool, statistic, request);
+  append(result.warnings, prepared.warnings);
+  const LabellingSource source(test.design, sizes, prepared.rows, statistic.seed);
+  result.test = permutation_test(*prepared.plan, source, test, control);
+  append(result.warnings, result.test.warnings);
+
+  result.kernel = prepared.frozen.kernel;
+  result.num_directions = prepared.num_directions;
+  result.num_reference = prepared.num_reference;
+  result.num_set_aside = prepared.num_set_aside;
+  if (prepared.pooled_scale > 0.0) {
+    result.effect_size = (result.test.statistic - result.test.permutation_mean) / prepared.pooled_scale;
+  }
+  if (const auto* plan = dynamic_cast<const KqdPlan*>(prepared.plan.get())) {
+    LabelBatch observed;
+    source.fill(LabellingMode::random, 0, 1, observed);
+    result.per_direction = plan->per_direction(observed, 0, statistic.threads);
+  }
+  if (options.effect_interval && prepared.pooled_scale > 0.0) {
+    const EffectEstimate estimate{result.effect_size, result.test.permutation_mean, prepared.pooled_scale};
+    result.effect_interval = effect_interval(method, prepared.frozen, x, y, estimate, test.confidence);
+  }
+  return result;
+}
+
+}  // namespace kqd

@@ -1,0 +1,196 @@
+#include "kqd/synthetic/problems.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kqd/core/error.hpp"
+
+namespace kqd {
+namespace {
+
+std::vector<double> first_rows(const Sample& sample, std::size_t count) {
+  const auto values = sample.points.values().first(count * sample.points.cols());
+  return {values.begin(), values.end()};
+}
+
+std::vector<double> all_rows(const Sample& sample) {
+  return first_rows(sample, sample.points.rows());
+}
+
+// The sentence of the error that a call throws, after a check of its code.
+template <class Call>
+std::string refusal(Call call, ErrorCode code = ErrorCode::invalid_option) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), code) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+std::string refusal_of(const ProblemRequest& request, ErrorCode code = ErrorCode::invalid_option) {
+  return refusal([&] { (void)make_problem(request); }, code);
+}
+
+std::string refusal_of_setting(const std::string& problem, const std::string& assignment) {
+  ProblemRequest request{.name = problem};
+  return refusal([&] { set_parameter(request, assignment); });
+}
+
+TEST(Problems, registry_lists_each_id_once_with_defaults_in_range) {
+  std::vector<std::string_view> ids;
+  for (const ProblemInfo& problem : problems()) {
+    ids.push_back(problem.id);
+    EXPECT_EQ(find_problem(problem.id).id, problem.id);
+    EXPECT_LE(problem.lowest_dim, problem.default_dim);
+    EXPECT_LE(problem.default_dim, problem.highest_dim);
+    EXPECT_FALSE(problem.summary.empty() || problem.x_law.empty() || problem.y_law.empty());
+    std::set<std::string_view> names;
+    for (const ParameterInfo& parameter : problem.parameters) {
+      EXPECT_TRUE(names.insert(parameter.name).second) << parameter.name;
+      EXPECT_LE(parameter.lowest, parameter.default_value);
+      EXPECT_LE(parameter.default_value, parameter.highest);
+      EXPECT_FALSE(parameter.meaning.empty());
+    }
+  }
+  EXPECT_EQ(ids, (std::vector<std::string_view>{"power-decay", "laplace-gaussian", "mixture", "perturbed-uniform",
+                                                "blobs", "mean-shift", "null"}));
+}
+
+TEST(Problems, defaults_give_samples_of_the_sizes_asked_for_and_report_every_parameter) {
+  for (const ProblemInfo& problem : problems()) {
+    const auto pair = make_problem({.name = std::string(problem.id), .n_x = 30, .n_y = 40});
+    EXPECT_EQ(pair.x.points.rows(), 30U);
+    EXPECT_EQ(pair.y.points.rows(), 40U);
+    EXPECT_EQ(pair.x.points.cols(), problem.default_dim);
+    EXPECT_NO_THROW(validate_pair(pair.x, pair.y));
+    EXPECT_EQ(pair.parameters.size(), problem.parameters.size());
+    for (const ParameterInfo& parameter : problem.parameters) {
+      EXPECT_TRUE(pair.parameters.contains(std::string(parameter.name)));
+    }
+  }
+}
+
+TEST(Problems, more_rows_keep_the_first_ones) {
+  for (const ProblemInfo& problem : problems()) {
+    const std::string name(problem.id);
+    const auto few = make_problem({.name = name, .n_x = 7, .n_y = 11, .seed = Seed{4}});
+    const auto many = make_problem({.name = name, .n_x = 3000, .n_y = 1100, .seed = Seed{4}});
+    EXPECT_EQ(all_rows(few.x), first_rows(many.x, 7)) << name;
+    EXPECT_EQ(all_rows(few.y), first_rows(many.y, 11)) << name;
+  }
+}
+
+TEST(Problems, thread_count_changes_no_bit) {
+  for (const ProblemInfo& problem : problems()) {
+    const ProblemRequest request{.name = std::string(problem.id), .n_x = 5000, .n_y = 2049, .seed = Seed{8}};
+    const auto one = make_problem(request, ThreadCount{1});
+    for (unsigned threads = 2; threads <= 8; ++threads) {
+      const auto more = make_problem(request, ThreadCount{threads});
+      EXPECT_EQ(all_rows(one.x), all_rows(more.x)) << problem.id;
+      EXPECT_EQ(all_rows(one.y), all_rows(more.y)) << problem.id;
+    }
+  }
+}
+
+// Continuous laws: two equal numbers among these few thousand would betray a shared stream.
+TEST(Problems, no_number_returns_in_another_row_sample_or_seed) {
+  for (const ProblemInfo& problem : problems()) {
+    std::set<double> seen;
+    std::size_t drawn = 0;
+    for (const std::uint64_t seed : {0ULL, 1ULL, 1ULL << 63U}) {
+      const auto pair = make_problem({.name = std::string(problem.id), .n_x = 100, .n_y = 100, .seed = Seed{seed}});
+      for (const Sample* sample : {&pair.x, &pair.y}) {
+        for (const double v : sample->points.values()) seen.insert(v);
+        drawn += sample->points.values().size();
+      }
+    }
+    EXPECT_EQ(seen.size(), drawn) << problem.id;
+  }
+}
+
+TEST(Problems, parameters_at_either_end_of_their_range_give_finite_numbers) {
+  for (const ProblemInfo& problem : problems()) {
+    for (const ParameterInfo& parameter : problem.parameters) {
+      for (const double value : {parameter.lowest, parameter.highest}) {
+        ProblemRequest request{.name = std::string(problem.id), .n_x = 200, .n_y = 200};
+        request.parameters[std::string(parameter.name)] = value;
+        if (parameter.name == "df") set_parameter(request, "law=student");
+        if (parameter.name == "levels") set_parameter(request, "law=discrete");
+        if (parameter.name == "k" && value > 0.0) request.parameters["k"] = static_cast<double>(problem.default_dim);
+        const auto pair = make_problem(request);
+        EXPECT_NO_THROW(validate_pair(pair.x, pair.y)) << problem.id << " " << parameter.name << " " << value;
+      }
+    }
+  }
+}
+
+TEST(SetParameter, takes_numbers_and_words) {
+  ProblemRequest request{.name = "null"};
+  set_parameter(request, "law=student");
+  set_parameter(request, " df = 2.5 ");
+  EXPECT_EQ(request.parameters, (std::map<std::string, double>{{"df", 2.5}, {"law", 1.0}}));
+  set_parameter(request, "law=cauchy");
+  EXPECT_EQ(request.parameters.at("law"), 3.0);
+}
+
+TEST(SetParameter, names_what_it_does_not_understand) {
+  EXPECT_EQ(refusal_of_setting("mixture", "sd"), "\"sd\" sets no parameter, expected name=value");
+  EXPECT_EQ(refusal_of_setting("mixture", "sd=wide"), "mixture: sd = \"wide\", needs a number in [0, 1e+100]");
+  EXPECT_EQ(refusal_of_setting("null", "law=studnet"),
+            "null: law = \"studnet\", needs one of normal, student, discrete, cauchy; did you mean student?");
+  EXPECT_EQ(refusal_of_setting("null", "fd=3"),
+            "null has no parameter \"fd\", expected one of law, df, levels; did you mean df?");
+  EXPECT_EQ(refusal_of_setting("mixtrue", "sd=1"),
+            "problem \"mixtrue\" is unknown, expected one of power-decay, laplace-gaussian, mixture, "
+            "perturbed-uniform, blobs, mean-shift, null; did you mean mixture?");
+}
+
+TEST(ParameterText, is_what_a_user_writes) {
+  const ParameterInfo& law = find_problem("null").parameters[0];
+  EXPECT_EQ(parameter_text(law, 1.0), "student");
+  EXPECT_EQ(parameter_text(law, 17.0), "17");
+  EXPECT_EQ(parameter_range(law), "one of normal, student, discrete, cauchy");
+  const ParameterInfo& perturbations = find_problem("perturbed-uniform").parameters[0];
+  EXPECT_EQ(parameter_text(perturbations, 2.0), "2");
+  EXPECT_EQ(parameter_range(perturbations), "a whole number in [1, 1000]");
+}
+
+TEST(MakeProblem, refuses_with_field_value_and_bound) {
+  EXPECT_EQ(refusal_of({.name = "null", .n_x = 0}), "ProblemRequest::n_x = 0, needs >= 1");
+  EXPECT_EQ(refusal_of({.name = "null", .n_y = 0}), "ProblemRequest::n_y = 0, needs >= 1");
+  EXPECT_EQ(refusal_of({.name = "blobs", .dim = 3}), "blobs: dim = 3, needs 2");
+  EXPECT_EQ(refusal_of({.name = "perturbed-uniform", .dim = 3}), "perturbed-uniform: dim = 3, needs 1 to 2");
+  EXPECT_EQ(refusal_of({.name = "mixture", .dim = 1}), "mixture: dim = 1, needs >= 2");
+  EXPECT_EQ(refusal_of({.name = "power-decay", .dim = 2}), "power-decay: k = 3, needs at most dim = 2");
+  EXPECT_EQ(refusal_of({.name = "mixture", .parameters = {{"sd", -1}}}),
+            "mixture: sd = -1, needs a number in [0, 1e+100]");
+  EXPECT_EQ(refusal_of({.name = "mixture", .parameters = {{"sd", std::nan("")}}}),
+            "mixture: sd = nan, needs a number in [0, 1e+100]");
+  EXPECT_EQ(refusal_of({.name = "mixture", .parameters = {{"mean", std::numeric_limits<double>::infinity()}}}),
+            "mixture: mean = inf, needs a number in [0, 1e+100]");
+  EXPECT_EQ(refusal_of({.name = "blobs", .parameters = {{"grid", 2.5}}}),
+            "blobs: grid = 2.5, needs a whole number in [1, 1000]");
+  EXPECT_EQ(refusal_of({.name = "blobs", .parameters = {{"strech", 2}}}),
+            "blobs has no parameter \"strech\", expected one of stretch, angle, grid, spacing; did you mean stretch?");
+  EXPECT_EQ(refusal_of({.name = "null", .parameters = {{"df", 5}}}),
+            "null: df is set but law = normal does not use it, needs law = student");
+  EXPECT_EQ(refusal_of({.name = "null", .parameters = {{"law", 3}, {"levels", 5}}}),
+            "null: levels is set but law = cauchy does not use it, needs law = discrete");
+}
+
+TEST(MakeProblem, refuses_rows_beyond_the_memory) {
+  const std::size_t too_many = std::numeric_limits<std::size_t>::max() / 4;
+  EXPECT_EQ(refusal_of({.name = "null", .n_x = too_many}, ErrorCode::resource_limit),
+            "ProblemRequest::n_x = 4611686018427387903 rows of 10 numbers do not fit in memory");
+}
+
+}  // namespace
+}  // namespace kqd

@@ -1,0 +1,200 @@
+// Every plan against direct recomputation: the rows of each labelling are copied into two samples, and the distance of
+// the same method is taken with the directions frozen. Nothing sorted once, nothing scanned.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/random.hpp"
+#include "kqd/kqd.hpp"
+#include "kqd/testing/labelling.hpp"
+#include "metrics/test_pool.hpp"
+
+namespace kqd {
+namespace {
+
+struct Case {
+  std::string name;
+  std::size_t nx;
+  std::size_t ny;
+  bool weighted = false;
+  bool ties = false;
+};
+
+Sample draw(std::size_t n, std::size_t dim, const Case& c, std::uint64_t stream_index) {
+  RandomStream stream(Seed{77}, Purpose::test_data, stream_index);
+  Sample sample{Matrix<double>(n, dim), {}, {}};
+  for (double& v : sample.points.values()) v = c.ties ? std::floor(2.0 * stream.normal()) : stream.normal();
+  if (c.weighted) {
+    for (std::size_t i = 0; i < n; ++i) sample.weights.push_back(0.25 + stream.uniform());
+  }
+  return sample;
+}
+
+// The rows that a labelling calls X (or Y), with their weights.
+Sample labelled(const TestPool& pool, const PreparedPlan& prepared, const LabelBatch& batch, unsigned b, bool is_x) {
+  const Pool rows{pool.x.points, pool.y.points, prepared.rows};
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (batch.is_x(i, b) == is_x) chosen.push_back(i);
+  }
+  Sample sample{gather(rows, chosen), {}, {}};
+  if (pool.weighted()) {
+    for (const std::size_t i : chosen) sample.weights.push_back(pool.weight_of_row(prepared.rows[i]));
+  }
+  return sample;
+}
+
+void expect_plan_equals_recomputation(const std::string& id, const Case& c, const KqdOptions& options) {
+  SCOPED_TRACE(id + " " + c.name + " p=" + std::to_string(options.power) + " " + to_string(options.weighting));
+  const MethodInfo& method = find_method(id);
+  const Sample x = draw(c.nx, 3, c, 1);
+  const Sample y = draw(c.ny, 3, c, 2);
+  const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
+  const PreparedPlan prepared = method.prepare(pool, options, {});
+  const LabellingSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
+  LabelBatch batch;
+  source.fill(LabellingMode::random, 0, 5, batch);
+  std::vector<double> values(5);
+  prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
+  for (unsigned b = 0; b < 5; ++b) {
+    const Sample group_x = labelled(pool, prepared, batch, b, true);
+    const Sample group_y = labelled(pool, prepared, batch, b, false);
+    const double direct = method.distance(group_x, group_y, prepared.frozen).statistic;
+    // What the plan states for its own arithmetic (a derived bound), and 1e-10 for that of the direct road.
+    const double bound = prepared.plan->tie_slack(std::abs(direct)) + 1e-10 * std::abs(direct) + 1e-14;
+    EXPECT_NEAR(values[b], direct, bound) << "labelling " << b;
+    EXPECT_LT(prepared.plan->tie_slack(std::abs(direct)), 2e-6 * std::abs(direct) + 1e-12);
+  }
+}
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {{"equal", 40, 40},
+                                        {"unequal", 23, 40},
+                                        {"rare", 3, 50},
+                                        {"ties", 40, 40, false, true},
+                                        {"unequal ties", 31, 17, false, true},
+                                        {"weights", 20, 33, true, false},
+                                        {"weighted ties", 24, 24, true, true}};
+  return all;
+}
+
+KqdOptions small_options() {
+  KqdOptions options;
+  options.directions.num_directions = 5;
+  options.directions.num_reference = 4;
+  options.seed = Seed{3};
+  return options;
+}
+
+TEST(Plans, equal_direct_recomputation_for_every_power) {
+  for (const char* id : {"ekqd", "supkqd", "ekqd-centered", "supkqd-centered"}) {
+    for (const Case& c : cases()) {
+      for (const double power : {1.0, 1.5, 2.0, 3.0, 12.0, std::numeric_limits<double>::infinity()}) {
+        KqdOptions options = small_options();
+        options.power = power;
+        expect_plan_equals_recomputation(id, c, options);
+      }
+    }
+  }
+}
+
+TEST(Plans, equal_direct_recomputation_for_every_weighting) {
+  for (const char* weighting :
+       {"triangle", "reverse-triangle:0.3", "slope-up", "slope-down:0.5", "interval:0.1:0.6", "beta:2:3", "atom:0.5"}) {
+    for (const Case& c : cases()) {
+      for (const double power : {1.0, 2.0}) {
+        KqdOptions options = small_options();
+        options.power = power;
+        options.weighting = parse_level_weights(weighting);
+        expect_plan_equals_recomputation("ekqd", c, options);
+        expect_plan_equals_recomputation("supkqd-centered", c, options);
+      }
+    }
+  }
+}
+
+TEST(Plans, equal_direct_recomputation_for_other_kernels_and_directions) {
+  for (const char* kernel : {"linear", "polynomial:3:1", "laplace", "gaussian@0.5+matern32"}) {
+    for (const DirectionFamily family : {DirectionFamily::gaussian, DirectionFamily::linear, DirectionFamily::axis}) {
+      KqdOptions options = small_options();
+      options.kernel = parse_kernel(kernel);
+      options.directions.family = family;
+      expect_plan_equals_recomputation("ekqd", cases()[1], options);
+      expect_plan_equals_recomputation("ekqd-centered", cases()[1], options);
+    }
+  }
+}
+
+TEST(Plans, pooled_reference_points_are_set_aside_and_the_rest_equals_recomputation) {
+  KqdOptions options = small_options();
+  options.directions.reference = ReferenceMeasure::pooled;
+  const Case c = cases()[1];
+  const Sample x = draw(c.nx, 3, c, 1);
+  const Sample y = draw(c.ny, 3, c, 2);
+  const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
+  const PreparedPlan aside = find_method("ekqd").prepare(pool, options, {});
+  EXPECT_EQ(aside.num_set_aside, 4U);
+  EXPECT_EQ(aside.rows.size(), c.nx + c.ny - 4);
+  const PreparedPlan kept = find_method("ekqd").prepare(pool, options, {.set_aside = false, .whole_units = {}});
+  EXPECT_EQ(kept.rows.size(), c.nx + c.ny);
+}
+
+TEST(Plans, mmd_equals_direct_recomputation) {
+  for (const char* id : {"mmd", "mmd-v"}) {
+    for (const Case& c : cases()) {
+      for (const char* kernel : {"gaussian", "polynomial:2:1", "energy:1", "linear"}) {
+        KqdOptions options = small_options();
+        options.kernel = parse_kernel(kernel);
+        expect_plan_equals_recomputation(id, c, options);
+      }
+    }
+  }
+}
+
+TEST(Plans, mmd_has_the_check_values) {
+  const Sample x{Matrix<double>(2, 1, {0, 1}), {}, {}};
+  const Sample y{Matrix<double>(3, 1, {.5, 2, 3}), {}, {}};
+  KqdOptions options;
+  options.kernel = parse_kernel("gaussian@1");
+  EXPECT_NEAR(mmd(x, y, options).statistic, 0.0471360040, 1e-10);
+  EXPECT_NEAR(mmd_v(x, y, options).statistic_power, 0.4688573340, 1e-10);
+  const Sample same{Matrix<double>(3, 1, {1, 2, 3}), {}, {}};
+  EXPECT_NEAR(mmd(same, same, options).statistic, -0.3670229772, 1e-10);
+  EXPECT_NEAR(mmd_v(same, same, options).statistic, 0.0, 1e-8);
+}
+
+TEST(Plans, give_the_same_bits_for_any_threads_and_any_cut_into_batches) {
+  for (const char* id : {"ekqd", "supkqd", "ekqd-centered", "mmd"}) {
+    for (const double power : {1.0, 2.0}) {
+      KqdOptions options = small_options();
+      options.power = power;
+      const Case c = cases()[1];
+      const Sample x = draw(c.nx, 3, c, 1);
+      const Sample y = draw(c.ny, 3, c, 2);
+      const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
+      const PreparedPlan prepared = find_method(id).prepare(pool, options, {});
+      const LabellingSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
+      std::vector<LabelBatch> batches(3);
+      for (std::size_t k = 0; k < 3; ++k) source.fill(LabellingMode::random, k, k < 2 ? 64 : 10, batches[k]);
+      std::vector<double> together(138);
+      prepared.plan->evaluate(batches, together, ThreadCount{1});
+      for (unsigned threads = 2; threads <= 8; ++threads) {
+        std::vector<double> again(138);
+        prepared.plan->evaluate(batches, again, ThreadCount{threads});
+        EXPECT_EQ(again, together) << id << " " << threads;
+      }
+      std::vector<double> one_by_one(138);
+      for (std::size_t k = 0; k < 3; ++k) {
+        prepared.plan->evaluate({&batches[k], 1}, std::span(one_by_one).subspan(64 * k, batches[k].count),
+                                ThreadCount{2});
+      }
+      EXPECT_EQ(one_by_one, together) << id << " p = " << power;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kqd

@@ -1,0 +1,179 @@
+#include "kqd/two_sample/two_sample_test.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "core/pool.hpp"
+#include "core/random.hpp"
+#include "kqd/kqd.hpp"
+
+namespace kqd {
+namespace {
+
+Sample normal(std::size_t n, std::size_t dim, std::uint64_t index, double shift = 0.0) {
+  RandomStream stream(Seed{91}, Purpose::test_data, index);
+  Sample sample{Matrix<double>(n, dim), {}, {}};
+  for (double& v : sample.points.values()) v = stream.normal() + shift;
+  return sample;
+}
+
+TwoSampleOptions quick(std::int64_t num_permutations = 199) {
+  TwoSampleOptions options;
+  options.statistic.directions.num_directions = 8;
+  options.statistic.directions.num_reference = 8;
+  options.test.num_permutations = num_permutations;
+  return options;
+}
+
+Sample reordered(const Sample& sample, std::uint64_t index) {
+  RandomStream stream(Seed{5}, Purpose::test_data, index);
+  const auto rows = sample_without_replacement(sample.points.rows(), sample.points.rows(), stream);
+  return {gather({sample.points, MatrixView<const double>(nullptr, 0, sample.points.cols())}, rows), {}, {}};
+}
+
+TEST(TwoSampleTest, finds_a_shift_and_reports_its_size) {
+  const TwoSampleResult result = two_sample_test(normal(100, 2, 1), normal(80, 2, 2, 1.5), quick());
+  EXPECT_TRUE(result.test.reject);
+  EXPECT_NEAR(result.test.pvalue, 1.0 / 200.0, 1e-15);
+  EXPECT_GT(result.effect_size, 0.5);
+  EXPECT_EQ(result.per_direction.size(), 8U);
+}
+
+// The order of rows within a sample carries no information, and the test does not see it: same bits.
+TEST(TwoSampleTest, does_not_depend_on_the_order_of_rows_within_the_samples) {
+  const Sample x = normal(60, 3, 3);
+  const Sample y = normal(45, 3, 4, 0.3);
+  for (const char* method : {"ekqd", "supkqd", "mmd", "ekqd-centered"}) {
+    for (const ReferenceMeasure reference : {ReferenceMeasure::gaussian, ReferenceMeasure::pooled}) {
+      TwoSampleOptions options = quick();
+      options.method = method;
+      options.statistic.directions.reference = reference;
+      const TwoSampleResult one = two_sample_test(x, y, options);
+      const TwoSampleResult other = two_sample_test(reordered(x, 1), reordered(y, 2), options);
+      EXPECT_EQ(one.test.pvalue, other.test.pvalue) << method;
+      EXPECT_EQ(one.test.statistic, other.test.statistic) << method;
+    }
+  }
+}
+
+TEST(TwoSampleTest, gives_the_same_result_for_one_to_eight_threads) {
+  const Sample x = normal(700, 3, 5);
+  const Sample y = normal(500, 3, 6, 0.05);
+  for (const char* method : {"ekqd", "ekqd-centered", "mmd"}) {
+    TwoSampleOptions options = quick();
+    options.method = method;
+    options.test.keep_null_distribution = true;
+    options.statistic.threads = ThreadCount{1};
+    const TwoSampleResult one = two_sample_test(x, y, options);
+    for (unsigned threads = 2; threads <= 8; ++threads) {
+      options.statistic.threads = ThreadCount{threads};
+      const TwoSampleResult many = two_sample_test(x, y, options);
+      EXPECT_EQ(one.test.null_distribution, many.test.null_distribution) << method << threads;
+      EXPECT_EQ(one.test.statistic, many.test.statistic);
+    }
+  }
+}
+
+TEST(TwoSampleTest, statistic_is_the_distance_with_the_same_directions) {
+  const Sample x = normal(50, 2, 7);
+  const Sample y = normal(64, 2, 8, 0.4);
+  TwoSampleOptions options = quick();
+  options.statistic.directions.reference = ReferenceMeasure::points;
+  options.statistic.directions.reference_points = normal(6, 2, 9).points;
+  options.statistic.directions.coefficients = normal(6, 4, 10).points;
+  for (const char* method : {"ekqd", "supkqd", "ekqd-centered", "supkqd-centered", "mmd", "mmd-v"}) {
+    options.method = method;
+    const double direct = distance(method, x, y, options.statistic).statistic;
+    EXPECT_NEAR(two_sample_test(x, y, options).test.statistic, direct, 1e-6 * std::abs(direct)) << method;
+  }
+}
+
+TEST(TwoSampleTest, equal_samples_and_identical_points_give_p_value_one) {
+  const Sample x = normal(30, 2, 11);
+  EXPECT_EQ(two_sample_test(x, x, quick()).test.pvalue, 1.0);
+  const Sample constant{Matrix<double>(10, 2, 3.0), {}, {}};
+  const TwoSampleResult result = two_sample_test(constant, constant, quick());
+  EXPECT_EQ(result.test.pvalue, 1.0);
+  EXPECT_EQ(result.test.statistic, 0.0);
+  EXPECT_FALSE(result.warnings.empty());
+}
+
+TEST(TwoSampleTest, one_row_per_sample_is_a_documented_result) {
+  const TwoSampleResult result = two_sample_test(normal(1, 2, 12), normal(1, 2, 13), quick());
+  EXPECT_TRUE(result.test.enumerated);
+  EXPECT_EQ(result.test.pvalue, 1.0);
+  TwoSampleOptions options = quick();
+  options.method = "mmd";
+  EXPECT_THROW(static_cast<void>(two_sample_test(normal(1, 2, 12), normal(5, 2, 13), options)), Error);
+}
+
+TEST(TwoSampleTest, refuses_what_would_not_be_exact) {
+  TwoSampleOptions balanced = quick();
+  balanced.statistic.directions.reference = ReferenceMeasure::balanced;
+  EXPECT_THROW(static_cast<void>(two_sample_test(normal(9, 1, 1), normal(9, 1, 2), balanced)), Error);
+  TwoSampleOptions flips = quick();
+  flips.calibration = Calibration::sign_flip;
+  EXPECT_THROW(static_cast<void>(two_sample_test(normal(9, 1, 1), normal(8, 1, 2), flips)), Error);
+  flips.method = "ekqd-centered";
+  EXPECT_THROW(static_cast<void>(two_sample_test(normal(9, 1, 1), normal(9, 1, 2), flips)), Error);
+}
+
+TEST(TwoSampleTest, sets_whole_pairs_and_clusters_aside) {
+  TwoSampleOptions options = quick();
+  options.statistic.directions.reference = ReferenceMeasure::pooled;
+  options.statistic.directions.num_reference = 5;
+  options.test.design = Design::paired();
+  const TwoSampleResult paired = two_sample_test(normal(40, 2, 1), normal(40, 2, 2), options);
+  EXPECT_EQ(paired.num_set_aside % 2, 0U);
+  EXPECT_GE(paired.num_set_aside, 6U);
+  std::vector<std::int64_t> clusters(80);
+  for (std::size_t i = 0; i < 80; ++i) clusters[i] = static_cast<std::int64_t>(i / 4);
+  options.test.design = Design::clusters(clusters);
+  const TwoSampleResult clustered = two_sample_test(normal(40, 2, 1), normal(40, 2, 2), options);
+  EXPECT_EQ(clustered.num_set_aside % 4, 0U);
+}
+
+TEST(TwoSampleTest, weight_zero_rows_take_no_part) {
+  Sample x = normal(30, 2, 14);
+  Sample y = normal(30, 2, 15, 0.5);
+  x.weights.assign(30, 1.0);
+  y.weights.assign(30, 1.0);
+  const TwoSampleResult plain = two_sample_test(x, y, quick());
+  Sample longer{Matrix<double>(31, 2, 1e6), x.weights, {}};
+  std::ranges::copy(x.points.values(), longer.points.data());
+  longer.weights.push_back(0.0);
+  EXPECT_EQ(two_sample_test(longer, y, quick()).test.pvalue, plain.test.pvalue);
+}
+
+TEST(TwoSampleTest, stops_when_asked) {
+  std::atomic<bool> stop{true};
+  RunControl control;
+  control.stop = &stop;
+  try {
+    static_cast<void>(two_sample_test(normal(50, 2, 1), normal(50, 2, 2), quick(), &control));
+    FAIL() << "no exception";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::interrupted);
+  }
+}
+
+TEST(TwoSampleTest, early_stopping_agrees_with_the_full_run) {
+  TwoSampleOptions options = quick(999);
+  const Sample x = normal(80, 2, 16);
+  const Sample y = normal(80, 2, 17, 1.0);
+  const bool rejects = two_sample_test(x, y, options).test.reject;
+  options.test.early_stop = EarlyStop::besag_clifford;
+  EXPECT_EQ(two_sample_test(x, y, options).test.reject, rejects);
+  options.test.early_stop = EarlyStop::betting;
+  const TwoSampleResult betting = two_sample_test(x, y, options);
+  EXPECT_EQ(betting.test.reject, rejects);
+  EXPECT_TRUE(betting.test.stopped_early);
+}
+
+}  // namespace
+}  // namespace kqd
