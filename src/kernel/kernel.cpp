@@ -139,7 +139,7 @@ void KernelBlock::evaluate(MatrixView<const double> x, MatrixView<double> values
   evaluate_tree(spec_, next_part, x, values);
 }
 
-void KernelBlock::evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values) const {
+void KernelBlock::evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values) {
   part.pairs.evaluate(x, values);
   if (values.row_stride() == values.cols()) {
     apply_formula(part.spec, {values.data(), values.rows() * values.cols()});  // in one go, where rows touch
