@@ -74,16 +74,9 @@ void validate_pair(const SampleView& x, const SampleView& y, ThreadCount threads
   }
 }
 
-std::vector<double> scaled_weights(const SampleView& sample) {
-  if (!sample.weighted()) return std::vector<double>(sample.size(), 1.0);
-  std::vector<double> weights(sample.weights.begin(), sample.weights.end());
-  const int exponent = std::ilogb(*std::ranges::max_element(weights));
-  for (double& w : weights) w = std::scalbn(w, -exponent);
-  return weights;
-}
-
 std::vector<double> normalised_weights(const SampleView& sample) {
-  std::vector<double> weights = scaled_weights(sample);
+  if (!sample.weighted()) return std::vector<double>(sample.size(), 1.0 / static_cast<double>(sample.size()));
+  std::vector<double> weights = scaled_near_one(sample.weights);
   const double total = sum(weights);
   for (double& w : weights) w /= total;
   return weights;

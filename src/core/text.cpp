@@ -59,7 +59,9 @@ std::string suggestion(std::string_view word, std::span<const std::string_view> 
   if (known.empty()) return "";
   const auto best =
       std::ranges::min_element(known, {}, [&](std::string_view candidate) { return edit_distance(word, candidate); });
-  const bool near = edit_distance(word, *best) <= std::max<std::size_t>(2, best->size() / 3);
+  const std::size_t distance = edit_distance(word, *best);
+  // A short word may be two edits away from anything, an empty one too: at least one letter has to stay.
+  const bool near = distance <= std::max<std::size_t>(2, best->size() / 3) && distance < best->size();
   return near ? fmt::format("; did you mean {}?", *best) : "";
 }
 

@@ -9,6 +9,7 @@
 #include "core/fail.hpp"
 #include "directions/squared_norms.hpp"
 #include "kernel/kernel_block.hpp"
+#include "kernel/kernel_traits.hpp"
 #include "simd/kernel_maps.hpp"
 
 namespace kqd {
@@ -45,13 +46,13 @@ void require_shape(const Directions& directions, MatrixView<const double> points
   }
 }
 
-// Kernels without a bound may overflow at huge arguments; a sort must never see that.
-void require_finite_values(MatrixView<const double> values) {
+// Kernels without a bound may overflow at huge arguments; a sort must never see that. Row 0 holds direction `first`.
+void require_finite_values(MatrixView<const double> values, std::size_t first) {
   for (std::size_t i = 0; i < values.rows(); ++i) {
     bool finite = true;
     for (const double v : values.row(i)) finite &= std::abs(v) <= std::numeric_limits<double>::max();
     if (!finite) {
-      fail(ErrorCode::non_finite_value, "direction {} overflows on this data; {}", i + 1, kOverflowAdvice);
+      fail(ErrorCode::non_finite_value, "direction {} overflows on this data; {}", first + i + 1, kOverflowAdvice);
     }
   }
 }
@@ -67,6 +68,19 @@ Kernel linear_kernel() {
 
 bool SquaredNorms::is_null(std::size_t i, double jitter) const {
   return norms[i] + jitter <= kNullNorm * terms[i] || !(terms[i] > 0.0);
+}
+
+void require_directions(const SquaredNorms& squared, double jitter) {
+  for (std::size_t i = 0; i < squared.norms.size(); ++i) {
+    if (!std::isfinite(squared.norms[i])) {
+      fail(ErrorCode::non_finite_value, "the norm of direction {} overflows; {}", i + 1, kOverflowAdvice);
+    }
+    if (squared.is_null(i, jitter)) {
+      fail(ErrorCode::degenerate_directions,
+           "degenerate reference points: direction {} has norm 0 to rounding (||f||^2 = {:.3g})", i + 1,
+           squared.norms[i]);
+    }
+  }
 }
 
 SquaredNorms squared_norms(const Kernel& kernel, MatrixView<const double> reference,
@@ -114,15 +128,8 @@ KernelDirections::KernelDirections(Kernel kernel, Matrix<double> reference, Matr
   prepared_ = std::make_unique<const Prepared>(Prepared{KernelBlock(kernel_, reference_)});
   const SquaredNorms squared = squared_norms(kernel_, reference_, coefficients_);
   norms_.resize(count());
+  require_directions(squared, jitter);
   for (std::size_t i = 0; i < count(); ++i) {
-    if (!std::isfinite(squared.norms[i])) {
-      fail(ErrorCode::non_finite_value, "the norm of direction {} overflows; {}", i + 1, kOverflowAdvice);
-    }
-    if (squared.is_null(i, jitter)) {
-      fail(ErrorCode::degenerate_directions,
-           "degenerate reference points: direction {} has norm 0 to rounding (||f||^2 = {:.3g})", i + 1,
-           squared.norms[i]);
-    }
     norms_[i] = std::sqrt(squared.norms[i] + jitter);
     if (!normalise) continue;
     for (std::size_t j = 0; j < m; ++j) coefficients_(j, i) /= norms_[i];
@@ -142,14 +149,14 @@ void KernelDirections::evaluate(MatrixView<const double> points, std::size_t fir
       prepared_->block.evaluate(points.row_range(i, rows), block);
       const auto out = values.column_range(i, rows);
       gemm(1.0, coefficients, Op::transpose, block, Op::transpose, 0.0, out);
-      if (!bounded) require_finite_values(out);
+      if (!bounded) require_finite_values(out, first);
     }
   });
 }
 
 double KernelDirections::inner_product(std::size_t i, const Directions& v, std::size_t j) const {
   const auto* other = dynamic_cast<const KernelDirections*>(&v);
-  if (other == nullptr || to_string(other->kernel_.spec()) != to_string(kernel_.spec()) || v.dim() != dim()) {
+  if (other == nullptr || !same_kernel(other->kernel_.spec(), kernel_.spec()) || v.dim() != dim()) {
     fail(ErrorCode::shape_mismatch, "directions of {} and {} live in different spaces", to_string(kernel_.spec()),
          to_string(v.kernel().spec()));
   }
@@ -173,7 +180,7 @@ LinearDirections::LinearDirections(Matrix<double> weights, bool normalise, doubl
     for (const double w : row) largest = std::max(largest, std::abs(w));
     double squared = 0.0;
     for (const double w : row) squared += largest > 0.0 ? (w / largest) * (w / largest) : 0.0;
-    const double length = std::sqrt(squared * largest * largest + jitter);
+    const double length = std::hypot(largest * std::sqrt(squared), std::sqrt(jitter));
     if (!(length > 0.0) || !std::isfinite(length)) {
       fail(ErrorCode::degenerate_directions, "degenerate reference points: direction {} has length {}", i + 1, length);
     }
@@ -189,7 +196,7 @@ void LinearDirections::evaluate(MatrixView<const double> points, std::size_t fir
   parallel_for_blocks(points.rows(), kRowBlock, threads, [&](std::size_t begin, std::size_t end) {
     const auto out = values.column_range(begin, end - begin);
     gemm(1.0, weights, Op::none, points.row_range(begin, end - begin), Op::transpose, 0.0, out);
-    require_finite_values(out);
+    require_finite_values(out, first);
   });
 }
 
@@ -204,7 +211,7 @@ void LinearDirections::evaluate_from(std::span<const double> origin, MatrixView<
       for (std::size_t r = 0; r < rows; ++r) simd::center(points.row(i + r), origin, moved.row(r));
       const auto out = values.column_range(i, rows);
       gemm(1.0, weights, Op::none, moved.view().row_range(0, rows), Op::transpose, 0.0, out);
-      require_finite_values(out);
+      require_finite_values(out, first);
     }
   });
 }

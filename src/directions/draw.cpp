@@ -41,16 +41,41 @@ void draw_coefficients(Matrix<double>& coefficients, std::size_t i, int attempt,
   for (std::size_t j = 0; j < coefficients.rows(); ++j) coefficients(j, i) = scale * stream.normal();
 }
 
+// sum_j c_j (z_j . x) = (sum_j c_j z_j) . x: a direction of the plain linear kernel is a vector of R^d.
+bool has_vector_directions(const Kernel& kernel) {
+  return kernel.spec().family == KernelFamily::linear && kernel.spec().offset == 0.0;
+}
+
+struct JudgedNorms {
+  SquaredNorms squared;
+  double jitter;
+};
+
+// What tells null directions from others. Vectors are as good at any scale of the points, so theirs are judged at the
+// power of two that brings the points near 1, where squares neither overflow nor vanish.
+JudgedNorms judged_norms(const Kernel& kernel, const Matrix<double>& reference, const Matrix<double>& coefficients,
+                         double jitter) {
+  double largest = 0.0;
+  for (const double z : reference.values()) largest = std::max(largest, std::abs(z));
+  if (!has_vector_directions(kernel) || largest == 0.0 || !std::isfinite(largest)) {
+    return {squared_norms(kernel, reference, coefficients), jitter};
+  }
+  const int exponent = std::ilogb(largest);
+  Matrix<double> near_one = reference;
+  for (double& z : near_one.values()) z = std::scalbn(z, -exponent);
+  return {squared_norms(kernel, near_one, coefficients), std::scalbn(jitter, -2 * exponent)};
+}
+
 std::shared_ptr<const Directions> span_directions(const Kernel& kernel, const Matrix<double>& reference,
                                                   const Matrix<double>& coefficients, const DirectionOptions& options) {
-  const KernelSpec& spec = kernel.spec();
-  if (spec.family == KernelFamily::linear && spec.offset == 0.0) {
-    // sum_j c_j (z_j . x) = (sum_j c_j z_j) . x: the direction is a vector of R^d.
-    Matrix<double> weights(coefficients.cols(), reference.cols());
-    gemm(1.0, coefficients, Op::transpose, reference, Op::none, 0.0, weights);
-    return std::make_shared<LinearDirections>(std::move(weights), options.normalise, options.jitter);
+  if (!has_vector_directions(kernel)) {
+    return std::make_shared<KernelDirections>(kernel, reference, coefficients, options.normalise, options.jitter);
   }
-  return std::make_shared<KernelDirections>(kernel, reference, coefficients, options.normalise, options.jitter);
+  const JudgedNorms norms = judged_norms(kernel, reference, coefficients, options.jitter);
+  require_directions(norms.squared, norms.jitter);
+  Matrix<double> weights(coefficients.cols(), reference.cols());
+  gemm(1.0, coefficients, Op::transpose, reference, Op::none, 0.0, weights);
+  return std::make_shared<LinearDirections>(std::move(weights), options.normalise, options.jitter);
 }
 
 // A null direction is drawn again, at most kMaxRedraws times; what is null after that is refused by span_directions.
@@ -59,10 +84,10 @@ std::shared_ptr<const Directions> draw_gaussian(const Kernel& kernel, const Matr
   Matrix<double> coefficients(reference.rows(), options.num_directions);
   for (std::size_t i = 0; i < options.num_directions; ++i) draw_coefficients(coefficients, i, 0, seed);
   for (int attempt = 1; attempt <= kMaxRedraws; ++attempt) {
-    const SquaredNorms norms = squared_norms(kernel, reference, coefficients);
+    const JudgedNorms norms = judged_norms(kernel, reference, coefficients, options.jitter);
     bool all_usable = true;
     for (std::size_t i = 0; i < options.num_directions; ++i) {
-      if (!norms.is_null(i, options.jitter)) continue;
+      if (!norms.squared.is_null(i, norms.jitter)) continue;
       draw_coefficients(coefficients, i, attempt, seed);
       all_usable = false;
     }
@@ -84,6 +109,12 @@ Matrix<double> identity(std::size_t dim) {
   Matrix<double> axes(dim, dim, 0.0);
   for (std::size_t k = 0; k < dim; ++k) axes(k, k) = 1.0;
   return axes;
+}
+
+void require_coefficient_rows(const DirectionOptions& options, std::size_t num_reference) {
+  if (options.coefficients.empty() || options.coefficients.rows() == num_reference) return;
+  fail(ErrorCode::shape_mismatch, "coefficients have {} rows for {} reference points, expected one row per point",
+       options.coefficients.rows(), num_reference);
 }
 
 // The number of reference points, held to what the measure can give.
@@ -139,10 +170,11 @@ void validate(const DirectionOptions& options, std::size_t dim) {
     fail(ErrorCode::shape_mismatch, "reference points have {} columns and the data {}, expected the same number",
          options.reference_points.cols(), dim);
   }
-  if (own_points && !options.coefficients.empty() && options.coefficients.rows() != options.reference_points.rows()) {
-    fail(ErrorCode::shape_mismatch, "coefficients have {} rows for {} reference points, expected one row per point",
-         options.coefficients.rows(), options.reference_points.rows());
+  if (own_points) {
+    require_coefficient_rows(options, options.reference_points.rows());
+    validate(SampleView{options.reference_points, {}}, "reference points");
   }
+  if (!options.coefficients.empty()) validate(SampleView{options.coefficients, {}}, "coefficients");
 }
 
 DrawnDirections draw_directions(const Kernel& kernel, const SampleView& x, const SampleView& y,
@@ -162,6 +194,7 @@ DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const Di
     return drawn;
   }
   drawn.num_reference = resolve_num_reference(options, pool.size(), drawn.warnings);
+  require_coefficient_rows(options, drawn.num_reference);
   ReferencePoints reference = draw_reference(pool, options, drawn.num_reference, seed);
   drawn.pooled_rows = std::move(reference.pooled_rows);
   drawn.directions = options.coefficients.empty()

@@ -16,6 +16,9 @@ struct SquaredNorms {
   [[nodiscard]] bool is_null(std::size_t i, double jitter) const;
 };
 
+/// Throws Error{non_finite_value, degenerate_directions} for the first direction whose norm overflows or is null.
+void require_directions(const SquaredNorms& squared, double jitter);
+
 [[nodiscard]] SquaredNorms squared_norms(const Kernel& kernel, MatrixView<const double> reference,
                                          MatrixView<const double> coefficients);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/fail.hpp"
+#include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/pairwise.hpp"
 #include "kernel/resolve.hpp"
@@ -55,10 +56,11 @@ struct Medians {
     std::erase_if(values, [](double v) { return v <= 0.0; });
     if (!values.empty()) {
       result = median(values);
+      const bool is_square = quantity == PairQuantity::squared_distance && !take_root;
       warnings_.push_back(
           fmt::format("more than half of the pooled points coincide; the bandwidth is from the median of the non-zero "
                       "distances, {:.6g}",
-                      result));
+                      is_square ? std::sqrt(result) : result));
       return result;
     }
     warnings_.emplace_back("all pooled points coincide; the bandwidth is 1");
@@ -123,10 +125,7 @@ KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule,
     }
     if (leaf.family == KernelFamily::energy) {
       if (leaf.origin.empty()) leaf.origin = pooled_mean(pool);
-      if (leaf.origin.size() != pool.dim()) {
-        fail(ErrorCode::shape_mismatch, "KernelSpec::origin has {} coordinates, needs {}", leaf.origin.size(),
-             pool.dim());
-      }
+      require_origin(leaf, pool.dim());
     }
   });
   return resolved;

@@ -52,9 +52,9 @@ double diagonal_at(const KernelSpec& spec, std::span<const double> x) {
   return leaf_diagonal(spec, x);
 }
 
-// sqrt k(x, x) of the polynomial that a normalised polynomial divides by.
-double polynomial_length(const KernelSpec& spec, std::span<const double> x) {
-  const double length = std::sqrt(std::pow(dot(x, x) + spec.offset, spec.degree));
+// |(x, sqrt c)|: a normalised polynomial is the cosine of two such vectors, to the power of its degree.
+double extended_length(const KernelSpec& spec, std::span<const double> x) {
+  const double length = std::sqrt(dot(x, x) + spec.offset);
   if (!(length > 0.0)) {
     fail(ErrorCode::invalid_option,
          "normalised-polynomial with offset 0 is undefined at a point of length 0; use an offset > 0");
@@ -96,8 +96,9 @@ void apply_formula(const KernelSpec& spec, std::span<double> v) {
     case KernelFamily::linear:
       return simd::apply_map(Map::integer_power, spec.offset, 1.0, v);
     case KernelFamily::polynomial:
-    case KernelFamily::normalised_polynomial:
       return simd::apply_map(Map::integer_power, spec.offset, spec.degree, v);
+    case KernelFamily::normalised_polynomial:  // of the cosine
+      return simd::apply_map(Map::integer_power, 0.0, spec.degree, v);
     case KernelFamily::energy:
       return simd::apply_map(Map::distance_power, 0.0, spec.beta, v);
     case KernelFamily::sum:
@@ -121,14 +122,23 @@ std::vector<double> point_terms(const KernelSpec& spec, MatrixView<const double>
     for (std::size_t i = 0; i < points.rows(); ++i) terms[i] = term(spec, points.row(i));
   };
   if (spec.family == KernelFamily::energy) fill(distance_to_origin);
-  if (spec.family == KernelFamily::normalised_polynomial) fill(polynomial_length);
+  if (spec.family == KernelFamily::normalised_polynomial) fill(extended_length);
   return terms;
 }
 
 }  // namespace
 
+void require_origin(const KernelSpec& spec, std::size_t dim) {
+  for_each_leaf(spec, [&](const KernelSpec& leaf) {
+    if (leaf.family == KernelFamily::energy && leaf.origin.size() != dim) {
+      fail(ErrorCode::shape_mismatch, "KernelSpec::origin has {} coordinates, needs {}", leaf.origin.size(), dim);
+    }
+  });
+}
+
 KernelBlock::KernelBlock(const Kernel& kernel, MatrixView<const double> z)
     : spec_(kernel.spec()), num_points_(z.rows()) {
+  require_origin(spec_, z.cols());
   for_each_leaf(spec_, [&](const KernelSpec& leaf) {
     parts_.push_back({leaf, PairwiseBlock(quantity_of(leaf.family), z), point_terms(leaf, z)});
   });
@@ -141,19 +151,25 @@ void KernelBlock::evaluate(MatrixView<const double> x, MatrixView<double> values
 
 void KernelBlock::evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values) {
   part.pairs.evaluate(x, values);
+  const std::vector<double> x_terms = point_terms(part.spec, x);
+  if (part.spec.family == KernelFamily::normalised_polynomial) {
+    // Normalised before the power is taken, which may overflow where the quotient of powers does not.
+    for (std::size_t i = 0; i < x.rows(); ++i) {
+      const auto row = values.row(i);
+      for (std::size_t j = 0; j < row.size(); ++j) {
+        row[j] = (row[j] + part.spec.offset) / (x_terms[i] * part.z_terms[j]);
+      }
+    }
+  }
   if (values.row_stride() == values.cols()) {
     apply_formula(part.spec, {values.data(), values.rows() * values.cols()});  // in one go, where rows touch
   } else {
     for (std::size_t i = 0; i < x.rows(); ++i) apply_formula(part.spec, values.row(i));
   }
-  const std::vector<double> x_terms = point_terms(part.spec, x);
-  if (x_terms.empty()) return;
-  for (std::size_t i = 0; i < x.rows(); ++i) {
-    const auto row = values.row(i);
-    if (part.spec.family == KernelFamily::energy) {
+  if (part.spec.family == KernelFamily::energy) {
+    for (std::size_t i = 0; i < x.rows(); ++i) {
+      const auto row = values.row(i);
       for (std::size_t j = 0; j < row.size(); ++j) row[j] = 0.5 * (x_terms[i] + part.z_terms[j] - row[j]);
-    } else if (part.spec.family == KernelFamily::normalised_polynomial) {
-      for (std::size_t j = 0; j < row.size(); ++j) row[j] /= x_terms[i] * part.z_terms[j];
     }
   }
 }
@@ -197,13 +213,14 @@ void Kernel::evaluate(MatrixView<const double> x, MatrixView<const double> z, Ma
     fail(ErrorCode::shape_mismatch, "kernel values are {} x {}, expected {} x {}", values.rows(), values.cols(),
          x.rows(), z.rows());
   }
-  KernelBlock(*this, z).evaluate(x, values);
+  if (!values.empty()) KernelBlock(*this, z).evaluate(x, values);
 }
 
 void Kernel::diagonal(MatrixView<const double> x, std::span<double> values) const {
   if (values.size() != x.rows()) {
     fail(ErrorCode::shape_mismatch, "{} diagonal values for {} rows", values.size(), x.rows());
   }
+  require_origin(spec_, x.cols());
   for (std::size_t i = 0; i < x.rows(); ++i) values[i] = diagonal_at(spec_, x.row(i));
 }
 

@@ -7,6 +7,9 @@
 
 namespace kqd {
 
+/// Throws Error{shape_mismatch} when a kernel, or a part of it, has an origin of another dimension.
+void require_origin(const KernelSpec& spec, std::size_t dim);
+
 /// A kernel with its second argument fixed to points z_1..z_m: what does not depend on x is computed once.
 class KernelBlock {
  public:

@@ -174,9 +174,12 @@ void validate(const KernelSpec& spec) {
   if (is_composite(family)) {
     if (spec.parts.empty()) fail(ErrorCode::invalid_option, "KernelSpec::parts is empty, a sum or product needs parts");
     for (const KernelSpec& part : spec.parts) {
-      // What the text form cannot say, the structure may not say either: products hold leaves alone.
+      // What the text form cannot say, the structure may not say either: products hold leaves, sums hold no sums.
       if (family == KernelFamily::product && is_composite(part.family)) {
         fail(ErrorCode::invalid_option, "KernelSpec::parts of a product holds a sum or product, needs plain kernels");
+      }
+      if (part.family == KernelFamily::sum) {
+        fail(ErrorCode::invalid_option, "KernelSpec::parts of a sum holds a sum, needs products or plain kernels");
       }
       validate(part);
     }

@@ -1,4 +1,6 @@
 #pragma once
+#include <algorithm>
+
 #include "kqd/kernel/kernel.hpp"
 
 namespace kqd {
@@ -21,6 +23,17 @@ namespace kqd {
     default:
       return false;
   }
+}
+
+/// True when energy kernels at the same place of two specifications have the same origin.
+[[nodiscard]] inline bool same_origins(const KernelSpec& a, const KernelSpec& b) {
+  if (a.family == KernelFamily::energy) return a.origin == b.origin;
+  return std::ranges::equal(a.parts, b.parts, same_origins);
+}
+
+/// True when two specifications mean the same kernel, and so the same space: the text does not spell origins.
+[[nodiscard]] inline bool same_kernel(const KernelSpec& a, const KernelSpec& b) {
+  return to_string(a) == to_string(b) && same_origins(a, b);
 }
 
 }  // namespace kqd

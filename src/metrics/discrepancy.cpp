@@ -78,8 +78,6 @@ struct DirectionGaps {
 DirectionGaps direction_gaps(const SampleView& x, const SampleView& y, const Directions& directions,
                              const KqdOptions& options, std::optional<double> mmd_squared) {
   const std::vector<double> origin = directions.linear() ? pooled_mean({x.points, y.points}) : std::vector<double>{};
-  const std::vector<double> a = x.weighted() ? scaled_weights(x) : std::vector<double>{};
-  const std::vector<double> b = y.weighted() ? scaled_weights(y) : std::vector<double>{};
   const GapMeter meter(x.size(), y.size(), x.weighted() || y.weighted(), options);
   const std::size_t l = directions.count();
   const std::size_t step = directions_at_a_time(x, y);
@@ -88,13 +86,13 @@ DirectionGaps direction_gaps(const SampleView& x, const SampleView& y, const Dir
   std::vector<char> flat(l, 0);
   for (std::size_t first = 0; first < l; first += step) {
     const std::size_t count = std::min(step, l - first);
-    const auto project = [&](const SampleView& sample, std::span<const double> weights) {
+    const auto project = [&](const SampleView& sample) {
       Matrix<double> values(count, sample.size());
       directions.evaluate_from(origin, sample.points, first, values, options.threads);
-      return SortedProjections(std::move(values), weights, options.threads);
+      return SortedProjections(std::move(values), sample.weights, options.threads);
     };
-    const SortedProjections px = project(x, a);
-    const SortedProjections py = project(y, b);
+    const SortedProjections px = project(x);
+    const SortedProjections py = project(y);
     parallel_for_blocks(count, 1, options.threads, [&](std::size_t i, std::size_t) {
       GapForm form;
       if (mmd_squared) {

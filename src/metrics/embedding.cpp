@@ -34,9 +34,9 @@ double deviation(const KernelQuantileEmbedding& p, QuantileIndex at) {
 
 KernelQuantileEmbedding::KernelQuantileEmbedding(const SampleView& sample, std::shared_ptr<const Directions> directions,
                                                  ThreadCount threads)
-    : sample_{Matrix<double>(sample.points), {}, {}}, directions_(std::move(directions)) {
+    : sample_{Matrix<double>(sample.points), {sample.weights.begin(), sample.weights.end()}, {}},
+      directions_(std::move(directions)) {
   validate(sample, "sample", threads);
-  if (sample.weighted()) sample_.weights = scaled_weights(sample);
   Matrix<double> projections(directions_->count(), sample.size());
   directions_->evaluate(sample_.points, 0, projections, threads);
   projections_ = std::make_unique<SortedProjections>(std::move(projections), sample_.weights, threads);

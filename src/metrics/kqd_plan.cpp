@@ -62,10 +62,7 @@ KqdPlan::KqdPlan(const Directions& directions, const TestPool& pool, const std::
   if (pool.weighted()) {
     weights_.resize(n);
     for (std::size_t i = 0; i < n; ++i) weights_[i] = pool.weight_of_row(order[i]);
-    const double largest = *std::ranges::max_element(weights_);
-    int exponent = 0;
-    std::frexp(largest, &exponent);
-    for (double& w : weights_) w = std::ldexp(w, 1 - exponent);  // a power of two: ratios are untouched
+    weights_ = scaled_near_one(weights_);
   }
   project_pool(directions, {pool.x.points, pool.y.points, order}, values_, options.threads);
   std::vector<double> variances(directions.count());
@@ -174,7 +171,7 @@ class KqdPlan::Evaluation {
       }
       const auto integrals = taus.subspan(first, batch.count);
       const auto batch_sums = std::span(x_sums).first(centered ? batch.count : 0);
-      splitter.set_labels(plan_.order_.row(direction), batch.words, batch.count);
+      splitter.set_labels(plan_.order_.row(direction), {batch.words.data(), batch.num_rows(), 1}, batch.count);
       splitter.integrate(plan_.values_.row(direction), pieces, plan_.power_, integrals, batch_sums);
       for (unsigned b = 0; b < batch.count; ++b) {
         const bool unit_mass = pieces[b].mass.empty() && !std::isinf(plan_.power_);

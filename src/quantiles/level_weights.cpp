@@ -113,6 +113,11 @@ double LevelWeights::density(double t) const {
     case LevelShape::interval:
       return t >= first_ && t <= second_ ? 1.0 / (second_ - first_) : 0.0;
     case LevelShape::beta:
+      if ((t <= 0.0 && first_ < 1.0) || (t >= 1.0 && second_ < 1.0)) {
+        fail(ErrorCode::invalid_option,
+             "weighting {} has an infinite density at level {}, so its levels cannot be point-evaluated",
+             to_string(*this), t);
+      }
       return boost::math::ibeta_derivative(first_, second_, t);
     case LevelShape::atom:
       break;

@@ -18,11 +18,6 @@ constexpr std::size_t kPiecesPerBlock = 512;
 // Above this order, and wherever the plain sum leaves the range of doubles, gaps are divided by the largest first.
 constexpr double kScaledPower = 8.0;
 
-// Cumulative weights that stand for the same fraction may differ by this much: two roundings in each weight, one in the
-// sums above and below the line and one in the quotient, in both samples. A sliver of that width between two levels
-// would be nothing to an integral but all to a maximum (p = infinity).
-constexpr double kSameLevel = 8.0 * std::numeric_limits<double>::epsilon();
-
 // Feeds blocks of pieces (x values, y values, masses) to a consumer: aligned grids as they lie in memory, others
 // gathered 512 at a time. One walk serves sums and maxima alike.
 template <class Consume>
@@ -44,6 +39,13 @@ void walk_pieces(std::span<const double> x, std::span<const double> y, const Lev
     }
     consume(std::span(xs).first(count), std::span(ys).first(count), masses.subspan(begin, count));
   }
+}
+
+// Sums of weights are rounded: 0.1 + 0.2 and 0.3 are one level, and between them lies no piece. p = infinity would see
+// it. The level 1 is exact, so what lies just below it is a piece, however small.
+bool same_level(double a, double b) {
+  constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
+  return a == b || (std::max(a, b) < 1.0 && std::abs(a - b) <= kRounding * std::max(a, b));
 }
 
 template <class Consume>
@@ -68,8 +70,9 @@ void walk_weighted_pieces(const QuantileFunction& x, const QuantileFunction& y, 
     ys[count] = y.values[j];
     masses[count] = std::max(0.0, up_to - below);
     below = std::max(below, up_to);
-    if (x_level <= y_level + kSameLevel) ++i;
-    if (y_level <= x_level + kSameLevel) ++j;
+    const bool both_move = same_level(x_level, y_level);
+    if (both_move || x_level < y_level) ++i;
+    if (both_move || y_level < x_level) ++j;
     if (++count == kPiecesPerBlock) {
       consume(std::span<const double>(xs), std::span<const double>(ys), std::span<const double>(masses));
       count = 0;
@@ -84,7 +87,7 @@ void walk_weighted_pieces(const QuantileFunction& x, const QuantileFunction& y, 
 // tau from any walk over pieces: `walk` calls its argument with blocks; `unit_mass` multiplies sums whose masses are 1.
 template <class Walk>
 double integrate(const Walk& walk, double unit_mass, double p, GapForm form) {
-  simd::GapRule rule{.power = p, .inverse_scale = 1.0, .shift = form.shift, .centered = form.centered};
+  simd::GapRule rule{.power = p, .scale = 0.0, .shift = form.shift, .centered = form.centered};
   const auto largest = [&] {
     double result = 0.0;
     walk([&](auto x, auto y, auto mass) { result = std::max(result, simd::largest_gap(x, y, mass, rule)); });
@@ -101,25 +104,26 @@ double integrate(const Walk& walk, double unit_mass, double p, GapForm form) {
   if (std::isinf(p)) return largest();
   if (p <= kScaledPower) {
     const double sum = total();
-    const bool in_range = std::isfinite(sum) && sum > 1e-280;
-    if (in_range || p == 1.0) return root(sum);
+    if (std::isfinite(sum) && sum > 1e-280) return root(sum);
   }
-  const double scale = largest();
-  if (scale == 0.0) return 0.0;
-  rule.inverse_scale = 1.0 / scale;
-  return scale * root(total());
+  rule.scale = largest();
+  if (rule.scale == 0.0 || std::isinf(rule.scale)) return rule.scale;
+  return rule.scale * root(total());
 }
 
 }  // namespace
 
 double QuantileFunction::at(double level) const {
   if (cumulative.empty()) {
-    // 1-based rank ceil(level n), or 1 at level 0. level n may round up past a whole number that it equals: compare
-    // back.
-    const auto n = static_cast<double>(values.size());
-    auto rank = static_cast<std::size_t>(std::ceil(level * n));
-    while (rank > 1 && static_cast<double>(rank - 1) / n >= level) --rank;
-    return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
+    // 1-based rank ceil(level n): the smallest with rank/n >= level. The product may round across a whole number,
+    // either way, so the quotient decides.
+    const std::size_t n = values.size();
+    const auto reaches = [&](std::size_t rank) { return static_cast<double>(rank) / static_cast<double>(n) >= level; };
+    std::size_t rank =
+        std::clamp<std::size_t>(static_cast<std::size_t>(std::ceil(level * static_cast<double>(n))), 1, n);
+    while (rank > 1 && reaches(rank - 1)) --rank;
+    while (rank < n && !reaches(rank)) ++rank;
+    return values[rank - 1];
   }
   const auto place = std::ranges::lower_bound(cumulative, level);
   const auto index = std::min(static_cast<std::size_t>(place - cumulative.begin()), values.size() - 1);

@@ -13,14 +13,14 @@ namespace kqd {
 
 SortedProjections::SortedProjections(Matrix<double> projections, std::span<const double> weights, ThreadCount threads)
     : values_(std::move(projections)) {
-  if (!weights.empty()) cumulative_ = Matrix<double>(values_.rows(), values_.cols());
-  parallel_for_blocks(values_.rows(), 1, threads, [&](std::size_t i, std::size_t) {
-    if (weights.empty()) {
-      sort_ascending(values_.row(i));
-    } else {
-      sort_weighted(i, weights);
-    }
-  });
+  if (weights.empty()) {
+    parallel_for_blocks(values_.rows(), 1, threads,
+                        [&](std::size_t i, std::size_t) { sort_ascending(values_.row(i)); });
+    return;
+  }
+  cumulative_ = Matrix<double>(values_.rows(), values_.cols());
+  const std::vector<double> scaled = scaled_near_one(weights);
+  parallel_for_blocks(values_.rows(), 1, threads, [&](std::size_t i, std::size_t) { sort_weighted(i, scaled); });
 }
 
 void SortedProjections::sort_weighted(std::size_t direction, std::span<const double> weights) {

@@ -51,21 +51,30 @@ HWY_INLINE void for_each_vector(const double* HWY_RESTRICT x, const double* HWY_
   step(hn::Load(d, px), hn::Load(d, py), hn::Load(d, pm));
 }
 
-template <class Power>
-HWY_INLINE double blockwise_sum(std::span<const double> x, std::span<const double> y, std::span<const double> mass,
-                                const GapRule& rule, const Power& power) {
+template <class Term>
+HWY_INLINE double sum_of_blocks(std::span<const double> x, std::span<const double> y, std::span<const double> mass,
+                                const GapRule& rule, const Term& term) {
   const D d;
-  const V inverse_scale = hn::Set(d, rule.inverse_scale);
   CompensatedSum total;
   for (std::size_t begin = 0; begin < x.size(); begin += kBlock) {
     const std::size_t n = HWY_MIN(kBlock, x.size() - begin);
     V sum = hn::Zero(d);
-    for_each_vector(
-        x.data() + begin, y.data() + begin, mass.empty() ? nullptr : mass.data() + begin, n,
-        [&](V vx, V vy, V vm) { sum = hn::MulAdd(vm, power(hn::Mul(gap(d, vx, vy, rule), inverse_scale)), sum); });
+    for_each_vector(x.data() + begin, y.data() + begin, mass.empty() ? nullptr : mass.data() + begin, n,
+                    [&](V vx, V vy, V vm) { sum = hn::MulAdd(vm, term(gap(d, vx, vy, rule)), sum); });
     total.add(hn::GetLane(hn::SumOfLanes(d, sum)));
   }
   return total.value();
+}
+
+template <class Power>
+HWY_INLINE double blockwise_sum(std::span<const double> x, std::span<const double> y, std::span<const double> mass,
+                                const GapRule& rule, const Power& power) {
+  if (rule.scale <= 0.0) return sum_of_blocks(x, y, mass, rule, power);
+  const D d;
+  const V one = hn::Set(d, 1.0);
+  const V scale =
+      hn::Set(d, rule.scale);  // divided by, not multiplied with its inverse: that of a denormal is infinite
+  return sum_of_blocks(x, y, mass, rule, [&](V g) { return power(hn::Min(hn::Div(g, scale), one)); });
 }
 
 double GapSum(std::span<const double> x, std::span<const double> y, std::span<const double> mass, const GapRule& rule) {
@@ -86,7 +95,10 @@ double GapSum(std::span<const double> x, std::span<const double> y, std::span<co
     });
   }
   return blockwise_sum(x, y, mass, rule, [&](V g) {
-    const V value = hn::Exp(d, hn::Max(hn::Set(d, -700.0), hn::Mul(hn::Set(d, p), hn::Log(d, g))));
+    // Exp is meant for [-708, 706]; far outside it returns any number at all, so overflow has to be said aloud.
+    const V exponent = hn::Mul(hn::Set(d, p), hn::Log(d, g));
+    const V power = hn::Exp(d, hn::Min(hn::Max(exponent, hn::Set(d, -700.0)), hn::Set(d, 706.0)));
+    const V value = hn::IfThenElse(hn::Gt(exponent, hn::Set(d, 706.0)), hn::Inf(d), power);
     return hn::IfThenElseZero(hn::Gt(g, hn::Zero(d)), value);
   });
 }

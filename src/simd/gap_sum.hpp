@@ -6,16 +6,18 @@
 namespace kqd::simd {
 
 /// How a pair of quantiles counts: g^power with g = |x - y|, or in the centered form g = sqrt(max(0, (x - y)^2 +
-/// shift)) where shift = MMD^2 - c^2 [KQE Prop. 3]. `scale` divides g first: 1/max g keeps large powers finite.
+/// shift)) where shift = MMD^2 - c^2 [KQE Prop. 3]. A `scale` > 0 divides g first, and a quotient above 1 counts as 1:
+/// with the largest g that has mass as the scale, powers stay finite and only pairs without mass are held back.
 struct GapRule {
   double power = 1.0;
-  double inverse_scale = 1.0;
+  double scale = 0.0;
   double shift = 0.0;
   bool centered = false;
 };
 
 /// sum_j mass[j] g(x[j], y[j])^power; mass of size 0 stands for all ones. Sums of 512 terms are added in order with
-/// compensation, so the relative error is at most (512/lanes + 8) roundings whatever the length.
+/// compensation, so adding up costs at most 512/lanes + 6 roundings, relatively, whatever the length. Not finite when a
+/// power is not, with mass or without.
 [[nodiscard]] double gap_sum(std::span<const double> x, std::span<const double> y, std::span<const double> mass,
                              const GapRule& rule);
 

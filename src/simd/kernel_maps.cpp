@@ -36,6 +36,11 @@ HWY_INLINE V exp_of_negative(D d, V x) {
   return hn::IfThenElseZero(hn::Ge(x, hn::Set(d, -708.0)), hn::Exp(d, x));
 }
 
+// t = a sqrt v, held to where exp(-t) is 0: beyond it a factor such as t^2 could overflow, and infinity times 0 is NaN.
+HWY_INLINE V scaled_distance(D d, V a, V v) {
+  return hn::Min(hn::Mul(a, hn::Sqrt(v)), hn::Set(d, 1000.0));
+}
+
 HWY_INLINE V whole_power(D d, V base, unsigned exponent) {
   V result = hn::Set(d, 1.0);
   for (; exponent != 0; exponent >>= 1U) {
@@ -57,12 +62,12 @@ void ApplyMap(Map map, double a, double b, std::span<double> values) {
       return transform(values, [&](D d, V v) { return exp_of_negative(d, hn::Neg(hn::Mul(va, hn::Sqrt(v)))); });
     case Map::matern32:
       return transform(values, [&](D d, V v) {
-        const V t = hn::Mul(va, hn::Sqrt(v));
+        const V t = scaled_distance(d, va, v);
         return hn::Mul(hn::Add(one, t), exp_of_negative(d, hn::Neg(t)));
       });
     case Map::matern52:
       return transform(values, [&](D d, V v) {
-        const V t = hn::Mul(va, hn::Sqrt(v));
+        const V t = scaled_distance(d, va, v);
         const V factor = hn::Add(hn::Add(one, t), hn::Div(hn::Mul(t, t), hn::Set(d, 3.0)));
         return hn::Mul(factor, exp_of_negative(d, hn::Neg(t)));
       });

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <new>
 #include <span>
@@ -16,7 +17,7 @@ template <class T>
 class Matrix {
  public:
   Matrix() = default;
-  Matrix(std::size_t rows, std::size_t cols) : data_(allocate(rows * cols)), rows_(rows), cols_(cols) {}
+  Matrix(std::size_t rows, std::size_t cols) : data_(allocate(rows, cols)), rows_(rows), cols_(cols) {}
   Matrix(std::size_t rows, std::size_t cols, T value) : Matrix(rows, cols) { std::ranges::fill(values(), value); }
   /// Row by row: Matrix<double>(2, 2, {1, 2, 3, 4}).
   Matrix(std::size_t rows, std::size_t cols, std::initializer_list<T> values_by_row) : Matrix(rows, cols) {
@@ -60,8 +61,11 @@ class Matrix {
   struct Free {
     void operator()(T* p) const { ::operator delete[](p, kAlignment); }
   };
-  static std::unique_ptr<T[], Free> allocate(std::size_t n) {
-    return std::unique_ptr<T[], Free>(n == 0 ? nullptr : static_cast<T*>(::operator new[](n * sizeof(T), kAlignment)));
+  static std::unique_ptr<T[], Free> allocate(std::size_t rows, std::size_t cols) {
+    if (rows == 0 || cols == 0) return nullptr;
+    // rows * cols * sizeof(T) may wrap around: a small block must not pass for an absurdly large matrix.
+    if (rows > std::numeric_limits<std::size_t>::max() / sizeof(T) / cols) throw std::bad_array_new_length();
+    return std::unique_ptr<T[], Free>(static_cast<T*>(::operator new[](rows* cols * sizeof(T), kAlignment)));
   }
 
   std::unique_ptr<T[], Free> data_;

@@ -37,10 +37,6 @@ void validate(const SampleView& sample, std::string_view name, ThreadCount threa
 /// Refuses samples of different dimension, and either sample as above; names are "X" and "Y".
 void validate_pair(const SampleView& x, const SampleView& y, ThreadCount threads = {});
 
-/// The weights times a power of two that brings the largest into [1, 2): sums stay in range, and ratios are untouched.
-/// All 1 for a sample without weights.
-[[nodiscard]] std::vector<double> scaled_weights(const SampleView& sample);
-
 /// Weights that sum to 1: w / sum(w), or 1/n for a sample without weights.
 [[nodiscard]] std::vector<double> normalised_weights(const SampleView& sample);
 
