@@ -65,6 +65,7 @@ Table read_table(const std::string& path) {
 
 std::vector<std::string> known_suffixes() {
   std::vector<std::string> suffixes;
+  suffixes.reserve(std::size(kReaders));
   for (const Reader& reader : kReaders) suffixes.emplace_back(reader.suffix);
   return suffixes;
 }

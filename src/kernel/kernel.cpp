@@ -149,7 +149,7 @@ void KernelBlock::evaluate(MatrixView<const double> x, MatrixView<double> values
   evaluate_tree(spec_, next_part, x, values);
 }
 
-void KernelBlock::evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values) const {
+void KernelBlock::evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values) {
   part.pairs.evaluate(x, values);
   const std::vector<double> x_terms = point_terms(part.spec, x);
   if (part.spec.family == KernelFamily::normalised_polynomial) {

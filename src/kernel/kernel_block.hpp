@@ -29,7 +29,7 @@ class KernelBlock {
     std::vector<double> z_terms;
   };
 
-  void evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values) const;
+  static void evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values);
   void evaluate_tree(const KernelSpec& spec, std::size_t& next_part, MatrixView<const double> x,
                      MatrixView<double> values) const;
 

@@ -141,7 +141,7 @@ std::string leaf_to_string(const KernelSpec& spec) {
 KernelSpec parse_kernel(std::string_view text) {
   const auto terms = split_terms(text, '+');
   if (terms.size() == 1 && trim(terms[0]).find(' ') == std::string_view::npos) {
-    const KernelSpec spec = parse_product(trim(terms[0]), text);
+    KernelSpec spec = parse_product(trim(terms[0]), text);
     validate(spec);
     return spec;
   }

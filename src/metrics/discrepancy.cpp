@@ -62,7 +62,7 @@ class GapMeter {
 bool is_flat(const QuantileFunction& x, const QuantileFunction& y) {
   const std::size_t total = x.values.size() + y.values.size();
   const auto count = [](std::span<const double> sorted, double value) {
-    return static_cast<std::size_t>(std::ranges::equal_range(sorted, value).size());
+    return static_cast<std::size_t>(std::ranges::upper_bound(sorted, value) - std::ranges::lower_bound(sorted, value));
   };
   for (const QuantileFunction* sample : {&x, &y}) {
     const double candidate = sample->values[sample->values.size() / 2];

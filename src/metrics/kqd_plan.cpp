@@ -42,7 +42,8 @@ double variance(std::span<const double> values) {
 
 // Over 95 % of the ascending values are the same: then the middle one is.
 bool mostly_one_value(std::span<const double> sorted) {
-  const auto same = std::ranges::equal_range(sorted, sorted[sorted.size() / 2]).size();
+  const double middle = sorted[sorted.size() / 2];
+  const auto same = std::ranges::upper_bound(sorted, middle) - std::ranges::lower_bound(sorted, middle);
   return static_cast<double>(same) > 0.95 * static_cast<double>(sorted.size());
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <ranges>
 
 #include "core/fail.hpp"
 
@@ -61,10 +60,10 @@ std::uint64_t rank_of(const Marks& marks, std::span<const std::uint8_t> is_x) {
 // A rank among all labellings has one digit per stratum, the rank within it; the first stratum has the lowest digit.
 std::uint64_t observed_rank(const Exchange& exchange) {
   std::uint64_t rank = 0;
-  for (const Stratum& stratum : exchange.strata | std::views::reverse) {
-    const Marks marks(stratum);
+  for (auto stratum = exchange.strata.rbegin(); stratum != exchange.strata.rend(); ++stratum) {
+    const Marks marks(*stratum);
     rank = rank * marks.num_choices +
-           rank_of(marks, std::span(exchange.observed_is_x).subspan(stratum.first, stratum.size));
+           rank_of(marks, std::span(exchange.observed_is_x).subspan(stratum->first, stratum->size));
   }
   return rank;
 }

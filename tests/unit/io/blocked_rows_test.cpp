@@ -19,7 +19,7 @@ std::vector<double> drained(BlockedRows& rows) {
 
 TEST(BlockedRows, give_back_what_was_appended_in_order) {
   for (const std::size_t num_rows : {0U, 1U, 2U, 3U, 4U, 7U}) {
-    BlockedRows rows(2, 3 * 2 * sizeof(double));  // three rows per block
+    BlockedRows rows(2, 6 * sizeof(double));  // three rows per block
     std::vector<double> expected;
     for (std::size_t i = 0; i < num_rows; ++i) {
       double* row = rows.append_row();
