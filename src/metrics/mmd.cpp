@@ -4,6 +4,7 @@
 
 #include "core/fail.hpp"
 #include "core/summation.hpp"
+#include "metrics/data_warnings.hpp"
 #include "metrics/mean_embedding.hpp"
 #include "metrics/quadratic_guard.hpp"
 
@@ -23,6 +24,7 @@ void prepare(const SampleView& x, const SampleView& y, const KqdOptions& options
   validate_pair(x, y, options.threads);
   samples.x = without_zero_weights(x, samples.x_storage);
   samples.y = without_zero_weights(y, samples.y_storage);
+  warn_about_data(samples.x, samples.y, result.warnings);
   require_affordable(samples.x.size() + samples.y.size(), x.dim(), options.allow_quadratic, "the MMD");
   result.kernel = resolve(options.kernel, samples.x, samples.y, options.bandwidth_rule, options.seed, result.warnings);
 }
