@@ -55,7 +55,7 @@ TEST(Level, is_exact_for_pairs_blocks_and_clusters) {
 }
 
 TEST(Level, is_exact_when_pooled_reference_points_are_set_aside_with_their_units) {
-  for (const char* row : {"normal, d = 3, 12 + 35", "pairs", "clusters"}) {
+  for (const char* row : {"normal, d = 3, 12 + 35", "clusters"}) {
     expect_level("Pooled reference points, set aside", row);
   }
 }
