@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
@@ -27,6 +28,24 @@ std::uint64_t hash_row(std::span<const double> row, double weight, std::uint64_t
   return mix(hash, std::bit_cast<std::uint64_t>(weight));
 }
 
+// Calls body(first, last) for every longest run of two or more positions of [begin, end) that continue one another.
+template <class Continues, class Body>
+void for_each_run(std::size_t begin, std::size_t end, const Continues& continues, const Body& body) {
+  for (std::size_t first = begin; first < end;) {
+    std::size_t last = first + 1;
+    while (last < end && continues(last)) ++last;
+    if (last - first > 1) body(first, last);
+    first = last;
+  }
+}
+
+// Every order equally likely.
+void shuffle(std::span<std::size_t> rows, RandomStream& stream) {
+  for (std::size_t left = rows.size(); left > 1; --left) {
+    std::swap(rows[left - 1], rows[static_cast<std::size_t>(stream.below(left))]);
+  }
+}
+
 }  // namespace
 
 double TestPool::weight_of_row(std::size_t row) const {
@@ -43,7 +62,8 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
   }
   TestPool pool{x, y, {}};
   pool.order.resize(n);
-  const std::uint64_t key = RandomStream(seed, Purpose::row_order).bits64();
+  RandomStream stream(seed, Purpose::row_order);
+  const std::uint64_t key = stream.bits64();
   std::vector<std::uint64_t> keys(n);
   parallel_for_blocks(n, kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
@@ -54,22 +74,27 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
   sort_ascending(keys);
   for (std::size_t k = 0; k < n; ++k) pool.order[k] = keys[k] & 0xffffffffULL;
 
-  // Runs of equal half-hashes are equal rows, or rarely different ones: those are told apart by what they hold, and
-  // equal rows by bits that know nothing of them.
+  // Runs of equal half-hashes are equal rows, or rarely different ones: those are told apart by what they hold. Equal
+  // rows are shuffled, since bits hashed from their indices leave some interleavings of X and Y likelier than others.
   const auto before = [&](std::size_t a, std::size_t b) {
     const auto by_values = std::ranges::lexicographical_compare(natural.row(a), natural.row(b));
     if (by_values || std::ranges::lexicographical_compare(natural.row(b), natural.row(a))) return by_values;
     const double weight_a = pool.weight_of_row(a);
     const double weight_b = pool.weight_of_row(b);
-    if (weight_a != weight_b) return weight_a < weight_b;
-    return mix(key, a) < mix(key, b);
+    return weight_a != weight_b ? weight_a < weight_b : a < b;
   };
-  for (std::size_t begin = 0; begin < n;) {
-    std::size_t end = begin + 1;
-    while (end < n && (keys[end] >> 32U) == (keys[begin] >> 32U)) ++end;
-    if (end - begin > 1) std::ranges::sort(std::span(pool.order).subspan(begin, end - begin), before);
-    begin = end;
-  }
+  const auto equal = [&](std::size_t a, std::size_t b) {
+    return std::ranges::equal(natural.row(a), natural.row(b)) && pool.weight_of_row(a) == pool.weight_of_row(b);
+  };
+  const std::span order(pool.order);
+  for_each_run(
+      0, n, [&](std::size_t k) { return keys[k] >> 32U == keys[k - 1] >> 32U; },
+      [&](std::size_t begin, std::size_t end) {
+        std::ranges::sort(order.subspan(begin, end - begin), before);
+        for_each_run(
+            begin, end, [&](std::size_t k) { return equal(order[k], order[k - 1]); },
+            [&](std::size_t first, std::size_t last) { shuffle(order.subspan(first, last - first), stream); });
+      });
   return pool;
 }
 

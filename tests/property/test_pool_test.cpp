@@ -1,0 +1,129 @@
+#include "metrics/test_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/random.hpp"
+
+namespace kqd {
+namespace {
+
+// Rows with few different values, so that many are equal; weights too.
+struct Row {
+  std::vector<double> values;
+  double weight;
+  friend bool operator==(const Row&, const Row&) = default;
+};
+
+std::vector<Row> draw_rows(std::size_t count, std::uint64_t levels, RandomStream& stream) {
+  std::vector<Row> rows(count);
+  for (Row& row : rows) {
+    row.values = {static_cast<double>(stream.below(levels)), static_cast<double>(stream.below(levels))};
+    row.weight = 1.0 + static_cast<double>(stream.below(2));
+  }
+  return rows;
+}
+
+std::vector<Row> shuffled(const std::vector<Row>& rows, RandomStream& stream) {
+  std::vector<Row> result;
+  for (const std::size_t i : sample_without_replacement(rows.size(), rows.size(), stream)) result.push_back(rows[i]);
+  return result;
+}
+
+Sample sample_of(std::span<const Row> rows) {
+  Sample sample{Matrix<double>(rows.size(), 2), {}, {}};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::ranges::copy(rows[i].values, sample.points.row(i).begin());
+    sample.weights.push_back(rows[i].weight);
+  }
+  return sample;
+}
+
+// What stands at each position of the pool whose first n_x rows are X.
+std::vector<Row> pool_contents(const std::vector<Row>& rows, std::size_t n_x, Seed seed) {
+  const Sample x = sample_of(std::span(rows).first(n_x));
+  const Sample y = sample_of(std::span(rows).subspan(n_x));
+  const TestPool pool = make_test_pool(x, y, seed, ThreadCount{1});
+  std::vector<Row> contents;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto values = pool.rows().row(i);
+    contents.push_back({{values.begin(), values.end()}, pool.weight_of_row(pool.order[i])});
+  }
+  return contents;
+}
+
+TEST(TestPool, contents_follow_from_the_multiset_of_rows_whatever_their_labels_and_order) {
+  for (std::uint64_t trial = 0; trial < 200; ++trial) {
+    RandomStream stream(Seed{trial}, Purpose::test_data);
+    const std::size_t n = 2 + static_cast<std::size_t>(stream.below(60));
+    const std::vector<Row> rows = draw_rows(n, 1 + stream.below(40), stream);
+    const Seed seed{trial + 1000};
+    const std::vector<Row> contents = pool_contents(rows, 1 + static_cast<std::size_t>(stream.below(n - 1)), seed);
+    for (int again = 0; again < 5; ++again) {
+      const std::size_t n_x = 1 + static_cast<std::size_t>(stream.below(n - 1));
+      ASSERT_EQ(pool_contents(shuffled(rows, stream), n_x, seed), contents) << "trial " << trial;
+    }
+  }
+}
+
+TEST(TestPool, order_is_a_permutation_and_changes_with_the_seed) {
+  RandomStream stream(Seed{3}, Purpose::test_data);
+  const std::vector<Row> rows = draw_rows(40, 1000, stream);
+  const Sample x = sample_of(std::span(rows).first(15));
+  const Sample y = sample_of(std::span(rows).subspan(15));
+  std::vector<std::size_t> first = make_test_pool(x, y, Seed{1}, ThreadCount{1}).order;
+  EXPECT_NE(first, make_test_pool(x, y, Seed{2}, ThreadCount{1}).order);
+  std::ranges::sort(first);
+  for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i], i);
+}
+
+// The label of every position, as a word of X and Y.
+std::string labels(const Sample& x, const Sample& y, Seed seed) {
+  std::string word;
+  for (const std::size_t row : make_test_pool(x, y, seed, ThreadCount{1}).order) {
+    word += row < x.points.rows() ? 'X' : 'Y';
+  }
+  return word;
+}
+
+TEST(TestPool, labels_by_position_do_not_change_with_the_order_of_rows_within_a_sample) {
+  for (std::uint64_t trial = 0; trial < 100; ++trial) {
+    RandomStream stream(Seed{trial}, Purpose::test_data, 1);
+    const std::vector<Row> x = draw_rows(20, 3, stream);
+    const std::vector<Row> y = draw_rows(12, 3, stream);
+    const Seed seed{trial};
+    EXPECT_EQ(labels(sample_of(x), sample_of(y), seed),
+              labels(sample_of(shuffled(x, stream)), sample_of(shuffled(y, stream)), seed));
+  }
+}
+
+// How often each sequence of labels occurs over seeds.
+std::map<std::string, std::size_t> label_patterns(const Sample& x, const Sample& y, std::size_t num_seeds) {
+  std::map<std::string, std::size_t> counts;
+  for (std::size_t seed = 0; seed < num_seeds; ++seed) ++counts[labels(x, y, Seed{seed})];
+  return counts;
+}
+
+double chi_square(const std::map<std::string, std::size_t>& counts, double expected, std::size_t num_patterns) {
+  double sum = expected * static_cast<double>(num_patterns - counts.size());  // patterns that never came
+  for (const auto& [pattern, count] : counts) {
+    sum += (static_cast<double>(count) - expected) * (static_cast<double>(count) - expected) / expected;
+  }
+  return sum;
+}
+
+// Equal rows have nothing to be told apart by but the random bits: every interleaving of their labels is equally likely
+// over seeds. The bounds are the points that chi-square of 19 and 14 degrees of freedom exceeds with probability 1e-6.
+TEST(TestPool, equal_rows_of_x_and_y_are_interleaved_at_random) {
+  constexpr std::size_t kSeeds = 20'000;
+  const auto equal_rows = [](std::size_t count) { return Sample{Matrix<double>(count, 2, 1.5), {}, {}}; };
+  EXPECT_LT(chi_square(label_patterns(equal_rows(3), equal_rows(3), kSeeds), kSeeds / 20.0, 20), 63.68);
+  EXPECT_LT(chi_square(label_patterns(equal_rows(2), equal_rows(4), kSeeds), kSeeds / 15.0, 15), 54.64);
+}
+
+}  // namespace
+}  // namespace kqd

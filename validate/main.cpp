@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <mutex>
+
+#include "kqd/core/error.hpp"
+#include "results.hpp"
+
+namespace kqd::validation {
+namespace {
+
+/// What the user asked for.
+struct Request {
+  std::filesystem::path results = "build/validate/results.txt";
+  std::filesystem::path page;
+  std::vector<std::string> only;
+  std::size_t runs = 0;
+  unsigned threads = 0;
+};
+
+// Rough operations of one run: Gram matrix or projections, then labellings. For the time left alone.
+double work_of_run(const Scenario& scenario) {
+  const Draw data = scenario.draw(Seed{0});
+  const auto n = static_cast<double>(data.x.points.rows() + data.y.points.rows());
+  const auto dim = static_cast<double>(data.x.points.cols());
+  const auto directions = static_cast<double>(scenario.options.statistic.directions.num_directions);
+  const auto labellings = static_cast<double>(scenario.options.test.num_permutations);
+  const bool quadratic = scenario.options.method.find("kqd") == std::string::npos ||
+                         scenario.options.method.find("centered") != std::string::npos;
+  return 2e5 + n * n * dim + labellings * n * (quadratic ? n : 0.0) + labellings * n * directions;
+}
+
+/// "37 %, 12 min left: Restricted designs | ..." on stderr, once a second.
+class Progress {
+ public:
+  explicit Progress(double total_work) : total_work_(total_work) {}
+
+  void start(const Scenario& scenario) {
+    name_ = scenario.name();
+    work_of_run_ = work_of_run(scenario);
+  }
+
+  /// From any thread.
+  void run_done() {
+    const std::scoped_lock lock(mutex_);
+    done_ += work_of_run_;
+    const auto now = Clock::now();
+    if (now - last_ < std::chrono::seconds(1)) return;
+    last_ = now;
+    const double elapsed_s = std::chrono::duration<double>(now - start_).count();
+    fmt::print(stderr, "\r{:3.0f} %, {:.1f} min left: {}\033[K", 100.0 * done_ / total_work_,
+               elapsed_s * (total_work_ - done_) / done_ / 60.0, name_);
+    std::fflush(stderr);
+  }
+
+  static void finish() { fmt::print(stderr, "\r\033[K"); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double total_work_;
+  double done_ = 0.0;
+  double work_of_run_ = 0.0;
+  std::string name_;
+  std::mutex mutex_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_ = start_;
+};
+
+std::vector<Scenario> all_scenarios() {
+  std::vector<Scenario> scenarios = level_scenarios();
+  std::ranges::move(power_scenarios(), std::back_inserter(scenarios));
+  return scenarios;
+}
+
+std::vector<Scenario> chosen_scenarios(const Request& request) {
+  std::vector<Scenario> scenarios = all_scenarios();
+  std::erase_if(scenarios, [&](const Scenario& scenario) {
+    return !std::ranges::all_of(request.only, [name = scenario.name()](const std::string& part) {
+      return name.find(part) != std::string::npos;
+    });
+  });
+  if (request.runs > 0) {
+    for (Scenario& scenario : scenarios) scenario.runs = request.runs;
+  }
+  return scenarios;
+}
+
+// Runs what the results do not hold yet.
+void run_missing(const std::vector<Scenario>& scenarios, Results& results, ThreadCount threads) {
+  double work = 0.0;
+  for (const Scenario& scenario : scenarios) {
+    if (!results.find(scenario)) work += work_of_run(scenario) * static_cast<double>(scenario.runs);
+  }
+  Progress progress(work);
+  for (const Scenario& scenario : scenarios) {
+    if (results.find(scenario)) continue;
+    progress.start(scenario);
+    results.add(scenario, count_rejections(scenario, scenario.runs, threads, [&] { progress.run_done(); }));
+  }
+  Progress::finish();
+}
+
+// 0: every rate is as expected. 1: some are not, and are listed.
+int report(const std::vector<Scenario>& scenarios, const Results& results) {
+  std::size_t misses = 0;
+  for (const Scenario& scenario : scenarios) {
+    const Count rejections = results.find(scenario).value();
+    if (meets(scenario, rejections)) continue;
+    ++misses;
+    fmt::print("not as expected: {}: {} of {} rejected\n", scenario.name(), rejections.successes, rejections.runs);
+  }
+  fmt::print("{} of {} rates as expected\n", scenarios.size() - misses, scenarios.size());
+  return misses == 0 ? 0 : 1;
+}
+
+int run(const Request& request) {
+  const std::vector<Scenario> scenarios = chosen_scenarios(request);
+  Results results(request.results);
+  run_missing(scenarios, results, ThreadCount{request.threads});
+  // The page shows all that was ever finished as planned, whatever was chosen this time.
+  if (!request.page.empty()) write_tables(request.page, markdown_tables(all_scenarios(), results));
+  return report(scenarios, results);
+}
+
+}  // namespace
+}  // namespace kqd::validation
+
+int main(int argc, char** argv) {
+  kqd::validation::Request request;
+  CLI::App app("Measures the level and the power of the tests.");
+  app.add_option("--results", request.results, "file of finished scenarios, continued")->capture_default_str();
+  app.add_option("--page", request.page, "page whose tables are written anew");
+  app.add_option("--only", request.only, "scenarios whose name contains all of these");
+  app.add_option("--runs", request.runs, "runs of each scenario; 0: as planned")->capture_default_str();
+  app.add_option("--threads", request.threads, "0 asks the system")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return kqd::validation::run(request);
+  } catch (const kqd::Error& error) {
+    fmt::print(stderr, "kqd_validate: {}\n", error.what());
+    return 2;
+  }
+}

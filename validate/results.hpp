@@ -1,0 +1,34 @@
+#pragma once
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+
+#include "scenario.hpp"
+
+namespace kqd::validation {
+
+/// Finished scenarios, kept in a text file with one line each: rejections, runs, name. A line is written as soon as its
+/// scenario is finished, so a run that was ended goes on where it stopped.
+class Results {
+ public:
+  /// Reads the file if there is one.
+  explicit Results(std::filesystem::path file);
+
+  /// Nothing when the scenario was not run yet, or with another number of runs.
+  [[nodiscard]] std::optional<Count> find(const Scenario& scenario) const;
+  void add(const Scenario& scenario, Count rejections);
+
+ private:
+  std::filesystem::path file_;
+  std::map<std::string, Count> counts_;
+};
+
+/// The finished scenarios as Markdown tables, one per Scenario::table; what misses its expectation is bold.
+[[nodiscard]] std::string markdown_tables(std::span<const Scenario> scenarios, const Results& results);
+
+/// Replaces what stands between the lines "<!-- tables -->" and "<!-- end of tables -->" of a page.
+/// Throws Error{invalid_option} when the page has no such lines.
+void write_tables(const std::filesystem::path& page, const std::string& tables);
+
+}  // namespace kqd::validation

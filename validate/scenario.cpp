@@ -1,0 +1,64 @@
+#include "scenario.hpp"
+
+#include <atomic>
+#include <cmath>
+
+#include "core/executor.hpp"
+
+namespace kqd::validation {
+namespace {
+
+constexpr double kFalseAlarm = 1e-6;
+constexpr double kMaxStandardErrors = 3.0;
+
+// FNV-1a: runs of different scenarios have different data, and a scenario keeps its data whatever else is run.
+std::uint64_t hash(std::string_view text) {
+  std::uint64_t value = 0xcbf29ce484222325ULL;
+  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
+  return value;
+}
+
+bool rejects(const Scenario& scenario, Seed seed) {
+  const Draw data = scenario.draw(seed);
+  TwoSampleOptions options = scenario.options;
+  options.statistic.seed = seed;
+  options.statistic.threads = ThreadCount{1};
+  options.test.design = data.design;
+  return two_sample_test(data.x, data.y, options).test.reject;
+}
+
+}  // namespace
+
+double attained_level(const TestOptions& test) {
+  const double labellings = static_cast<double>(test.num_permutations) + 1.0;
+  // alpha (B + 1) is often a whole number that rounding has moved by a few units in the last place.
+  return std::floor(test.alpha * labellings * (1.0 + 1e-12)) / labellings;
+}
+
+bool meets(const Scenario& scenario, Count rejections) {
+  const auto band = [&] { return binomial_band(rejections.runs, attained_level(scenario.options.test), kFalseAlarm); };
+  switch (scenario.expectation.kind) {
+    case Expectation::Kind::level:
+      return band().holds(rejections.successes);
+    case Expectation::Kind::at_most_level:
+      return rejections.successes <= band().highest;
+    case Expectation::Kind::replicates:
+      return std::abs(standardised_difference(rejections, scenario.expectation.other)) <= kMaxStandardErrors;
+    case Expectation::Kind::at_least:
+      return rejections.rate() >= scenario.expectation.at_least;
+  }
+  return false;
+}
+
+Count count_rejections(const Scenario& scenario, std::size_t runs, ThreadCount threads,
+                       const std::function<void()>& after_run) {
+  const std::uint64_t first_seed = hash(scenario.name());
+  std::atomic<std::size_t> rejections{0};
+  parallel_for_blocks(runs, 1, threads, [&](std::size_t run, std::size_t) {
+    if (rejects(scenario, Seed{first_seed + run})) ++rejections;
+    if (after_run) after_run();
+  });
+  return {rejections, runs};
+}
+
+}  // namespace kqd::validation

@@ -1,0 +1,64 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "binomial.hpp"
+#include "kqd/two_sample/two_sample_test.hpp"
+
+namespace kqd::validation {
+
+/// The data of one run.
+struct Draw {
+  Sample x;
+  Sample y;
+  Design design = {};
+};
+
+/// What the number of rejections is compared with.
+struct Expectation {
+  enum class Kind {
+    level,          ///< a true null without ties: inside the binomial band of the level, on both sides
+    at_most_level,  ///< a true null with ties, or with early stopping: not above the band
+    replicates,     ///< within three combined standard errors of a rate that another implementation measured
+    at_least,       ///< a power that must be reached
+  };
+  Kind kind = Kind::level;
+  Count other = {};       ///< replicates: what was measured elsewhere
+  double at_least = 0.0;  ///< at_least: the bound
+};
+
+/// One experiment: the same test of fresh data, many times. Its place in the tables is its name.
+struct Scenario {
+  std::string table;
+  std::string row;
+  std::string column;
+  std::function<Draw(Seed)> draw;
+  TwoSampleOptions options;  ///< without the seed and the design of a run
+  Expectation expectation;
+  std::size_t runs = 0;
+
+  [[nodiscard]] std::string name() const { return table + " | " + row + " | " + column; }
+};
+
+/// The level that a test of B labellings reaches exactly: floor(alpha (B + 1)) / (B + 1).
+[[nodiscard]] double attained_level(const TestOptions& test);
+
+/// Does this number of rejections agree with what is expected? A true null is told wrong with a probability below 1e-6.
+[[nodiscard]] bool meets(const Scenario& scenario, Count rejections);
+
+/// Runs the scenario `runs` times, each on one thread, and counts rejections: the same count for any number of threads.
+/// `after_run` is called after each run, from any thread.
+[[nodiscard]] Count count_rejections(const Scenario& scenario, std::size_t runs, ThreadCount threads,
+                                     const std::function<void()>& after_run = {});
+
+/// True nulls of every plan, design and calibration, with B = 199: 10,000 runs each.
+[[nodiscard]] std::vector<Scenario> level_scenarios();
+
+/// The power experiments of Naslidnyk et al. with fixed directions, 300 runs each, and beside each cell its null: both
+/// samples from the law of X.
+[[nodiscard]] std::vector<Scenario> power_scenarios();
+
+}  // namespace kqd::validation
