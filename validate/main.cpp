@@ -18,6 +18,7 @@ struct Request {
   std::filesystem::path page;
   std::vector<std::string> only;
   std::size_t runs = 0;
+  std::uint64_t seed = 0;
   unsigned threads = 0;
 };
 
@@ -89,7 +90,8 @@ std::vector<Scenario> chosen_scenarios(const Request& request) {
 }
 
 // Runs what the results do not hold yet.
-void run_missing(const std::vector<Scenario>& scenarios, Results& results, ThreadCount threads) {
+void run_missing(const std::vector<Scenario>& scenarios, Results& results, const Request& request) {
+  const ThreadCount threads{request.threads};
   double work = 0.0;
   for (const Scenario& scenario : scenarios) {
     if (!results.find(scenario)) work += work_of_run(scenario) * static_cast<double>(scenario.runs);
@@ -98,7 +100,8 @@ void run_missing(const std::vector<Scenario>& scenarios, Results& results, Threa
   for (const Scenario& scenario : scenarios) {
     if (results.find(scenario)) continue;
     progress.start(scenario);
-    results.add(scenario, count_rejections(scenario, scenario.runs, threads, [&] { progress.run_done(); }));
+    results.add(scenario,
+                count_rejections(scenario, scenario.runs, threads, Seed{request.seed}, [&] { progress.run_done(); }));
   }
   Progress::finish();
 }
@@ -119,7 +122,7 @@ int report(const std::vector<Scenario>& scenarios, const Results& results) {
 int run(const Request& request) {
   const std::vector<Scenario> scenarios = chosen_scenarios(request);
   Results results(request.results);
-  run_missing(scenarios, results, ThreadCount{request.threads});
+  run_missing(scenarios, results, request);
   // The page shows all that was ever finished as planned, whatever was chosen this time.
   if (!request.page.empty()) write_tables(request.page, markdown_tables(all_scenarios(), results));
   return report(scenarios, results);
@@ -135,6 +138,8 @@ int main(int argc, char** argv) {
   app.add_option("--page", request.page, "page whose tables are written anew");
   app.add_option("--only", request.only, "scenarios whose name contains all of these");
   app.add_option("--runs", request.runs, "runs of each scenario; 0: as planned")->capture_default_str();
+  app.add_option("--seed", request.seed, "another seed repeats with fresh data; give it a file of results of its own")
+      ->capture_default_str();
   app.add_option("--threads", request.threads, "0 asks the system")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   try {

@@ -50,9 +50,9 @@ bool meets(const Scenario& scenario, Count rejections) {
   return false;
 }
 
-Count count_rejections(const Scenario& scenario, std::size_t runs, ThreadCount threads,
+Count count_rejections(const Scenario& scenario, std::size_t runs, ThreadCount threads, Seed seed,
                        const std::function<void()>& after_run) {
-  const std::uint64_t first_seed = hash(scenario.name());
+  const std::uint64_t first_seed = hash(scenario.name()) + seed.value * 0x9e3779b97f4a7c15ULL;
   std::atomic<std::size_t> rejections{0};
   parallel_for_blocks(runs, 1, threads, [&](std::size_t run, std::size_t) {
     if (rejects(scenario, Seed{first_seed + run})) ++rejections;

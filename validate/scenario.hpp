@@ -50,8 +50,8 @@ struct Scenario {
 [[nodiscard]] bool meets(const Scenario& scenario, Count rejections);
 
 /// Runs the scenario `runs` times, each on one thread, and counts rejections: the same count for any number of threads.
-/// `after_run` is called after each run, from any thread.
-[[nodiscard]] Count count_rejections(const Scenario& scenario, std::size_t runs, ThreadCount threads,
+/// Another `seed` is a repetition with fresh data. `after_run` is called after each run, from any thread.
+[[nodiscard]] Count count_rejections(const Scenario& scenario, std::size_t runs, ThreadCount threads, Seed seed = {},
                                      const std::function<void()>& after_run = {});
 
 /// True nulls of every plan, design and calibration, with B = 199: 10,000 runs each.
