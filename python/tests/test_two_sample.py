@@ -371,7 +371,7 @@ SAME_NAME = ["method", "statistic", "pvalue", "n_exceed", "n_resamples", "pvalue
     ("--method mmd --permutations 99 --alpha 0.1", dict(method="mmd", n_resamples=99, alpha=0.1)),
     ("--method supkqd --kernel laplace --bandwidth 0.7 --power 2 --weighting triangle --num-directions 7",
      dict(method="supkqd", kernel="laplace", bandwidth=0.7, power=2, weighting="triangle", n_directions=7)),
-    ("--reference pooled --num-reference 6 --early-stop betting",
+    ("--reference pooled --num-reference 6 --early-stop=betting",
      dict(reference="pooled", n_reference=6, early_stop="betting")),
     ("--directions axis --effect-interval --randomise-ties",
      dict(directions="axis", effect_interval=True, randomised_ties=True)),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -160,11 +161,20 @@ TEST(Discrepancies, with_shared_directions_satisfy_the_triangle_inequality) {
   }
 }
 
+// Every method but the unbiased MMD, an estimate around 0 and not a distance between the samples.
+std::vector<MethodInfo> distances_between_samples() {
+  std::vector<MethodInfo> chosen;
+  std::ranges::copy_if(methods(), std::back_inserter(chosen), [](const MethodInfo& m) { return m.id != "mmd"; });
+  return chosen;
+}
+
 TEST(Discrepancies, of_a_sample_with_itself_are_zero) {
   for (const std::uint64_t seed : test::seeds(kNumSeeds)) {
     Case c(seed);
     SCOPED_TRACE(c.text());
-    for (const auto& method : methods()) EXPECT_EQ(method.distance(c.x, c.x, c.options).statistic, 0.0) << method.id;
+    for (const auto& method : distances_between_samples()) {
+      EXPECT_EQ(method.distance(c.x, c.x, c.options).statistic, 0.0) << method.id;
+    }
     EXPECT_EQ(ekqd(c.x, c.x).statistic, 0.0);  // drawn directions as well
     KqdOptions pooled;                         // a distance leaves reference points in the samples
     pooled.directions.reference = ReferenceMeasure::pooled;
@@ -182,7 +192,9 @@ TEST(Discrepancies, of_a_large_sample_with_itself_are_zero) {
         if (weighted) {
           for (std::size_t i = 0; i < rows; ++i) x.weights.push_back(source.uniform());
         }
-        for (const auto& method : methods()) EXPECT_EQ(method.distance(x, x, {}).statistic, 0.0) << method.id << rows;
+        for (const auto& method : distances_between_samples()) {
+          EXPECT_EQ(method.distance(x, x, {}).statistic, 0.0) << method.id << rows;
+        }
       }
     }
   }
