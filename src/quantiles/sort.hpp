@@ -11,7 +11,7 @@ void sort_ascending(std::span<double> values);
 void sort_ascending(std::span<std::uint64_t> values);
 
 /// order[k] = index of the k-th smallest value; equal values in the order of their indices, so the result is unique.
-/// The values are finite and at most 2^32 - 1.
+/// The values are finite, and there are at most 2^32 - 1 of them.
 ///
 /// vqsort orders (float key, index) words, and runs of equal float keys are put right by the doubles: as fast as the
 /// float sort, as exact as the double one.

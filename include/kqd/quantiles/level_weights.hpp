@@ -34,7 +34,8 @@ class LevelWeights {
 
   /// nu of (0, t], for t in [0, 1]: 0 at 0 and 1 at 1. An atom at 0 counts as just above 0.
   [[nodiscard]] double cdf(double t) const;
-  /// The density at t; only for shapes that have one everywhere (not atom).
+  /// The density at t. Throws Error{invalid_option} where there is none: for an atom, and at an end where a beta
+  /// density is infinite.
   [[nodiscard]] double density(double t) const;
   /// True when every interval of levels has mass: needed for a metric.
   [[nodiscard]] bool full_support() const { return shape_ != LevelShape::interval && shape_ != LevelShape::atom; }
