@@ -1,5 +1,5 @@
-// The whole test against one straightforward evaluation, the MMD plan against the bare matrix product, and the memory of
-// a large MMD test. Usage: bench_test [ekqd|mmd|memory]
+// The whole test against one straightforward evaluation, the MMD plan against the bare matrix product, and the memory
+// of a large MMD test. Usage: bench_test [ekqd|mmd|memory]
 #include <fmt/format.h>
 
 #include <string>
@@ -71,8 +71,10 @@ void whole_test() {
                   {"one evaluation", [&] { value = straightforward_on_two_threads(x, y, plain); }}},
                  5);
   fmt::print("whole e-KQD_1 test, n = 10^6 + 10^6, d = 10, l = m = 14, B = 300, two threads, {}\n", simd_name());
-  fmt::print("  test {:.3f} s (p = {:.3f})   one straightforward evaluation {:.3f} s ({:.4f})   ratio {:.2f}   peak {:.0f} MB\n",
-             times[0], pvalue, times[1], value, times[0] / times[1], peak_memory_mb());
+  fmt::print(
+      "  test {:.3f} s (p = {:.3f})   one straightforward evaluation {:.3f} s ({:.4f})   ratio {:.2f}   peak {:.0f} "
+      "MB\n",
+      times[0], pvalue, times[1], value, times[0] / times[1], peak_memory_mb());
 }
 
 void mmd_rate() {
@@ -88,7 +90,8 @@ void mmd_rate() {
   const LabellingSource source(Design::independent(), {kRows, kRows}, pool.order, Seed{0});
   std::vector<LabelBatch> batches((kLabellings + 63) / 64);
   for (std::size_t k = 0; k < batches.size(); ++k) {
-    source.fill(LabellingMode::random, k, static_cast<unsigned>(std::min<std::size_t>(64, kLabellings - 64 * k)), batches[k]);
+    source.fill(LabellingMode::random, k, static_cast<unsigned>(std::min<std::size_t>(64, kLabellings - 64 * k)),
+                batches[k]);
   }
   std::vector<double> values(kLabellings);
   const Matrix<double> a(kRows * 2, kRows * 2, 0.5);
@@ -111,9 +114,10 @@ void mmd_memory() {
   options.test.num_permutations = 199;
   options.statistic.allow_quadratic = true;
   double pvalue = 0.0;
-  const double seconds = seconds_of([&] { pvalue = two_sample_test(SampleView{x}, SampleView{y}, options).test.pvalue; });
-  fmt::print("MMD U test, n = 20,000 + 20,000, d = 50, B = 199: {:.1f} s (p = {:.3f}), peak {:.0f} MB\n", seconds, pvalue,
-             peak_memory_mb());
+  const double seconds =
+      seconds_of([&] { pvalue = two_sample_test(SampleView{x}, SampleView{y}, options).test.pvalue; });
+  fmt::print("MMD U test, n = 20,000 + 20,000, d = 50, B = 199: {:.1f} s (p = {:.3f}), peak {:.0f} MB\n", seconds,
+             pvalue, peak_memory_mb());
 }
 
 }  // namespace
