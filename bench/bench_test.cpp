@@ -9,7 +9,7 @@
 #include "core/executor.hpp"
 #include "kqd/kqd.hpp"
 #include "kqd/testing/labelling.hpp"
-#include "metrics/mmd_plan.hpp"
+#include "metrics/mean/mmd_plan.hpp"
 #include "metrics/test_pool.hpp"
 #include "side_by_side.hpp"
 #include "straightforward.hpp"

@@ -71,7 +71,8 @@ KqdOptions make_options(const std::string& kernel, std::optional<double> bandwid
                         std::size_t num_directions, std::optional<std::size_t> num_reference,
                         const std::string& reference, const std::optional<Array>& reference_points,
                         const std::optional<Array>& coefficients, double power, const std::string& weighting,
-                        const std::string& compat, std::uint64_t seed, unsigned workers, bool allow_quadratic) {
+                        const std::string& compat, std::uint64_t seed, unsigned workers, bool allow_quadratic,
+                        Parameters parameters) {
   KqdOptions options;
   options.kernel = parse_kernel(kernel);
   if (bandwidth) options.kernel = with_bandwidth(std::move(options.kernel), *bandwidth);
@@ -86,6 +87,7 @@ KqdOptions make_options(const std::string& kernel, std::optional<double> bandwid
   options.seed = Seed{seed};
   options.threads = ThreadCount{workers};
   options.allow_quadratic = allow_quadratic;
+  options.parameters = std::move(parameters);
   if (!compat.empty()) apply_compat(compat, options);
   return options;
 }
@@ -98,6 +100,28 @@ KqdResult distance_without_gil(const ArraySample& x, const ArraySample& y, const
 
 Array to_array(const std::vector<double>& values) {
   return Array(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
+py::dict to_dict(const std::vector<Detail>& details) {
+  py::dict result;
+  for (const Detail& detail : details) result[py::str(detail.name)] = detail.value;
+  return result;
+}
+
+// A method's own parameters from keywords: numbers as they are, words by what they stand for.
+Parameters make_parameters(const std::string& method, const py::dict& given) {
+  const MethodInfo& info = find_method(method);
+  Parameters parameters;
+  for (const auto& [name, value] : given) {
+    const auto key = py::cast<std::string>(name);
+    if (py::isinstance<py::str>(value)) {
+      set_parameter(parameters, info.id, info.parameters, key + "=" + py::cast<std::string>(value));
+    } else {
+      parameters[key] = py::cast<double>(value);
+    }
+  }
+  validate_parameters(info, parameters);
+  return parameters;
 }
 
 std::optional<std::pair<double, double>> to_pair(const std::optional<Interval>& interval) {
@@ -219,11 +243,13 @@ void bind_inputs(py::module_& m) {
       .def(py::init<Array, std::optional<Array>>(), py::arg("points").noconvert(),
            py::arg("weights").noconvert() = py::none())
       .def_property_readonly("points", &ArraySample::points);
+  m.def("parameters", &make_parameters, py::arg("method"), py::arg("given"));
   py::class_<KqdOptions>(m, "Options")
       .def(py::init(&make_options), py::kw_only(), py::arg("kernel"), py::arg("bandwidth"), py::arg("directions"),
            py::arg("n_directions"), py::arg("n_reference"), py::arg("reference"),
            py::arg("reference_points").noconvert(), py::arg("coefficients").noconvert(), py::arg("power"),
-           py::arg("weighting"), py::arg("compat"), py::arg("seed"), py::arg("workers"), py::arg("allow_quadratic"))
+           py::arg("weighting"), py::arg("compat"), py::arg("seed"), py::arg("workers"), py::arg("allow_quadratic"),
+           py::arg("parameters"))
       .def_property_readonly("directions", [](const KqdOptions& o) { return to_string(o.directions.family); })
       .def_property_readonly("reference", [](const KqdOptions& o) { return to_string(o.directions.reference); })
       .def_readonly("power", &KqdOptions::power)
@@ -242,6 +268,7 @@ void bind_distance(py::module_& m) {
       .def_property_readonly("bandwidth", [](const KqdResult& r) { return first_bandwidth(r.kernel); })
       .def_readonly("n_directions", &KqdResult::num_directions)
       .def_readonly("n_reference", &KqdResult::num_reference)
+      .def_property_readonly("details", [](const KqdResult& r) { return to_dict(r.details); })
       .def_readonly("warnings", &KqdResult::warnings);
   m.def("distance", &distance_without_gil, py::arg("x"), py::arg("y"), py::arg("method"), py::arg("options"));
 }
@@ -277,8 +304,22 @@ void bind_test(py::module_& m) {
       .def_readonly("n_directions", &TwoSampleResult::num_directions)
       .def_readonly("n_reference", &TwoSampleResult::num_reference)
       .def_readonly("n_set_aside", &TwoSampleResult::num_set_aside)
+      .def_readonly("law", &TwoSampleResult::law)
+      .def_property_readonly("details", [](const TwoSampleResult& r) { return to_dict(r.details); })
       .def_readonly("warnings", &TwoSampleResult::warnings);
   m.def("test", &test_while_watching, py::arg("x"), py::arg("y"), py::arg("options"), py::arg("progress"));
+}
+
+py::dict parameter_table(const MethodInfo& method) {
+  py::dict table;
+  for (const ParameterInfo& parameter : method.parameters) {
+    const py::object value = parameter.choices.empty()
+                                 ? py::object(py::float_(parameter.default_value))
+                                 : py::object(py::str(parameter_text(parameter, parameter.default_value)));
+    table[py::str(std::string(parameter.name))] =
+        py::make_tuple(value, std::string(parameter.meaning), parameter_range(parameter));
+  }
+  return table;
 }
 
 void bind_methods(py::module_& m) {
@@ -293,9 +334,14 @@ void bind_methods(py::module_& m) {
       .def_readonly("calibrations", &MethodInfo::calibrations, "valid ways to a p-value")
       .def_readonly("details", &MethodInfo::details, "a paragraph: the formula and the defaults")
       .def_readonly("reference", &MethodInfo::reference, "where it comes from")
+      .def_property_readonly("parameters", &parameter_table, "its own keywords: name -> (default, meaning, range)")
+      .def_property_readonly("uses_kernel", [](const MethodInfo& method) { return method.uses.kernel; })
+      .def_property_readonly("uses_power", [](const MethodInfo& method) { return method.uses.power; })
+      .def_property_readonly("uses_weighting", [](const MethodInfo& method) { return method.uses.weighting; })
       .def("__repr__", [](const MethodInfo& method) {
         return "MethodInfo(" + std::string(method.id) + ": " + std::string(method.summary) + ")";
       });
+  m.def("method", &find_method, py::arg("id"), py::return_value_policy::reference);
   m.def("methods", [] { return std::vector<MethodInfo>(methods().begin(), methods().end()); });
 }
 

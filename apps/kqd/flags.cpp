@@ -125,6 +125,13 @@ CLI::Option* add_value(CLI::App& command, const std::string& flag, const std::st
   return command.add_option(flag, value, text)->type_name(letter)->capture_default_str();
 }
 
+void add_settings(CLI::App& command, std::vector<std::string>& settings, const std::string& text) {
+  command.add_option("--set", settings, text)
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 }  // namespace
 
 void add_comparison_flags(CLI::App& command, Flags& flags) {
@@ -149,9 +156,11 @@ void add_comparison_flags(CLI::App& command, Flags& flags) {
   add_value(command, "--compat", "NAMES", flags.compat,
             "what the paper's code does differently, by name: extra-direction, point-levels, jitter, unnormalised, "
             "median-diagonal, zero-centred");
+  add_settings(command, flags.settings, "a parameter of the method; `kqd methods ID` lists them; may be repeated");
   add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
   add_value(command, "--threads", "T", flags.threads, "0 asks the system; changes the speed, not the result");
-  command.add_flag("--yes-quadratic", flags.yes_quadratic, "run a method of quadratic cost however long it takes");
+  command.add_flag("--yes-quadratic", flags.yes_quadratic,
+                   "run a method of quadratic or higher cost however long it takes");
   command.add_flag("--json", flags.json, "print one JSON object");
   command.add_flag("--quiet", flags.quiet, "print the number alone, and no notes");
 }
@@ -163,7 +172,8 @@ void add_test_flags(CLI::App& command, Flags& flags) {
             "independent, paired (row i of X with row i of Y), blocks:COLUMN (permute within), clusters:COLUMN "
             "(permute whole)");
   add_value(command, "--calibration", "NAME", flags.calibration,
-            "permutation, or sign-flip (swaps of x_i and y_i; nx = ny)");
+            "permutation, sign-flip (swaps of x_i and y_i; nx = ny), or asymptotic (the limiting law, for methods that "
+            "have one)");
   // A value needs the sign =, so that a bare flag never swallows a file.
   command
       .add_flag("--early-stop{betting}", flags.early_stop,
@@ -182,9 +192,7 @@ void add_sample_flags(CLI::App& command, SampleFlags& flags) {
   add_value(command, "-n,--rows", "N", flags.n, "rows of X");
   add_value(command, "-m,--rows-y", "N", flags.m, "rows of Y (default: as many as X)");
   add_value(command, "-d,--dim", "D", flags.dim, "columns; 0: the problem's default");
-  command.add_option("--set", flags.settings, "a parameter of the problem; may be repeated")
-      ->type_name("NAME=VALUE")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_settings(command, flags.settings, "a parameter of the problem; may be repeated");
   add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
   command.add_option("-o,--output", flags.outputs, "the two files to write: .csv, .tsv or .npy")
       ->type_name("X Y")
@@ -254,7 +262,31 @@ KqdOptions to_options(const Flags& flags) {
   options.threads.value = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
   options.allow_quadratic = flags.yes_quadratic;
   if (!flags.compat.empty()) apply_compat(flags.compat, options);
+  const MethodInfo& method = find_method(flags.method);
+  for (const std::string& setting : flags.settings) {
+    set_parameter(options.parameters, method.id, method.parameters, setting);
+  }
+  validate_parameters(method, options.parameters);
   return options;
+}
+
+std::vector<std::string> unused_flags(const CLI::App& command, const MethodInfo& method) {
+  const MethodUses& uses = method.uses;
+  const std::array<std::pair<std::string, bool>, 8> used = {{
+      {"--kernel", uses.kernel},
+      {"--bandwidth", uses.kernel},
+      {"--directions", uses.directions},
+      {"--num-directions", uses.directions},
+      {"--num-reference", uses.directions},
+      {"--reference", uses.directions},
+      {"--power", uses.power},
+      {"--weighting", uses.weighting},
+  }};
+  std::vector<std::string> unused;
+  for (const auto& [flag, is_used] : used) {
+    if (!is_used && command.count(flag) > 0) unused.push_back(flag);
+  }
+  return unused;
 }
 
 }  // namespace kqd::app

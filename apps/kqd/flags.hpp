@@ -23,6 +23,7 @@ struct Flags {
   std::string weighting = "uniform";
   std::string weights_column;
   std::string compat;
+  std::vector<std::string> settings;
   std::string seed = "0";
   std::string threads = "0";
   bool yes_quadratic = false;
@@ -58,6 +59,9 @@ void add_comparison_flags(CLI::App& command, Flags& flags);
 /// Those of `kqd test` besides.
 void add_test_flags(CLI::App& command, Flags& flags);
 void add_sample_flags(CLI::App& command, SampleFlags& flags);
+
+/// Flags that were typed and mean nothing to the method, such as "--power".
+[[nodiscard]] std::vector<std::string> unused_flags(const CLI::App& command, const MethodInfo& method);
 
 /// What the flags mean; throws Error{invalid_option} naming the flag, the value and what is expected.
 [[nodiscard]] KqdOptions to_options(const Flags& flags);

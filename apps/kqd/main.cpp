@@ -35,6 +35,14 @@ std::string version_text() {
   return fmt::format("kqd {} ({}, {})", kVersion, simd_name(), blas_name());
 }
 
+// Said once the method is known: a flag that changes nothing should not look as if it did.
+void note_unused(const CLI::App& command, const Flags& flags) {
+  if (flags.quiet) return;
+  for (const std::string& flag : unused_flags(command, find_method(flags.method))) {
+    note(fmt::format("{} has no effect on method {}", flag, flags.method));
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App program("kqd compares two samples: are they from the same distribution, how far apart are they?", "kqd");
   program.set_version_flag("--version", version_text, "show version, instruction set and BLAS");
@@ -54,14 +62,20 @@ int run(int argc, char** argv) {
   test->footer(
       "Examples:\n  kqd test old.csv new.csv\n  kqd test before.csv after.csv --design paired --permutations 9999\n"
       "  kqd test a.npy b.npy --method mmd --json --exit-code");
-  test->callback([&] { code = run_test(flags); });
+  test->callback([&] {
+    note_unused(*test, flags);
+    code = run_test(flags);
+  });
 
   CLI::App* const distance = program.add_subcommand("distance", "how far apart two samples are")->group("Commands");
   add_comparison_flags(*distance, flags);
   distance->footer(
       "Examples:\n  kqd distance old.csv new.csv\n  kqd distance a.npy b.npy --power 2 --weighting triangle\n"
       "  kqd distance a.csv b.csv --kernel linear --directions linear   # sliced Wasserstein");
-  distance->callback([&] { code = run_distance(flags); });
+  distance->callback([&] {
+    note_unused(*distance, flags);
+    code = run_distance(flags);
+  });
 
   std::string id;
   CLI::App* const list = program.add_subcommand("methods", "the methods, or one of them explained")->group("Commands");

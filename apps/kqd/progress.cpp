@@ -5,6 +5,9 @@
 
 #include <csignal>
 #include <cstdio>
+#include <string>
+
+#include "output.hpp"
 
 namespace kqd::app {
 namespace {
@@ -28,6 +31,7 @@ std::string time_left(double seconds) {
 ProgressLine::ProgressLine(bool shown) : shown_(shown && isatty(STDERR_FILENO) == 1) {
   control_.stop = &interrupted;
   control_.progress = [this](double fraction, std::string_view what) { show(fraction, what); };
+  if (shown) control_.notice = [](std::string_view sentence) { note(std::string(sentence)); };
   std::signal(SIGINT, on_interrupt);
 }
 

@@ -40,13 +40,17 @@ RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair&
           .elapsed_s = watch.seconds()};
 }
 
+void list_parameters(std::span<const ParameterInfo> parameters, std::string_view indent) {
+  for (const ParameterInfo& parameter : parameters) {
+    print(fmt::format("{}{:<14} {} (default {}; {})\n", indent, parameter.name, parameter.meaning,
+                      parameter_text(parameter, parameter.default_value), parameter_range(parameter)));
+  }
+}
+
 void list_problems() {
   for (const ProblemInfo& problem : problems()) {
     print(fmt::format("{:<18} {}\n", problem.id, problem.summary));
-    for (const ParameterInfo& parameter : problem.parameters) {
-      print(fmt::format("    {:<14} {} (default {}; {})\n", parameter.name, parameter.meaning,
-                        parameter_text(parameter, parameter.default_value), parameter_range(parameter)));
-    }
+    list_parameters(problem.parameters, "    ");
   }
 }
 
@@ -79,7 +83,11 @@ int run_distance(const Flags& flags) {
   const MethodInfo& method = find_method(flags.method);
   const KqdOptions options = to_options(flags);
   const SamplePair data = read(flags);
-  const KqdResult result = method.distance(data.x, data.y, options);
+  KqdResult result;
+  {
+    const ProgressLine progress(!flags.quiet);
+    result = distance(method.id, data.x, data.y, options, &progress.control());
+  }
   const RunInfo run = run_info(method, flags, data, watch);
   if (flags.json) {
     print(distance_json(result, options, run));
@@ -99,6 +107,11 @@ int run_methods(const std::string& id) {
         fmt::format("  family        {}\n  reports       {}\n  cost          {}\n  per labelling {}\n"
                     "  calibration   {}\n  reference     {}\n\n",
                     m.family, m.reports, m.cost, m.permutation, m.calibrations, m.reference));
+    if (!m.parameters.empty()) {
+      print("Parameters, as --set NAME=VALUE:\n");
+      list_parameters(m.parameters, "  ");
+      print("\n");
+    }
     return 0;
   }
   print(fmt::format("{:<16} {:<18} {}\n", "id", "family", "what it is"));

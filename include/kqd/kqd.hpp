@@ -2,6 +2,7 @@
 #include "kqd/core/error.hpp"                  // Error, ErrorCode
 #include "kqd/core/matrix.hpp"                 // Matrix: owning
 #include "kqd/core/matrix_view.hpp"            // MatrixView: not owning
+#include "kqd/core/parameters.hpp"             // Parameters: a method's or problem's own settings
 #include "kqd/core/plan.hpp"                   // Plan: a statistic prepared for many labellings
 #include "kqd/core/run_control.hpp"            // RunControl: progress and stop
 #include "kqd/core/sample.hpp"                 // Sample, SampleView

@@ -8,7 +8,7 @@ from typing import Optional, Sequence, Union
 from numpy.typing import ArrayLike
 
 from . import _arrays, _core
-from ._options import Rng, core_options, text
+from ._options import Parameter, Rng, core_options, text
 from ._results import DistanceResult, read_only
 
 
@@ -32,6 +32,7 @@ def distance(
     rng: Rng = None,
     workers: Optional[int] = None,
     allow_quadratic: bool = False,
+    **parameters: Parameter,
 ) -> DistanceResult:
     """How far apart the distributions behind two samples are.
 
@@ -77,7 +78,9 @@ def distance(
     workers : int, optional
         How many threads may work; None or -1 for all. Changes the speed, not one bit of the result.
     allow_quadratic : bool
-        Lets the centered methods, which cost O(N^2), run on samples for which that takes many minutes.
+        Lets methods of quadratic or higher cost run on samples for which that takes many minutes.
+    **parameters
+        What the method takes besides, as ``kqd.methods()`` lists it: ``epsilon=0.1`` for ``"sinkhorn"``.
 
     Returns
     -------
@@ -137,9 +140,12 @@ def distance(
         rng=rng,
         workers=workers,
         allow_quadratic=allow_quadratic,
+        method=method,
+        parameters=parameters,
     )
     found = _core.distance(x_sample, y_sample, text(method, "method"), options)
     directed = found.n_directions > 0
+    info = _core.method(method)
     return DistanceResult(
         statistic=found.statistic,
         statistic_power=found.statistic_power,
@@ -147,18 +153,20 @@ def distance(
         per_direction=read_only(found.per_direction),
         mmd_squared=found.mmd_squared,
         method=method,
-        kernel=found.kernel,
-        bandwidth=found.bandwidth,
+        kernel=found.kernel if info.uses_kernel else None,
+        bandwidth=found.bandwidth if info.uses_kernel else None,
         directions=options.directions if directed else None,
         n_directions=found.n_directions,
         n_reference=found.n_reference,
         reference=options.reference if found.n_reference else None,
-        power=options.power if directed else None,
-        weighting=options.weighting if directed else None,
+        power=options.power if info.uses_power else None,
+        weighting=options.weighting if info.uses_weighting else None,
         seed=options.seed,
         n_x=len(x_sample.points),
         n_y=len(y_sample.points),
         dim=x_sample.points.shape[1],
+        parameters={**{name: entry[0] for name, entry in info.parameters.items()}, **parameters},
+        details=dict(found.details),
         warnings=tuple(found.warnings),
         elapsed_s=time.perf_counter() - started,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import operator
 import secrets
-from typing import Optional, Sequence, Union
+from typing import Dict, Mapping, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from . import _arrays, _core
 
 Rng = Union[None, int, np.random.Generator]
+Parameter = Union[str, float]
 
 # Drawn seeds stay below 2^53, so that every reader of JSON keeps all their digits.
 _DRAWN_SEED_BITS = 53
@@ -34,6 +35,8 @@ def core_options(
     rng: Rng,
     workers: Optional[int],
     allow_quadratic: bool,
+    method: str,
+    parameters: Mapping[str, Parameter],
 ) -> _core.Options:
     """The options of the library. Ranges are its own affair; here types are checked and words become values."""
     own_points = not isinstance(reference, str)
@@ -52,7 +55,20 @@ def core_options(
         seed=seed_from(rng),
         workers=_threads(workers),
         allow_quadratic=bool(allow_quadratic),
+        parameters=_core.parameters(text(method, "method"), own_parameters(method, parameters)),
     )
+
+
+def own_parameters(method: str, given: Mapping[str, Parameter]) -> Dict[str, Parameter]:
+    """The keywords that belong to the method alone, checked for names and types as Python checks its own."""
+    known = _core.method(method).parameters
+    for name, value in given.items():
+        if name not in known:
+            own = ", ".join(known) or "none"
+            raise TypeError(f'"{name}" is no keyword of kqd.test and kqd.distance, nor of method {method} (its own: {own})')
+        if not isinstance(value, str):
+            real(value, name)
+    return dict(given)
 
 
 def seed_from(rng: Rng) -> int:

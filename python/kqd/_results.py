@@ -29,7 +29,7 @@ class DistanceResult:
     #: The method's id, one of ``[m.id for m in kqd.methods()]``.
     method: str
     #: The kernel with the bandwidths that were used, such as ``"gaussian@1.5"``; ``kernel=`` takes it back.
-    kernel: str
+    kernel: Optional[str]
     #: The bandwidth of the first part of the kernel that has one.
     bandwidth: Optional[float]
     #: The family of directions; with `power` and `weighting` None for methods without directions.
@@ -46,6 +46,10 @@ class DistanceResult:
     n_x: int
     n_y: int
     dim: int
+    #: The method's own parameters, defaults included.
+    parameters: Dict[str, Union[str, float]]
+    #: What the method has to say of its own, such as ``{"converged": 1.0}``.
+    details: Dict[str, float]
     warnings: Tuple[str, ...]
     elapsed_s: float
 
@@ -102,7 +106,7 @@ class TestResult:
     #: The method's id, one of ``[m.id for m in kqd.methods()]``.
     method: str
     #: The kernel with the bandwidths that were used, such as ``"gaussian@1.5"``; ``kernel=`` takes it back.
-    kernel: str
+    kernel: Optional[str]
     #: The bandwidth of the first part of the kernel that has one.
     bandwidth: Optional[float]
     #: The family of directions; with `power` and `weighting` None for methods without directions.
@@ -119,11 +123,17 @@ class TestResult:
     #: ``"independent"``, ``"paired"``, ``"blocks"`` or ``"clusters"``.
     design: str
     calibration: str
+    #: The limiting law behind the p-value, for ``calibration="asymptotic"``.
+    law: Optional[str]
     #: Passed as ``rng=`` it gives the same numbers again.
     seed: int
     n_x: int
     n_y: int
     dim: int
+    #: The method's own parameters, defaults included.
+    parameters: Dict[str, Union[str, float]]
+    #: What the method has to say of its own, such as ``{"converged": 1.0}``.
+    details: Dict[str, float]
     warnings: Tuple[str, ...]
     elapsed_s: float
 
@@ -148,6 +158,8 @@ class TestResult:
         return _block("TestResult", lines + _settings(self))
 
     def _certainty(self) -> str:
+        if self.law is not None:
+            return self.law
         if self.enumerated:
             return "exact: all labellings were evaluated"
         return _interval(self.pvalue_ci, self.confidence_level) + (", anytime-valid" if self.stopped_early else "")
@@ -166,17 +178,26 @@ def _settings(result: Union[DistanceResult, TestResult]) -> List[Tuple[str, str]
     """The lines on what was compared and how, which all results share."""
     lines = [
         ("samples", f"{result.n_x} and {_counted(result.n_y, 'row')}, {_counted(result.dim, 'column')}"),
-        ("kernel", result.kernel),
     ]
+    if result.kernel is not None:
+        lines.append(("kernel", result.kernel))
     if result.n_directions:
         points = _counted(result.n_reference, "reference point")
         reference = f", {points} ({result.reference})" if result.reference else ""
-        lines += [
-            ("directions", f"{result.n_directions} {result.directions}{reference}"),
-            ("power", f"{result.power:g}"),
-            ("weighting", str(result.weighting)),
-        ]
+        lines.append(("directions", f"{result.n_directions} {result.directions}{reference}"))
+    if result.power is not None:
+        lines.append(("power", f"{result.power:g}"))
+    if result.weighting is not None:
+        lines.append(("weighting", result.weighting))
+    if result.parameters:
+        lines.append(("settings", ", ".join(f"{name} = {_short(value)}" for name, value in result.parameters.items())))
+    if result.details:
+        lines.append(("details", ", ".join(f"{name} {value:.6g}" for name, value in result.details.items())))
     return lines + [("seed", str(result.seed))] + [("warning", text) for text in result.warnings]
+
+
+def _short(value: Union[str, float]) -> str:
+    return value if isinstance(value, str) else f"{value:.6g}"
 
 
 def _interval(ends: Tuple[float, float], confidence_level: float) -> str:
@@ -198,4 +219,6 @@ def _plain_fields(result: Union[DistanceResult, TestResult]) -> Dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if isinstance(value, dict):
+        return dict(value)
     return list(value) if isinstance(value, tuple) else value

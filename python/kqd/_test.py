@@ -8,7 +8,7 @@ from typing import Callable, List, Optional, Sequence, Tuple, Union
 from numpy.typing import ArrayLike
 
 from . import _arrays, _core
-from ._options import Rng, core_options, count, real, text
+from ._options import Parameter, Rng, core_options, count, real, text
 from ._results import TestResult, read_only
 
 
@@ -45,6 +45,7 @@ def test(
     rng: Rng = None,
     workers: Optional[int] = None,
     allow_quadratic: bool = False,
+    **parameters: Parameter,
 ) -> TestResult:
     """Are two samples from the same distribution? A permutation test, exact for any sizes and any method.
 
@@ -56,7 +57,7 @@ def test(
     Parameters
     ----------
     x, y, method, kernel, bandwidth, directions, n_directions, n_reference, reference, coefficients, power, weighting, \
-compat, rng, workers, allow_quadratic
+compat, rng, workers, allow_quadratic, **parameters
         As for `kqd.distance`. The reference measure ``"balanced"`` depends on the labels and is refused.
     x_weights, y_weights : array_like, optional
         A weight per row, >= 0, that travels with its row; the weights of each relabelled sample are scaled to sum 1.
@@ -146,6 +147,8 @@ compat, rng, workers, allow_quadratic
         rng=rng,
         workers=workers,
         allow_quadratic=allow_quadratic,
+        method=method,
+        parameters=parameters,
     )
     n_x, n_y = len(x_sample.points), len(y_sample.points)
     kind, groups = _design(design, blocks, clusters, n_x, n_y)
@@ -166,6 +169,7 @@ compat, rng, workers, allow_quadratic
     )
     found = _core.test(x_sample, y_sample, options, progress)
     directed = found.n_directions > 0
+    info = _core.method(method)
     return TestResult(
         statistic=found.statistic,
         pvalue=found.pvalue,
@@ -184,21 +188,24 @@ compat, rng, workers, allow_quadratic
         enumerated=found.enumerated,
         stopped_early=found.stopped_early,
         method=method,
-        kernel=found.kernel,
-        bandwidth=found.bandwidth,
+        kernel=found.kernel if info.uses_kernel else None,
+        bandwidth=found.bandwidth if info.uses_kernel else None,
         directions=statistic.directions if directed else None,
         n_directions=found.n_directions,
         n_reference=found.n_reference,
         n_set_aside=found.n_set_aside,
         reference=statistic.reference if found.n_reference else None,
-        power=statistic.power if directed else None,
-        weighting=statistic.weighting if directed else None,
+        power=statistic.power if info.uses_power else None,
+        weighting=statistic.weighting if info.uses_weighting else None,
         design=kind,
         calibration=calibration,
+        law=found.law or None,
         seed=statistic.seed,
         n_x=n_x,
         n_y=n_y,
         dim=x_sample.points.shape[1],
+        parameters={**{name: entry[0] for name, entry in info.parameters.items()}, **parameters},
+        details=dict(found.details),
         warnings=tuple(found.warnings),
         elapsed_s=time.perf_counter() - started,
     )

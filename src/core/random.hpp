@@ -25,6 +25,12 @@ enum class Purpose : std::uint32_t {
   effect_interval = 11,
   landmarks = 12,
   test_data = 13,
+  training_split = 14,
+  frequencies = 15,
+  locations = 16,
+  partition = 17,
+  starting_points = 18,
+  landmark_scores = 19,
 };
 
 /// A counter-based random stream (Philox 4x32-10 by Random123 [Sal11]), addressed by (seed, purpose, index): the same

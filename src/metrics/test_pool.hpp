@@ -32,7 +32,10 @@ struct TestPool {
 
 /// What a test asks of a plan besides the statistic's own options.
 struct PlanRequest {
-  bool set_aside = true;  ///< pooled reference points leave the samples
+  bool set_aside = true;    ///< pooled reference points leave the samples
+  bool swaps_only = false;  ///< labels move by swaps of row i of X with row i of Y alone (pairs, sign flips)
+  bool bound_rows = false;  ///< some rows are labelled together or within groups: no choice of rows may know labels
+  std::size_t num_labellings = 1;  ///< how many the plan will be asked for: what an estimate of its time counts with
   /// Adds to some rows of (X, Y) those that must leave together with them, by the design of the test.
   std::function<std::vector<std::size_t>(std::span<const std::size_t> rows)> whole_units;
 };
@@ -46,6 +49,8 @@ struct PreparedPlan {
   KqdOptions frozen;          ///< the options with all that came from the pool made explicit
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
+  double expected_seconds = 0.0;  ///< of one thread for all labellings, for methods that cannot reuse work; else 0
+  std::vector<Detail> details;
   std::vector<std::string> warnings;
 };
 

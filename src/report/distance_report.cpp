@@ -7,8 +7,8 @@
 namespace kqd {
 namespace {
 
-Made made(const KqdResult& result, const KqdOptions& options) {
-  return {result.kernel, result.num_directions, result.num_reference, 0, options};
+Made made(const MethodInfo& method, const KqdResult& result, const KqdOptions& options) {
+  return {method, result.kernel, result.num_directions, result.num_reference, 0, options, result.details};
 }
 
 }  // namespace
@@ -22,8 +22,8 @@ std::string distance_text(const KqdResult& result, const KqdOptions& options, co
   std::string text = fmt::format("\n{}: {}\n\n", method.id, method.summary);
   text += data_lines(run) + "\n" + line("distance", value);
   if (result.mmd_squared) text += line("MMD_V^2", fmt::format("{:.6g}", *result.mmd_squared));
-  return text + "\n" + setting_lines(made(result, options)) + run_line(options, run) + warning_lines(result.warnings) +
-         "\n";
+  return text + "\n" + setting_lines(made(method, result, options)) + run_line(options, run) +
+         warning_lines(result.warnings) + "\n";
 }
 
 std::string distance_json(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
@@ -36,7 +36,7 @@ std::string distance_json(const KqdResult& result, const KqdOptions& options, co
   json["standard_error"] = result.standard_error ? Json(*result.standard_error) : Json(nullptr);
   if (result.mmd_squared) json["mmd_squared"] = *result.mmd_squared;
   json["per_direction"] = result.per_direction;
-  add_setting_fields(json, made(result, options), run, result.warnings);
+  add_setting_fields(json, made(find_method(run.method), result, options), run, result.warnings);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

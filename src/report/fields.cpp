@@ -55,6 +55,25 @@ std::string directions_phrase(const Made& made) {
   return text;
 }
 
+double parameter_of(const KqdOptions& options, const ParameterInfo& parameter) {
+  const auto given = options.parameters.find(std::string(parameter.name));
+  return given == options.parameters.end() ? parameter.default_value : given->second;
+}
+
+// What the method alone has: its parameters, and what it found on the way.
+std::string own_lines(const Made& made) {
+  std::string settings;
+  for (const ParameterInfo& parameter : made.method.parameters) {
+    settings += fmt::format("{}{} = {}", settings.empty() ? "" : ", ", parameter.name,
+                            parameter_text(parameter, parameter_of(made.options, parameter)));
+  }
+  std::string details;
+  for (const Detail& detail : made.details) {
+    details += fmt::format("{}{} {:.6g}", details.empty() ? "" : ", ", detail.name, detail.value);
+  }
+  return (settings.empty() ? "" : line("settings", settings)) + (details.empty() ? "" : line("details", details));
+}
+
 }  // namespace
 
 Json power_json(double power) {
@@ -70,15 +89,24 @@ void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const 
   json["n_x"] = run.n_x;
   json["n_y"] = run.n_y;
   json["dim"] = run.dim;
-  json["kernel"] = to_string(made.kernel);
-  json["bandwidth"] = bandwidth ? Json(*bandwidth) : Json(nullptr);
+  const bool kernel = made.method.uses.kernel;
+  json["kernel"] = kernel ? Json(to_string(made.kernel)) : Json(nullptr);
+  json["bandwidth"] = kernel && bandwidth ? Json(*bandwidth) : Json(nullptr);
   json["directions"] = directed ? Json(to_string(options.directions.family)) : Json(nullptr);
   json["num_directions"] = made.num_directions;
   json["num_reference"] = made.num_reference;
   json["n_set_aside"] = made.num_set_aside;
   json["reference"] = made.num_reference > 0 ? Json(to_string(options.directions.reference)) : Json(nullptr);
-  json["power"] = directed ? power_json(options.power) : Json(nullptr);
-  json["weighting"] = directed ? Json(to_string(options.weighting)) : Json(nullptr);
+  json["power"] = made.method.uses.power ? power_json(options.power) : Json(nullptr);
+  json["weighting"] = made.method.uses.weighting ? Json(to_string(options.weighting)) : Json(nullptr);
+  json["parameters"] = Json::object();
+  for (const ParameterInfo& parameter : made.method.parameters) {
+    const double value = parameter_of(options, parameter);
+    json["parameters"][parameter.name] =
+        parameter.choices.empty() ? Json(value) : Json(parameter_text(parameter, value));
+  }
+  json["details"] = Json::object();
+  for (const Detail& detail : made.details) json["details"][detail.name] = detail.value;
   json["seed"] = options.seed.value;
   json["threads"] = resolve(options.threads);
   json["simd"] = simd_name();
@@ -97,11 +125,16 @@ std::string data_lines(const RunInfo& run) {
 }
 
 std::string setting_lines(const Made& made) {
-  std::string text = line("kernel", kernel_phrase(made));
-  if (made.num_directions == 0) return text;
-  return text + line("directions", directions_phrase(made)) +
-         line("levels",
-              fmt::format("{} weighting, power p = {}", to_string(made.options.weighting), made.options.power));
+  const MethodUses& uses = made.method.uses;
+  std::string text = uses.kernel ? line("kernel", kernel_phrase(made)) : "";
+  if (made.num_directions > 0) text += line("directions", directions_phrase(made));
+  const std::string power = fmt::format("power p = {}", made.options.power);
+  if (uses.weighting) {
+    text += line("levels", fmt::format("{} weighting, {}", to_string(made.options.weighting), power));
+  } else if (uses.power) {
+    text += line("power", power);
+  }
+  return text + own_lines(made);
 }
 
 std::string warning_lines(const std::vector<std::string>& warnings) {

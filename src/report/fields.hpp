@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kqd/metrics/methods.hpp"
 #include "kqd/report/report.hpp"
 
 namespace kqd {
@@ -16,11 +17,13 @@ using Json = nlohmann::ordered_json;
 
 /// What a report says of how a number was made, whatever kind of result it comes from.
 struct Made {
+  const MethodInfo& method;
   const KernelSpec& kernel;  ///< with the bandwidths that were used
   std::size_t num_directions;
   std::size_t num_reference;
   std::size_t num_set_aside;
   const KqdOptions& options;
+  const std::vector<Detail>& details;
 };
 
 /// The fields that every result has, after its own: sizes, kernel, directions, settings, seed, machine, warnings.

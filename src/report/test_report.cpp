@@ -9,8 +9,14 @@
 namespace kqd {
 namespace {
 
-Made made(const TwoSampleResult& result, const TwoSampleOptions& options) {
-  return {result.kernel, result.num_directions, result.num_reference, result.num_set_aside, options.statistic};
+Made made(const MethodInfo& method, const TwoSampleResult& result, const TwoSampleOptions& options) {
+  return {method,
+          result.kernel,
+          result.num_directions,
+          result.num_reference,
+          result.num_set_aside,
+          options.statistic,
+          result.details};
 }
 
 std::string design_phrase(const TwoSampleOptions& options) {
@@ -31,6 +37,7 @@ std::string design_phrase(const TwoSampleOptions& options) {
 // "p-value 0.012 (95 % interval 0.007 to 0.02 for ...)": what the number is, and how sure it is.
 std::string pvalue_phrase(const TestOutcome& test, double confidence) {
   std::string text = fmt::format("{:.4g}", test.pvalue);
+  if (test.n_resamples == 0) return text + "  (from the limiting law, no labelling was drawn)";
   if (test.enumerated) return text + "  (exact: all labellings were evaluated)";
   return text + fmt::format("  ({:g} % interval {:.3g} to {:.3g}{})", 100.0 * confidence, test.pvalue_lower,
                             test.pvalue_upper, test.stopped_early ? ", anytime-valid" : "");
@@ -65,13 +72,15 @@ std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& opt
   const TestOutcome& test = result.test;
   std::string text = fmt::format("\nTwo-sample test by {}: {}\n\n", method.id, method.summary);
   text += data_lines(run) + "\n";
-  text += line("statistic", fmt::format("{:.6g}  (under chance {:.6g} +- {:.2g})", test.statistic,
-                                        test.permutation_mean, test.permutation_sd));
+  const bool asymptotic = options.calibration == Calibration::asymptotic;
+  text += line("statistic", asymptotic ? fmt::format("{:.6g}", test.statistic)
+                                       : fmt::format("{:.6g}  (under chance {:.6g} +- {:.2g})", test.statistic,
+                                                     test.permutation_mean, test.permutation_sd));
   text += line("p-value", pvalue_phrase(test, options.test.confidence));
-  text += line("effect size", effect_phrase(result, options.test.confidence));
+  if (!asymptotic) text += line("effect size", effect_phrase(result, options.test.confidence));
   text += line("decision", decision_phrase(test, options.test.alpha));
-  text += "\n" + setting_lines(made(result, options));
-  text += line("calibration", count_phrase(test, options)) + run_line(options.statistic, run);
+  text += "\n" + setting_lines(made(method, result, options));
+  text += line("calibration", asymptotic ? result.law : count_phrase(test, options)) + run_line(options.statistic, run);
   return text + warning_lines(result.warnings) + "\n";
 }
 
@@ -96,12 +105,13 @@ std::string test_json(const TwoSampleResult& result, const TwoSampleOptions& opt
   json["design"] = to_string(options.test.design.kind);
   json["permutation_mean"] = test.permutation_mean;
   json["permutation_sd"] = test.permutation_sd;
+  if (!result.law.empty()) json["law"] = result.law;
   json["effect_size"] = result.effect_size;
   json["effect_size_ci"] =
       result.effect_interval ? Json{result.effect_interval->lower, result.effect_interval->upper} : Json(nullptr);
   json["per_direction"] = result.per_direction;
   if (options.test.keep_null_distribution) json["null_distribution"] = test.null_distribution;
-  add_setting_fields(json, made(result, options), run, result.warnings);
+  add_setting_fields(json, made(find_method(run.method), result, options), run, result.warnings);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -111,17 +111,6 @@ const Problem& find(std::string_view id) {
        suggestion(id, known));
 }
 
-double value_from_text(const ProblemInfo& problem, const ParameterInfo& parameter, std::string_view text) {
-  if (parameter.choices.empty()) {
-    if (const auto number = parse_number(text)) return *number;
-  } else {
-    const auto choice = std::ranges::find(parameter.choices, text);
-    if (choice != parameter.choices.end()) return static_cast<double>(choice - parameter.choices.begin());
-  }
-  fail(ErrorCode::invalid_option, "{}: {} = \"{}\", needs {}{}", problem.id, parameter.name, text,
-       parameter_range(parameter), suggestion(text, parameter.choices));
-}
-
 Matrix<double> allocate_rows(std::string_view field, std::size_t num_rows, std::size_t dim) {
   try {
     if (num_rows <= std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double) / dim) return {num_rows, dim};
@@ -151,14 +140,7 @@ const ProblemInfo& find_problem(std::string_view id) {
 }
 
 void set_parameter(ProblemRequest& request, std::string_view assignment) {
-  const std::size_t equals = assignment.find('=');
-  if (equals == std::string_view::npos) {
-    fail(ErrorCode::invalid_option, "\"{}\" sets no parameter, expected name=value", assignment);
-  }
-  const ProblemInfo& problem = find_problem(request.name);
-  const ParameterInfo& parameter = find_parameter(problem, trim(assignment.substr(0, equals)));
-  request.parameters[std::string(parameter.name)] =
-      value_from_text(problem, parameter, trim(assignment.substr(equals + 1)));
+  set_parameter(request.parameters, request.name, find_problem(request.name).parameters, assignment);
 }
 
 SyntheticPair make_problem(const ProblemRequest& request, ThreadCount threads) {

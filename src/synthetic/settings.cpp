@@ -1,12 +1,8 @@
 #include "synthetic/settings.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
-#include <vector>
 
 #include "core/fail.hpp"
-#include "core/text.hpp"
 
 namespace kqd {
 namespace {
@@ -29,26 +25,15 @@ std::size_t checked_dim(const ProblemInfo& problem, std::size_t dim) {
   return dim;
 }
 
-bool is_allowed(const ParameterInfo& parameter, double value) {
-  const bool in_range = value >= parameter.lowest && value <= parameter.highest;  // false for NaN
-  return in_range && (!parameter.whole || value == std::floor(value));
-}
-
 }  // namespace
 
 ProblemSettings::ProblemSettings(const ProblemInfo& problem, const ProblemRequest& request)
-    : problem_(&problem), request_(&request), dim_(checked_dim(problem, request.dim)) {
+    : problem_(&problem),
+      request_(&request),
+      dim_(checked_dim(problem, request.dim)),
+      parameters_(problem.id, problem.parameters, request.parameters) {
   refuse_empty_sample("n_x", request.n_x);
   refuse_empty_sample("n_y", request.n_y);
-  for (const ParameterInfo& parameter : problem.parameters) values_.emplace(parameter.name, parameter.default_value);
-  for (const auto& [name, value] : request.parameters) {
-    const ParameterInfo& parameter = find_parameter(problem, name);
-    if (!is_allowed(parameter, value)) {
-      fail(ErrorCode::invalid_option, "{}: {} = {}, needs {}", problem.id, name, shortest(value),
-           parameter_range(parameter));
-    }
-    replace(name, value);
-  }
 }
 
 std::size_t ProblemSettings::count_of_coordinates(std::string_view parameter) const {
@@ -66,26 +51,6 @@ bool ProblemSettings::is_given(std::string_view parameter) const {
 RandomStream ProblemSettings::run_stream() const {
   constexpr std::uint64_t kNoRow = std::numeric_limits<std::uint64_t>::max();
   return {request_->seed, Purpose::synthetic_x, kNoRow};
-}
-
-const ParameterInfo& find_parameter(const ProblemInfo& problem, std::string_view name) {
-  const auto found = std::ranges::find(problem.parameters, name, &ParameterInfo::name);
-  if (found != problem.parameters.end()) return *found;
-  std::vector<std::string_view> known;
-  for (const ParameterInfo& parameter : problem.parameters) known.push_back(parameter.name);
-  fail(ErrorCode::invalid_option, "{} has no parameter \"{}\", expected one of {}{}", problem.id, name, join(known),
-       suggestion(name, known));
-}
-
-std::string parameter_text(const ParameterInfo& parameter, double value) {
-  if (parameter.choices.empty() || !is_allowed(parameter, value)) return shortest(value);
-  return std::string(parameter.choices[static_cast<std::size_t>(value)]);
-}
-
-std::string parameter_range(const ParameterInfo& parameter) {
-  if (!parameter.choices.empty()) return fmt::format("one of {}", join(parameter.choices));
-  return fmt::format("a {}number in [{}, {}]", parameter.whole ? "whole " : "", shortest(parameter.lowest),
-                     shortest(parameter.highest));
 }
 
 }  // namespace kqd

@@ -9,17 +9,19 @@
 #include "core/names.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "kqd/testing/labelling.hpp"
+#include "metrics/affordable.hpp"
 #include "metrics/data_warnings.hpp"
-#include "metrics/kqd_plan.hpp"
+#include "metrics/quantile/kqd_plan.hpp"
 #include "metrics/test_pool.hpp"
 #include "two_sample/effect_interval.hpp"
 
 namespace kqd {
 namespace {
 
-constexpr std::array<Name<Calibration>, 2> kCalibrations = {{
+constexpr std::array<Name<Calibration>, 3> kCalibrations = {{
     {Calibration::permutation, "permutation"},
     {Calibration::sign_flip, "sign-flip"},
+    {Calibration::asymptotic, "asymptotic"},
 }};
 
 constexpr std::array<Name<EarlyStop>, 3> kEarlyStops = {{
@@ -30,7 +32,7 @@ constexpr std::array<Name<EarlyStop>, 3> kEarlyStops = {{
 
 // The design whose labellings the test draws from: swaps within pairs when it is calibrated by sign flips.
 Design calibrated_design(const TwoSampleOptions& options, const MethodInfo& method, SampleSizes sizes) {
-  if (options.calibration == Calibration::permutation) return options.test.design;
+  if (options.calibration != Calibration::sign_flip) return options.test.design;
   if (!method.sign_flip) {
     fail(ErrorCode::invalid_option, "calibration sign-flip is not valid for {}, expected permutation", method.id);
   }
@@ -54,6 +56,40 @@ void require_positive_weights(const SampleView& given, const SampleView& kept, c
 
 void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
   std::ranges::copy(more, std::back_inserter(to));
+}
+
+// A sentence before work that cannot be shortened and takes a while.
+void announce(const PreparedPlan& prepared, const MethodInfo& method, std::size_t num_labellings,
+              const KqdOptions& options, const RunControl* control) {
+  constexpr double kWorthSaying = 10.0;
+  const double seconds = prepared.expected_seconds / static_cast<double>(resolve(options.threads));
+  if (control == nullptr || !control->notice || seconds < kWorthSaying) return;
+  control->notice(fmt::format("{} has no shortcut and computes each of {} labellings anew: about {}", method.id,
+                              num_labellings, duration_text(seconds)));
+}
+
+TwoSampleResult asymptotic_test(const MethodInfo& method, const SampleView& x, const SampleView& y,
+                                const TwoSampleOptions& options) {
+  if (method.asymptotic == nullptr) {
+    fail(ErrorCode::invalid_option, "calibration asymptotic is not known for {}, expected one of {}", method.id,
+         method.calibrations);
+  }
+  if (options.test.design.kind != DesignKind::independent) {
+    fail(ErrorCode::invalid_option, "calibration asymptotic goes with the independent design alone");
+  }
+  TwoSampleResult result;
+  warn_about_data(x, y, result.warnings);
+  AsymptoticResult found = method.asymptotic(x, y, options.statistic);
+  append(result.warnings, found.result.warnings);
+  result.test.statistic = found.result.statistic;
+  result.test.pvalue = result.test.pvalue_lower = result.test.pvalue_upper = found.pvalue;
+  result.test.reject = found.pvalue <= options.test.alpha;
+  result.kernel = std::move(found.result.kernel);
+  result.num_directions = found.result.num_directions;
+  result.num_reference = found.result.num_reference;
+  result.details = std::move(found.result.details);
+  result.law = std::move(found.law);
+  return result;
 }
 
 }  // namespace
@@ -80,6 +116,7 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   test.seed = statistic.seed;
   test.threads = statistic.threads;
   validate(statistic);
+  validate_parameters(method, statistic.parameters);
   validate(test);
   validate_pair(x_given, y_given, statistic.threads);
   Sample x_storage;
@@ -91,14 +128,21 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   require_positive_weights(x_given, x, test.design, "X");
   require_positive_weights(y_given, y, test.design, "Y");
   validate(test.design, sizes);
+  if (options.calibration == Calibration::asymptotic) return asymptotic_test(method, x, y, options);
 
   TwoSampleResult result;
   warn_about_data(x, y, result.warnings);
   const TestPool pool = make_test_pool(x, y, statistic.seed, statistic.threads);
-  const PlanRequest request{.set_aside = options.set_aside, .whole_units = [&](std::span<const std::size_t> rows) {
-                              return whole_units(test.design, sizes, rows);
-                            }};
+  const auto num_labellings = static_cast<std::size_t>(test.num_permutations) + 1;
+  const DesignKind design = test.design.kind;
+  const PlanRequest request{
+      .set_aside = options.set_aside,
+      .swaps_only = design == DesignKind::paired,
+      .bound_rows = design == DesignKind::blocks || design == DesignKind::clusters,
+      .num_labellings = num_labellings,
+      .whole_units = [&](std::span<const std::size_t> rows) { return whole_units(test.design, sizes, rows); }};
   const PreparedPlan prepared = method.prepare(pool, statistic, request);
+  announce(prepared, method, num_labellings, statistic, control);
   append(result.warnings, prepared.warnings);
   const LabellingSource source(test.design, sizes, prepared.rows, statistic.seed);
   result.test = permutation_test(*prepared.plan, source, test, control);
@@ -108,6 +152,7 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   result.num_directions = prepared.num_directions;
   result.num_reference = prepared.num_reference;
   result.num_set_aside = prepared.num_set_aside;
+  result.details = prepared.details;
   if (prepared.pooled_scale > 0.0) {
     result.effect_size = (result.test.statistic - result.test.permutation_mean) / prepared.pooled_scale;
   }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kqd/kqd.hpp"
-#include "metrics/mean_embedding.hpp"
+#include "metrics/mean/mean_embedding.hpp"
 
 namespace kqd {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "core/random.hpp"
 #include "kqd/kqd.hpp"
-#include "metrics/mean_embedding.hpp"
+#include "metrics/mean/mean_embedding.hpp"
 #include "support/source.hpp"
 
 namespace kqd {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kqd/core/parameters.hpp"
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/directions/directions.hpp"
@@ -25,6 +26,13 @@ struct KqdOptions {
   Seed seed{0};
   ThreadCount threads{0};
   bool allow_quadratic = false;  ///< centered forms cost O(N^2): refused above some minutes unless allowed
+  Parameters parameters = {};    ///< what the method takes besides, by name (MethodInfo::parameters)
+};
+
+/// Something a method has to say of its own: ("epsilon", 0.05), ("converged", 1).
+struct Detail {
+  std::string name;
+  double value = 0.0;
 };
 
 /// What came out, and what is needed to judge it.
@@ -37,6 +45,7 @@ struct KqdResult {
   KernelSpec kernel;                     ///< with the bandwidths that were used
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
+  std::vector<Detail> details;
   std::vector<std::string> warnings;
 };
 

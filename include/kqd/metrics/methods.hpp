@@ -1,7 +1,10 @@
 #pragma once
 #include <span>
+#include <string>
 #include <string_view>
 
+#include "kqd/core/parameters.hpp"
+#include "kqd/core/run_control.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 
 namespace kqd {
@@ -9,6 +12,21 @@ namespace kqd {
 struct TestPool;
 struct PlanRequest;
 struct PreparedPlan;
+
+/// Which of the common options change what a method computes; the others are ignored by it.
+struct MethodUses {
+  bool kernel = false;      ///< kernel, bandwidth
+  bool directions = false;  ///< family, numbers and reference points of directions
+  bool power = false;       ///< p
+  bool weighting = false;   ///< nu
+};
+
+/// A p-value from the limiting law of a statistic: no labellings, and exact in the limit alone.
+struct AsymptoticResult {
+  KqdResult result;
+  double pvalue = 1.0;
+  std::string law;  ///< "chi-square with 10 degrees of freedom"
+};
 
 /// One way of comparing two samples, as `kqd methods` lists it.
 struct MethodInfo {
@@ -22,9 +40,13 @@ struct MethodInfo {
   std::string_view details;       ///< a paragraph: the formula, the defaults, its own flags
   std::string_view reference;     ///< where it comes from
   bool sign_flip = false;         ///< may be calibrated by swaps within pairs of rows
+  MethodUses uses = {};
+  std::span<const ParameterInfo> parameters = {};  ///< its own, besides the common options
 
   KqdResult (*distance)(const SampleView& x, const SampleView& y, const KqdOptions& options) = nullptr;
   PreparedPlan (*prepare)(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) = nullptr;
+  /// For methods with a limiting law; null for the others.
+  AsymptoticResult (*asymptotic)(const SampleView& x, const SampleView& y, const KqdOptions& options) = nullptr;
 };
 
 /// Every method, in the order in which they are listed.
@@ -33,8 +55,11 @@ struct MethodInfo {
 /// The method with this id; throws Error{invalid_option} with a suggestion for a misspelt one.
 [[nodiscard]] const MethodInfo& find_method(std::string_view id);
 
-/// The discrepancy between two samples by the method with this id.
+/// Throws Error{invalid_option} for a parameter that the method does not have, or a value out of its range.
+void validate_parameters(const MethodInfo& method, const Parameters& parameters);
+
+/// The discrepancy between two samples by the method with this id; `control` may end it early.
 [[nodiscard]] KqdResult distance(std::string_view method, const SampleView& x, const SampleView& y,
-                                 const KqdOptions& options = {});
+                                 const KqdOptions& options = {}, const RunControl* control = nullptr);
 
 }  // namespace kqd

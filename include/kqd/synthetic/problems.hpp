@@ -1,25 +1,14 @@
 #pragma once
 #include <cstddef>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "kqd/core/parameters.hpp"
 #include "kqd/core/sample.hpp"  // Sample
 #include "kqd/core/types.hpp"   // Seed, ThreadCount
 
 namespace kqd {
-
-/// A number that shapes a problem.
-struct ParameterInfo {
-  std::string_view name;
-  double default_value;
-  double lowest;   ///< smallest value allowed
-  double highest;  ///< largest value allowed
-  bool whole;      ///< whole numbers alone
-  std::string_view meaning;
-  std::span<const std::string_view> choices = {};  ///< if any: words for the values 0, 1, 2, ...
-};
 
 /// Two laws to draw samples from, as `kqd sample` lists them.
 struct ProblemInfo {
@@ -40,19 +29,13 @@ struct ProblemInfo {
 /// The problem with this id; throws Error{invalid_option} with a suggestion for a misspelt one.
 [[nodiscard]] const ProblemInfo& find_problem(std::string_view id);
 
-/// A value of a parameter as a user writes it: "student" for a choice, else the shortest number.
-[[nodiscard]] std::string parameter_text(const ParameterInfo& parameter, double value);
-
-/// The values a parameter takes, in words: "one of normal, student", "a whole number in [1, 100]".
-[[nodiscard]] std::string parameter_range(const ParameterInfo& parameter);
-
 /// What to draw. All but the name has a default.
 struct ProblemRequest {
-  std::string name;                               ///< the id of a problem
-  std::size_t n_x = 500;                          ///< rows of X
-  std::size_t n_y = 500;                          ///< rows of Y
-  std::size_t dim = 0;                            ///< columns; 0: the default of the problem
-  std::map<std::string, double> parameters = {};  ///< those not named keep their defaults
+  std::string name;            ///< the id of a problem
+  std::size_t n_x = 500;       ///< rows of X
+  std::size_t n_y = 500;       ///< rows of Y
+  std::size_t dim = 0;         ///< columns; 0: the default of the problem
+  Parameters parameters = {};  ///< those not named keep their defaults
   Seed seed = {};
 };
 
@@ -64,7 +47,7 @@ void set_parameter(ProblemRequest& request, std::string_view assignment);
 struct SyntheticPair {
   Sample x;
   Sample y;
-  std::map<std::string, double> parameters;  ///< every parameter: as asked, by default, or as drawn from the seed
+  Parameters parameters;  ///< every parameter: as asked, by default, or as drawn from the seed
 };
 
 /// Draws the two samples of a problem.

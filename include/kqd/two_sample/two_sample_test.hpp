@@ -16,6 +16,7 @@ namespace kqd {
 enum class Calibration {
   permutation,  ///< all that the design allows
   sign_flip,    ///< swaps of x_i and y_i alone: fewer, still exact; needs nx = ny and a method that allows it
+  asymptotic,   ///< the limiting law of the statistic: no labellings, exact in the limit alone
 };
 
 [[nodiscard]] Calibration parse_calibration(std::string_view text);
@@ -46,6 +47,8 @@ struct TwoSampleResult {
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
   std::size_t num_set_aside = 0;  ///< rows that took no part
+  std::string law;                ///< asymptotic calibration: the law that the p-value comes from
+  std::vector<Detail> details;    ///< what the method has to say of its own
   std::vector<std::string> warnings;
 };
 

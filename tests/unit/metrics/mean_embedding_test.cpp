@@ -1,10 +1,10 @@
-#include "metrics/mean_embedding.hpp"
+#include "metrics/mean/mean_embedding.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "metrics/quadratic_guard.hpp"
+#include "metrics/affordable.hpp"
 #include "support/errors.hpp"
 #include "support/oracles.hpp"
 #include "support/rounding.hpp"

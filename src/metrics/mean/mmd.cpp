@@ -4,9 +4,9 @@
 
 #include "core/fail.hpp"
 #include "core/summation.hpp"
+#include "metrics/affordable.hpp"
 #include "metrics/data_warnings.hpp"
-#include "metrics/mean_embedding.hpp"
-#include "metrics/quadratic_guard.hpp"
+#include "metrics/mean/mean_embedding.hpp"
 
 namespace kqd {
 namespace {

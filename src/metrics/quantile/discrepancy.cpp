@@ -10,10 +10,10 @@
 #include "core/pool.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
+#include "metrics/affordable.hpp"
 #include "metrics/data_warnings.hpp"
-#include "metrics/mean_embedding.hpp"
-#include "metrics/over_directions.hpp"
-#include "metrics/quadratic_guard.hpp"
+#include "metrics/mean/mean_embedding.hpp"
+#include "metrics/quantile/over_directions.hpp"
 #include "quantiles/quantile_gap.hpp"
 #include "quantiles/sorted_projections.hpp"
 

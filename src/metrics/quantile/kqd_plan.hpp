@@ -7,8 +7,8 @@
 #include "kqd/core/plan.hpp"
 #include "kqd/directions/directions.hpp"
 #include "kqd/metrics/discrepancy.hpp"
-#include "metrics/mmd_plan.hpp"
-#include "metrics/over_directions.hpp"
+#include "metrics/mean/mmd_plan.hpp"
+#include "metrics/quantile/over_directions.hpp"
 #include "metrics/test_pool.hpp"
 
 namespace kqd {

@@ -1,4 +1,4 @@
-#include "metrics/prepare.hpp"
+#include "metrics/quantile/prepare_kqd.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -6,9 +6,9 @@
 #include "core/fail.hpp"
 #include "directions/reference.hpp"
 #include "kernel/resolve.hpp"
+#include "metrics/affordable.hpp"
 #include "metrics/data_warnings.hpp"
-#include "metrics/kqd_plan.hpp"
-#include "metrics/quadratic_guard.hpp"
+#include "metrics/quantile/kqd_plan.hpp"
 
 namespace kqd {
 namespace {
@@ -117,26 +117,6 @@ PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const 
         flat_directions_warning(plan->num_flat(), prepared.num_directions, directions.kernel().spec()));
   }
   prepared.pooled_scale = plan->pooled_scale();
-  prepared.plan = std::move(plan);
-  return prepared;
-}
-
-PreparedPlan prepare_mmd(const TestPool& pool, const KqdOptions& options, const PlanRequest& /*request*/,
-                         MmdEstimate estimate) {
-  for (const auto& [sample, name] : {std::pair{&pool.x, "X"}, std::pair{&pool.y, "Y"}}) {
-    if (estimate == MmdEstimate::u && sample->size() < 2) {
-      fail(ErrorCode::empty_sample, "{} has one row, the unbiased MMD needs at least two (mmd-v takes one)", name);
-    }
-  }
-  require_affordable(pool.order.size(), pool.x.dim(), options.allow_quadratic, "the MMD");
-  PreparedPlan prepared;
-  prepared.frozen = options;
-  prepared.frozen.kernel =
-      resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings);
-  prepared.rows = pool.order;
-  auto plan = std::make_unique<MmdPlan>(Kernel(prepared.frozen.kernel), pool, pool.order, estimate, options.threads);
-  const double variance = plan->pooled_variance();
-  prepared.pooled_scale = estimate == MmdEstimate::v_root ? std::sqrt(variance) : variance;
   prepared.plan = std::move(plan);
   return prepared;
 }

@@ -1,4 +1,4 @@
-#include "metrics/quadratic_guard.hpp"
+#include "metrics/affordable.hpp"
 
 #include "core/fail.hpp"
 
@@ -9,6 +9,7 @@ namespace {
 constexpr double kSecondsPerColumn = 2e-10;
 constexpr double kSecondsPerValue = 4e-9;
 constexpr double kMaxSeconds = 300.0;
+constexpr double kMaxSecondsOfDearMethods = 3600.0;
 
 }  // namespace
 
@@ -20,6 +21,20 @@ void require_affordable(std::size_t num_rows, std::size_t dim, bool allowed, std
        "{} takes {:.2g} kernel values for {} rows, about {:.0f} minutes on one thread; use --yes-quadratic to run it, "
        "or a method whose cost is near-linear",
        what, 0.5 * n * n, num_rows, seconds / 60.0);
+}
+
+void require_affordable_seconds(double seconds, bool allowed, std::string_view what) {
+  if (allowed || seconds <= kMaxSecondsOfDearMethods) return;
+  fail(ErrorCode::resource_limit,
+       "{} takes about {} on one thread; use --yes-quadratic to run it, fewer rows or labellings, or a method whose "
+       "cost is near-linear",
+       what, duration_text(seconds));
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 120.0) return fmt::format("{:.0f} seconds", seconds);
+  if (seconds < 7200.0) return fmt::format("{:.0f} minutes", seconds / 60.0);
+  return fmt::format("{:.2g} hours", seconds / 3600.0);
 }
 
 }  // namespace kqd

@@ -1,4 +1,4 @@
-#include "metrics/kqd_plan.hpp"
+#include "metrics/quantile/kqd_plan.hpp"
 
 #include <algorithm>
 #include <cmath>

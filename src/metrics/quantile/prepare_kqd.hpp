@@ -1,7 +1,6 @@
 #pragma once
 #include "kqd/metrics/discrepancy.hpp"
-#include "metrics/mmd_plan.hpp"
-#include "metrics/over_directions.hpp"
+#include "metrics/quantile/over_directions.hpp"
 #include "metrics/test_pool.hpp"
 
 namespace kqd {
@@ -11,9 +10,5 @@ namespace kqd {
 /// binds them to. Throws Error{invalid_option} for the balanced reference measure, which depends on the labels.
 [[nodiscard]] PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
                                        Over over, bool centered);
-
-/// Prepares an estimate of the MMD.
-[[nodiscard]] PreparedPlan prepare_mmd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
-                                       MmdEstimate estimate);
 
 }  // namespace kqd

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/fail.hpp"
-#include "metrics/mean_embedding.hpp"
+#include "metrics/mean/mean_embedding.hpp"
 #include "quantiles/sorted_projections.hpp"
 
 namespace kqd {

@@ -1,4 +1,4 @@
-#include "metrics/mean_embedding.hpp"
+#include "metrics/mean/mean_embedding.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "metrics/mmd_plan.hpp"
+#include "metrics/mean/mmd_plan.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,19 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace kqd {
+
+/// Throws Error{resource_limit} with an estimate when N^2 kernel values of dimension d would take minutes, unless that
+/// was allowed (--yes-quadratic).
+void require_affordable(std::size_t num_rows, std::size_t dim, bool allowed, std::string_view what);
+
+/// The same for work that is estimated in seconds of one thread: refused above an hour. `what` is a noun phrase:
+/// "exact transport between 4000 and 4000 rows, once for each of 1000 labellings".
+void require_affordable_seconds(double seconds, bool allowed, std::string_view what);
+
+/// "40 seconds", "12 minutes", "3.4 hours".
+[[nodiscard]] std::string duration_text(double seconds);
+
+}  // namespace kqd

@@ -1,0 +1,54 @@
+#include "metrics/mean/mmd_methods.hpp"
+
+#include "kqd/metrics/mmd.hpp"
+#include "metrics/mean/prepare_mmd.hpp"
+
+namespace kqd {
+namespace {
+
+template <MmdEstimate estimate>
+PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+  return prepare_mmd(pool, options, request, estimate);
+}
+
+constexpr std::string_view kGretton = "Gretton et al.: A Kernel Two-Sample Test (JMLR 2012)";
+
+}  // namespace
+
+MethodInfo mmd_method() {
+  return {.id = "mmd",
+          .family = "mean embeddings",
+          .summary = "maximum mean discrepancy, unbiased",
+          .reports = "the unbiased estimate of MMD^2: signed, near 0 when the samples are alike",
+          .cost = "N^2 d",
+          .permutation = "N^2",
+          .calibrations = "permutation, sign-flip",
+          .details =
+              "mean k(x,x') + mean k(y,y') - 2 mean k(x,y) over different rows. Defaults: Gaussian kernel with the "
+              "median bandwidth. Tiles of the Gram matrix are made and forgotten: memory does not grow with N^2.",
+          .reference = kGretton,
+          .sign_flip = true,
+          .uses = {.kernel = true},
+          .distance = mmd,
+          .prepare = prepare<MmdEstimate::u>};
+}
+
+MethodInfo mmd_v_method() {
+  return {.id = "mmd-v",
+          .family = "mean embeddings",
+          .summary = "maximum mean discrepancy between the samples themselves",
+          .reports = "the root MMD_V = sqrt(h'Kh), >= 0",
+          .cost = "N^2 d",
+          .permutation = "N^2",
+          .calibrations = "permutation, sign-flip",
+          .details =
+              "The distance between the mean embeddings of the two empirical distributions: 0 on equal samples, "
+              "biased upwards for small ones.",
+          .reference = kGretton,
+          .sign_flip = true,
+          .uses = {.kernel = true},
+          .distance = mmd_v,
+          .prepare = prepare<MmdEstimate::v_root>};
+}
+
+}  // namespace kqd
