@@ -135,8 +135,12 @@ KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule,
 }
 
 std::vector<double> pooled_distances(const SampleView& x, const SampleView& y, DistanceKind kind, Seed seed) {
+  return pooled_distances(Pool{x.points, y.points}, kind, seed);
+}
+
+std::vector<double> pooled_distances(const Pool& pool, DistanceKind kind, Seed seed) {
   const bool l1 = kind == DistanceKind::l1;
-  const Matrix<double> rows = subsample({x.points, y.points}, kMaxMedianPoints, seed, Purpose::bandwidth_subsample);
+  const Matrix<double> rows = subsample(pool, kMaxMedianPoints, seed, Purpose::bandwidth_subsample);
   auto values = pairwise_values(rows, l1 ? PairQuantity::l1_distance : PairQuantity::squared_distance, false);
   if (!l1) {
     for (double& v : values) v = std::sqrt(v);

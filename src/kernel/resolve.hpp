@@ -11,4 +11,7 @@ namespace kqd {
 [[nodiscard]] KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule, Seed seed,
                                  std::vector<std::string>& warnings);
 
+/// pooled_distances() for a pool in any order.
+[[nodiscard]] std::vector<double> pooled_distances(const Pool& pool, DistanceKind kind, Seed seed);
+
 }  // namespace kqd

@@ -7,6 +7,8 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "core/text.hpp"
+#include "metrics/adaptive/adaptive.hpp"
+#include "metrics/adaptive/mmd_aggregates.hpp"
 #include "metrics/mean/mmd_methods.hpp"
 #include "metrics/quantile/methods.hpp"
 
@@ -16,9 +18,18 @@ namespace {
 // In the order in which users see them, family by family. A new method is one line here.
 const std::vector<MethodInfo>& table() {
   static const std::vector<MethodInfo> kTable = {
-      ekqd_method(), ekqd_centered_method(), supkqd_method(), supkqd_centered_method(),
+      // clang-format off
+      ekqd_method(),
+      ekqd_centered_method(),
+      supkqd_method(),
+      supkqd_centered_method(),
+      adaptive_method(),
 
-      mmd_method(),  mmd_v_method(),
+      mmd_method(),
+      mmd_v_method(),
+      mmd_agg_method(),
+      mmd_fuse_method(),
+      // clang-format on
   };
   return kTable;
 }

@@ -54,6 +54,13 @@ double TestPool::weight_of_row(std::size_t row) const {
   return sample.weighted() ? sample.weights[in_x ? row : row - x.size()] : 1.0;
 }
 
+std::vector<double> TestPool::weights_of(std::span<const std::size_t> rows) const {
+  if (!weighted()) return {};
+  std::vector<double> weights(rows.size());
+  std::ranges::transform(rows, weights.begin(), [&](std::size_t row) { return weight_of_row(row); });
+  return weights;
+}
+
 TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads) {
   const Pool natural{x.points, y.points};
   const std::size_t n = natural.size();

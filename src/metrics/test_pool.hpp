@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/pool.hpp"
+#include "core/statistic_bundle.hpp"
 #include "kqd/core/plan.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 
@@ -22,6 +23,8 @@ struct TestPool {
   [[nodiscard]] bool weighted() const { return x.weighted() || y.weighted(); }
   /// The weight of a row of (X, Y); 1 where its sample has none.
   [[nodiscard]] double weight_of_row(std::size_t row) const;
+  /// The weights of some rows of (X, Y); empty when no row has any.
+  [[nodiscard]] std::vector<double> weights_of(std::span<const std::size_t> rows) const;
 };
 
 /// Puts the rows in an order that depends on what they hold and on the seed, not on where they stand or to which sample
@@ -42,8 +45,9 @@ struct PlanRequest {
 
 /// A statistic prepared on a pool, and what a report says of it.
 struct PreparedPlan {
-  std::unique_ptr<const Plan> plan;
-  std::vector<std::size_t> rows;  ///< position of the plan -> row of (X, Y); what is missing was set aside
+  std::unique_ptr<const Plan> plan;  ///< the statistic; of an aggregate: what its effect size is measured by
+  AggregatedPlan aggregate = {};     ///< has bundles when several statistics are tested as one
+  std::vector<std::size_t> rows;     ///< position of the plan -> row of (X, Y); what is missing was set aside
   std::size_t num_set_aside = 0;
   double pooled_scale = 0.0;  ///< spread of the pool in the units of the statistic: what effect sizes divide by
   KqdOptions frozen;          ///< the options with all that came from the pool made explicit

@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "kqd/metrics/methods.hpp"
 #include "kqd/version.hpp"
@@ -65,6 +68,25 @@ std::string effect_phrase(const TwoSampleResult& result, double confidence) {
   return text + "  beyond chance, in units of the pooled spread";
 }
 
+// The configurations that stand out most, most telling first.
+std::string configuration_lines(std::vector<Configuration> configurations) {
+  constexpr std::size_t kShown = 6;
+  if (configurations.empty()) return "";
+  std::ranges::stable_sort(configurations, {}, [](const Configuration& c) {
+    return std::pair{c.adjusted_pvalue, c.pvalue};
+  });
+  const std::size_t total = configurations.size();
+  configurations.resize(std::min(total, kShown));
+  constexpr std::string_view kTitle = "where it was looked for";
+  std::size_t width = kTitle.size();
+  for (const Configuration& c : configurations) width = std::max(width, c.name.size());
+  std::string text = fmt::format("\n  {:<{}}  p-value  adjusted for all {}\n", kTitle, width, total);
+  for (const Configuration& c : configurations) {
+    text += fmt::format("  {:<{}}  {:<7.4g}  {:.4g}\n", c.name, width, c.pvalue, c.adjusted_pvalue);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
@@ -79,6 +101,7 @@ std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& opt
   text += line("p-value", pvalue_phrase(test, options.test.confidence));
   if (!asymptotic) text += line("effect size", effect_phrase(result, options.test.confidence));
   text += line("decision", decision_phrase(test, options.test.alpha));
+  text += configuration_lines(result.configurations);
   text += "\n" + setting_lines(made(method, result, options));
   text += line("calibration", asymptotic ? result.law : count_phrase(test, options)) + run_line(options.statistic, run);
   return text + warning_lines(result.warnings) + "\n";
@@ -111,6 +134,13 @@ std::string test_json(const TwoSampleResult& result, const TwoSampleOptions& opt
       result.effect_interval ? Json{result.effect_interval->lower, result.effect_interval->upper} : Json(nullptr);
   json["per_direction"] = result.per_direction;
   if (options.test.keep_null_distribution) json["null_distribution"] = test.null_distribution;
+  if (!result.configurations.empty()) {
+    json["configurations"] = Json::array();
+    for (const Configuration& c : result.configurations) {
+      json["configurations"].push_back(
+          {{"name", c.name}, {"statistic", c.statistic}, {"pvalue", c.pvalue}, {"adjusted_pvalue", c.adjusted_pvalue}});
+    }
+  }
   add_setting_fields(json, made(find_method(run.method), result, options), run, result.warnings);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

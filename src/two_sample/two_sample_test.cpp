@@ -13,6 +13,7 @@
 #include "metrics/data_warnings.hpp"
 #include "metrics/quantile/kqd_plan.hpp"
 #include "metrics/test_pool.hpp"
+#include "testing/aggregated_test.hpp"
 #include "two_sample/effect_interval.hpp"
 
 namespace kqd {
@@ -66,6 +67,26 @@ void announce(const PreparedPlan& prepared, const MethodInfo& method, std::size_
   if (control == nullptr || !control->notice || seconds < kWorthSaying) return;
   control->notice(fmt::format("{} has no shortcut and computes each of {} labellings anew: about {}", method.id,
                               num_labellings, duration_text(seconds)));
+}
+
+std::vector<Configuration> configurations(const AggregatedPlan& plan, std::span<const AggregatedStatistic> statistics) {
+  std::vector<Configuration> list;
+  for (const auto& bundle : plan.bundles) {
+    for (std::string& name : bundle->names()) {
+      const AggregatedStatistic& s = statistics[list.size()];
+      list.push_back({std::move(name), s.value, s.pvalue, s.adjusted_pvalue});
+    }
+  }
+  return list;
+}
+
+// An aggregate has no units: its effect is that of the plan beside it, whose mean over labellings a few of them tell.
+double effect_of_plan(const Plan& plan, const LabellingSource& source, const TestOptions& test) {
+  TestOptions few = test;
+  few.num_permutations = LabelBatch::kCapacity - 1;
+  few.enumeration_limit = 0;
+  const TestOutcome outcome = permutation_test(plan, source, few, nullptr);
+  return outcome.statistic - outcome.permutation_mean;
 }
 
 TwoSampleResult asymptotic_test(const MethodInfo& method, const SampleView& x, const SampleView& y,
@@ -145,7 +166,16 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   announce(prepared, method, num_labellings, statistic, control);
   append(result.warnings, prepared.warnings);
   const LabellingSource source(test.design, sizes, prepared.rows, statistic.seed);
-  result.test = permutation_test(*prepared.plan, source, test, control);
+  double effect = 0.0;  // beyond chance, in the units of the plan
+  if (prepared.aggregate.bundles.empty()) {
+    result.test = permutation_test(*prepared.plan, source, test, control);
+    effect = result.test.statistic - result.test.permutation_mean;
+  } else {
+    AggregatedOutcome outcome = aggregated_test(prepared.aggregate, source, test, control);
+    result.test = std::move(outcome.test);
+    result.configurations = configurations(prepared.aggregate, outcome.statistics);
+    effect = effect_of_plan(*prepared.plan, source, test);
+  }
   append(result.warnings, result.test.warnings);
 
   result.kernel = prepared.frozen.kernel;
@@ -154,7 +184,7 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   result.num_set_aside = prepared.num_set_aside;
   result.details = prepared.details;
   if (prepared.pooled_scale > 0.0) {
-    result.effect_size = (result.test.statistic - result.test.permutation_mean) / prepared.pooled_scale;
+    result.effect_size = effect / prepared.pooled_scale;
   }
   if (const auto* plan = dynamic_cast<const KqdPlan*>(prepared.plan.get())) {
     LabelBatch observed;
@@ -162,6 +192,9 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
     result.per_direction = plan->per_direction(observed, 0, statistic.threads);
   }
   if (options.effect_interval && prepared.pooled_scale > 0.0) {
+    if (!result.configurations.empty()) {
+      fail(ErrorCode::invalid_option, "an interval for the effect size is not known for {}, use ekqd", method.id);
+    }
     const EffectEstimate estimate{result.effect_size, result.test.permutation_mean, prepared.pooled_scale};
     result.effect_interval = effect_interval(method, prepared.frozen, x, y, estimate, test.confidence);
   }

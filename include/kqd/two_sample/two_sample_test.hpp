@@ -35,6 +35,15 @@ struct TwoSampleOptions {
   bool effect_interval = false;  ///< an interval for the effect size, by half-samples: 200 more evaluations
 };
 
+/// One of several statistics that a test looked at.
+struct Configuration {
+  std::string name;
+  double statistic = 0.0;
+  double pvalue = 1.0;  ///< for itself
+  double adjusted_pvalue =
+      1.0;  ///< for all configurations together (step-down); holds when the distributions are equal
+};
+
 /// What came out, and what is needed to judge it.
 struct TwoSampleResult {
   TestOutcome test;  ///< statistic, p-value, interval, decision, null distribution
@@ -46,9 +55,10 @@ struct TwoSampleResult {
   KernelSpec kernel;                        ///< with the bandwidths that were used
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
-  std::size_t num_set_aside = 0;  ///< rows that took no part
-  std::string law;                ///< asymptotic calibration: the law that the p-value comes from
-  std::vector<Detail> details;    ///< what the method has to say of its own
+  std::size_t num_set_aside = 0;              ///< rows that took no part
+  std::vector<Configuration> configurations;  ///< of a test that aggregates several; else empty
+  std::string law;                            ///< asymptotic calibration: the law that the p-value comes from
+  std::vector<Detail> details;                ///< what the method has to say of its own
   std::vector<std::string> warnings;
 };
 

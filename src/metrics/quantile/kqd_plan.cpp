@@ -22,16 +22,34 @@ namespace {
 constexpr std::size_t kRowsPerTask = 4096;
 constexpr double kLargestSplitPower = 8.0;  // beyond it gaps are divided by the largest one first (methods A7)
 
-// Projections of the pooled rows in plan order; blocks of rows are copied together first, so that what a row's value
-// rounds to depends on its place in a label-blind order alone.
-void project_pool(const Directions& directions, const Pool& pool, MatrixView<double> values, ThreadCount threads) {
+// Ascending values replaced by the time a clock shows that ticks 1 / sqrt(F (1 - F)) between different neighbours.
+void set_to_tail_clock(std::span<double> sorted) {
+  const auto n = static_cast<double>(sorted.size());
+  double previous = sorted.front();
+  double time = 0.0;
+  sorted.front() = 0.0;
+  for (std::size_t k = 1; k < sorted.size(); ++k) {
+    const double below = static_cast<double>(k) / n;
+    if (sorted[k] != previous) time += 1.0 / std::sqrt(below * (1.0 - below));
+    previous = std::exchange(sorted[k], time);
+  }
+}
+
+}  // namespace
+
+Matrix<double> project_pool(const Directions& directions, const Pool& pool, std::size_t first, std::size_t count,
+                            ThreadCount threads) {
+  Matrix<double> values(count, pool.size());
   const std::vector<double> origin = directions.linear() ? pooled_mean(pool) : std::vector<double>{};
   parallel_for_blocks(pool.size(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
     Matrix<double> rows(end - begin, pool.dim());
     copy_rows(pool, begin, rows);
-    directions.evaluate_from(origin, rows, 0, values.column_range(begin, end - begin), ThreadCount{1});
+    directions.evaluate_from(origin, rows, first, values.view().column_range(begin, end - begin), ThreadCount{1});
   });
+  return values;
 }
+
+namespace {
 
 double variance(std::span<const double> values) {
   const double mean = sum(values) / static_cast<double>(values.size());
@@ -51,30 +69,31 @@ bool mostly_one_value(std::span<const double> sorted) {
 
 KqdPlan::KqdPlan(const Directions& directions, const TestPool& pool, const std::vector<std::size_t>& order,
                  const KqdOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd)
+    : KqdPlan(project_pool(directions, {pool.x.points, pool.y.points, order}, 0, directions.count(), options.threads),
+              pool.weights_of(order), options, over, std::move(mmd)) {}
+
+KqdPlan::KqdPlan(Matrix<double> projections, std::vector<double> weights, const KqdOptions& options, Over over,
+                 std::unique_ptr<const MmdPlan> mmd, Clock clock)
     : over_(over),
       power_(options.power),
       weighting_(options.weighting),
       point_evaluated_levels_(options.point_evaluated_levels),
-      values_(directions.count(), order.size()),
-      order_(directions.count(), order.size()),
-      units_(directions.count()),
+      weights_(weights.empty() ? std::move(weights) : scaled_near_one(weights)),
+      values_(std::move(projections)),
+      order_(values_.rows(), values_.cols()),
+      units_(values_.rows()),
       mmd_(std::move(mmd)) {
-  const std::size_t n = order.size();
-  if (pool.weighted()) {
-    weights_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) weights_[i] = pool.weight_of_row(order[i]);
-    weights_ = scaled_near_one(weights_);
-  }
-  project_pool(directions, {pool.x.points, pool.y.points, order}, values_, options.threads);
-  std::vector<double> variances(directions.count());
-  std::vector<char> flat(directions.count());
-  parallel_for_blocks(directions.count(), 1, options.threads, [&](std::size_t i, std::size_t) {
+  const std::size_t n = values_.cols();
+  std::vector<double> variances(values_.rows());
+  std::vector<char> flat(values_.rows());
+  parallel_for_blocks(values_.rows(), 1, options.threads, [&](std::size_t i, std::size_t) {
     const auto values = values_.row(i);
     const auto places = order_.row(i);
     variances[i] = variance(values);
     argsort(values, places);
     std::vector<double> sorted(n);
     for (std::size_t k = 0; k < n; ++k) sorted[k] = values[places[k]];
+    if (clock == Clock::tails) set_to_tail_clock(sorted);
     const double smallest = sorted.front();
     const double range = sorted.back() - smallest;
     units_[i] = range > 0.0 ? range : 1.0;
@@ -223,18 +242,38 @@ class KqdPlan::Evaluation {
 };
 
 void KqdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const {
-  const Evaluation evaluation(*this, batches, values.size(), threads);
   const std::size_t l = values_.rows();
   Matrix<double> taus(l, values.size());
-  parallel_for_blocks(l, 1, threads, [&](std::size_t i, std::size_t) {
-    evaluation.taus_along(i, taus.row(i));
-    for (double& tau : taus.row(i)) tau *= units_[i];
-  });
+  evaluate_directions(batches, taus, threads);
   std::vector<double> of_labelling(l);
   for (std::size_t k = 0; k < values.size(); ++k) {
     for (std::size_t i = 0; i < l; ++i) of_labelling[i] = taus(i, k);
     values[k] = over_directions(over_, of_labelling, power_);
   }
+}
+
+void KqdPlan::evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
+                                  ThreadCount threads) const {
+  const Evaluation evaluation(*this, batches, taus.cols(), threads);
+  parallel_for_blocks(taus.rows(), 1, threads, [&](std::size_t i, std::size_t) {
+    evaluation.taus_along(i, taus.row(i));
+    for (double& tau : taus.row(i)) tau *= units_[i];
+  });
+}
+
+std::vector<double> KqdPlan::expected_gaps() const {
+  std::vector<double> gaps(values_.rows());
+  const auto n = static_cast<double>(num_rows());
+  for (std::size_t i = 0; i < gaps.size(); ++i) {
+    const auto values = values_.row(i);
+    CompensatedSum total;
+    for (std::size_t k = 1; k < values.size(); ++k) {
+      const double below = static_cast<double>(k) / n;
+      total.add(std::sqrt(below * (1.0 - below)) * (values[k] - values[k - 1]));
+    }
+    gaps[i] = total.value() * units_[i];
+  }
+  return gaps;
 }
 
 std::vector<double> KqdPlan::per_direction(const LabelBatch& batch, unsigned b, ThreadCount threads) const {
@@ -243,12 +282,8 @@ std::vector<double> KqdPlan::per_direction(const LabelBatch& batch, unsigned b, 
   single.num_x[0] = batch.num_x[b];
   single.words.resize(batch.words.size());
   for (std::size_t i = 0; i < batch.words.size(); ++i) single.words[i] = (batch.words[i] >> b) & 1U;
-  const Evaluation evaluation(*this, {&single, 1}, 1, threads);
   std::vector<double> taus(values_.rows());
-  parallel_for_blocks(taus.size(), 1, threads, [&](std::size_t i, std::size_t) {
-    evaluation.taus_along(i, std::span(taus).subspan(i, 1));
-    taus[i] *= units_[i];
-  });
+  evaluate_directions({&single, 1}, {taus.data(), taus.size(), 1, 1}, threads);
   return taus;
 }
 
@@ -257,15 +292,18 @@ std::size_t KqdPlan::batches_per_call() const {
   return scannable() ? simd::kMaxLabelWords : 1;
 }
 
+double scan_relative_slack(std::size_t num_rows) {
+  return 2.0 * (32.0 * std::numeric_limits<double>::epsilon() +
+                std::max(simd::label_scan_relative_error(num_rows), simd::label_scan_equal_relative_error(num_rows)));
+}
+
 double KqdPlan::tie_slack(double value) const {
+  if (scannable()) return scan_relative_slack(num_rows()) * value;
   const double eps = std::numeric_limits<double>::epsilon();
   // Every tau is a sum of non-negative terms, so its relative error is that of its arithmetic; means, maxima and roots
   // keep it, and add a few roundings of their own (the last term: the power mean over l directions is compensated).
   double relative = 32.0 * eps;
-  if (scannable()) {
-    relative +=
-        std::max(simd::label_scan_relative_error(num_rows()), simd::label_scan_equal_relative_error(num_rows()));
-  } else if (splittable()) {
+  if (splittable()) {
     relative += simd::label_split_relative_error(num_rows(), std::isinf(power_) ? 1.0 : power_);
   } else {
     relative += 600.0 * eps;  // blocks of 512 terms (simd/gap_sum.hpp)

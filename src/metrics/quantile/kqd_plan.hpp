@@ -13,6 +13,12 @@
 
 namespace kqd {
 
+/// What gaps between neighbouring pooled values count for.
+enum class Clock {
+  values,  ///< their size: Wasserstein distances
+  tails,   ///< 1 / sqrt(F (1 - F)) where the values differ: ranks alone matter, ends as much as the middle [AD52]
+};
+
 /// e-KQD and sup-KQD of every labelling, from projections sorted once (methods A6).
 ///
 /// Along each direction the pooled values are kept ascending, measured from the smallest in units of their range: gaps
@@ -24,12 +30,22 @@ class KqdPlan : public Plan {
   /// `order`: position -> row of (X, Y). A centered plan owns the MMD plan whose V-statistic it needs.
   KqdPlan(const Directions& directions, const TestPool& pool, const std::vector<std::size_t>& order,
           const KqdOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd);
+  /// From projections (one row per direction, one column per position) and the rows' weights, empty for equal ones.
+  KqdPlan(Matrix<double> projections, std::vector<double> weights, const KqdOptions& options, Over over,
+          std::unique_ptr<const MmdPlan> mmd = nullptr, Clock clock = Clock::values);
   ~KqdPlan() override;
 
   [[nodiscard]] std::size_t num_rows() const override { return values_.cols(); }
   void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const override;
   [[nodiscard]] std::size_t batches_per_call() const override;
   [[nodiscard]] double tie_slack(double value) const override;
+
+  /// taus(i, k) = tau_p along direction i for the k-th labelling, rooted.
+  void evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus, ThreadCount threads) const;
+
+  /// sum_k sqrt(F_k (1 - F_k)) gap_k along every direction: what tau_1 is proportional to on average over labellings,
+  /// with the same factor for all directions. 0 where all values are equal.
+  [[nodiscard]] std::vector<double> expected_gaps() const;
 
   /// tau_p along every direction for one labelling, rooted; `batch` holds it as labelling `b`.
   [[nodiscard]] std::vector<double> per_direction(const LabelBatch& batch, unsigned b, ThreadCount threads) const;
@@ -56,5 +72,14 @@ class KqdPlan : public Plan {
   double pooled_scale_ = 0.0;
   std::size_t num_flat_ = 0;
 };
+
+/// Two evaluations of the same mean or maximum of scanned gaps (p = 1, uniform levels, no weights) differ by at most
+/// this part of their value.
+[[nodiscard]] double scan_relative_slack(std::size_t num_rows);
+
+/// Projections of the pooled rows on directions first .. first + count - 1: one row per direction. Blocks of rows are
+/// copied together first, so that what a row's value rounds to depends on its place in a label-blind order alone.
+[[nodiscard]] Matrix<double> project_pool(const Directions& directions, const Pool& pool, std::size_t first,
+                                          std::size_t count, ThreadCount threads);
 
 }  // namespace kqd

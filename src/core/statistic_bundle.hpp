@@ -1,0 +1,48 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kqd/core/labels.hpp"
+#include "kqd/core/matrix_view.hpp"
+#include "kqd/core/types.hpp"
+
+namespace kqd {
+
+/// Several statistics that share most of their work, for the same labellings of the same pooled rows. What Plan
+/// promises of one statistic holds for each: functions of the unlabelled pool, larger means further apart.
+class StatisticBundle {
+ public:
+  virtual ~StatisticBundle() = default;
+
+  /// One name per statistic.
+  [[nodiscard]] virtual std::vector<std::string> names() const = 0;
+
+  /// values(r, k) of statistic r for the k-th labelling, counted through all batches. Same bits for any thread count.
+  virtual void evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const = 0;
+
+  /// Two labellings with the same exact value of statistic r may be evaluated this far apart.
+  [[nodiscard]] virtual double tie_slack(std::size_t r, double value) const = 0;
+};
+
+/// How several statistics of the same labellings become one number per labelling (methods G4). Every rule treats the
+/// labellings alike, so their aggregates are exchangeable whenever the labellings are, and one layer of permutations
+/// calibrates the whole.
+enum class Aggregation {
+  smooth_min_p,  ///< max_r log(w_r / p_r) with smooth p-values: as min_p, without its coarse steps
+  soft_min_p,    ///< log sum_r w_r / p_r with smooth p-values: the smallest counts most, agreement counts too
+  min_p,         ///< max_r log(w_r / p_r) with p-values by rank [WY93]
+  fuse,          ///< log sum_r w_r exp(T_r): statistics that come scaled, as in MMD-FUSE [BSG23]
+  two_layer,     ///< min-p with ranks from the first half of the labellings, as in MMDAgg [Sch23]
+};
+
+/// Statistics of several kinds, and how they become one.
+struct AggregatedPlan {
+  std::vector<std::unique_ptr<const StatisticBundle>> bundles;
+  std::vector<double> weights;  ///< of the statistics of all bundles in order, > 0, sum 1
+  Aggregation rule = Aggregation::smooth_min_p;
+};
+
+}  // namespace kqd

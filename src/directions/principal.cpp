@@ -1,0 +1,135 @@
+#include "directions/principal.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "core/blas.hpp"
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "core/random.hpp"
+#include "kernel/kernel_block.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kRowsPerBlock = 4096;
+constexpr double kNumericalRank = 1e-10;  // relative to the largest eigenvalue
+
+using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Map<const Rows> as_eigen(const Matrix<double>& matrix) {
+  return {matrix.data(), static_cast<Eigen::Index>(matrix.rows()), static_cast<Eigen::Index>(matrix.cols())};
+}
+
+// The eigenpairs of a symmetric matrix above the numerical rank, largest first, each vector with its largest entry > 0:
+// a sign that no rounding turns.
+struct Spectrum {
+  std::vector<double> values;
+  Rows vectors;  // one column each
+};
+
+Spectrum leading_spectrum(const Rows& symmetric, std::size_t max_rank) {
+  const Eigen::SelfAdjointEigenSolver<Rows> solver(symmetric);
+  if (solver.info() != Eigen::Success) {
+    fail(ErrorCode::internal, "the eigenvalues of {} landmarks did not converge", symmetric.rows());
+  }
+  const auto& ascending = solver.eigenvalues();
+  const Eigen::Index count = ascending.size();
+  const double largest = count > 0 ? ascending[count - 1] : 0.0;
+  Spectrum spectrum;
+  for (Eigen::Index k = count - 1; k >= 0 && spectrum.values.size() < max_rank; --k) {
+    if (!(ascending[k] > kNumericalRank * largest) || !(ascending[k] > 0.0)) break;
+    spectrum.values.push_back(ascending[k]);
+  }
+  const auto rank = static_cast<Eigen::Index>(spectrum.values.size());
+  spectrum.vectors.resize(symmetric.rows(), rank);
+  for (Eigen::Index j = 0; j < rank; ++j) {
+    const auto vector = solver.eigenvectors().col(count - 1 - j);
+    Eigen::Index place = 0;
+    vector.cwiseAbs().maxCoeff(&place);
+    spectrum.vectors.col(j) = vector * (vector[place] < 0.0 ? -1.0 : 1.0);
+  }
+  return spectrum;
+}
+
+// sum over the pool of (k_s(z) - shift)(k_s(z) - shift)' and of k_s(z) - shift, blocks added in order.
+struct Moments {
+  Rows second;
+  Eigen::VectorXd first;
+};
+
+Moments landmark_moments(const KernelBlock& block, const Pool& pool, const Eigen::VectorXd& shift,
+                         ThreadCount threads) {
+  const std::size_t m = block.num_points();
+  const std::size_t num_blocks = (pool.size() + kRowsPerBlock - 1) / kRowsPerBlock;
+  std::vector<Matrix<double>> second(num_blocks);
+  Matrix<double> first(num_blocks, m, 0.0);
+  parallel_for_blocks(pool.size(), kRowsPerBlock, threads, [&](std::size_t begin, std::size_t end) {
+    Matrix<double> rows(end - begin, pool.dim());
+    copy_rows(pool, begin, rows);
+    Matrix<double> values(end - begin, m);
+    block.evaluate(rows, values);
+    const std::size_t b = begin / kRowsPerBlock;
+    for (std::size_t i = 0; i < values.rows(); ++i) {
+      for (std::size_t j = 0; j < m; ++j) {
+        values(i, j) -= shift[static_cast<Eigen::Index>(j)];
+        first(b, j) += values(i, j);
+      }
+    }
+    second[b] = Matrix<double>(m, m);
+    gemm(1.0, values, Op::transpose, values, Op::none, 0.0, second[b]);
+  });
+  Moments moments{Rows::Zero(static_cast<Eigen::Index>(m), static_cast<Eigen::Index>(m)),
+                  Eigen::VectorXd::Zero(static_cast<Eigen::Index>(m))};
+  for (std::size_t b = 0; b < num_blocks; ++b) {
+    moments.second += as_eigen(second[b]);
+    for (std::size_t j = 0; j < m; ++j) moments.first[static_cast<Eigen::Index>(j)] += first(b, j);
+  }
+  return moments;
+}
+
+}  // namespace
+
+PrincipalBasis principal_basis(const Kernel& kernel, const Pool& pool, const PrincipalOptions& options, Seed seed,
+                               ThreadCount threads) {
+  RandomStream stream(seed, Purpose::landmarks);
+  const std::size_t m = std::min(options.num_landmarks, pool.size());
+  std::vector<std::size_t> positions = sample_without_replacement(pool.size(), m, stream);
+  std::ranges::sort(positions);
+  PrincipalBasis basis;
+  basis.landmarks = gather(pool, positions);
+  for (const std::size_t p : positions) basis.pooled_rows.push_back(pool.order.empty() ? p : pool.order[p]);
+
+  // Orthonormal functions of the landmarks' span: K_ss = U D U' gives coefficients U D^-1/2.
+  const KernelBlock block(kernel, basis.landmarks);
+  Matrix<double> gram(m, m);
+  block.evaluate(basis.landmarks, gram);
+  const Rows symmetric = 0.5 * (as_eigen(gram) + as_eigen(gram).transpose());
+  const Spectrum span = leading_spectrum(symmetric, m);
+  if (span.values.empty()) return basis;
+  Rows orthonormal = span.vectors;
+  for (Eigen::Index j = 0; j < orthonormal.cols(); ++j) {
+    orthonormal.col(j) /= std::sqrt(span.values[static_cast<std::size_t>(j)]);
+  }
+
+  // The pooled covariance in this basis. Kernel values are measured from their mean over the landmarks, which is close
+  // to the pooled mean: little cancels when the mean is taken out.
+  const Eigen::VectorXd shift = symmetric.colwise().mean().transpose();
+  const Moments moments = landmark_moments(block, pool, shift, threads);
+  const auto n = static_cast<double>(pool.size());
+  const Rows covariance = moments.second / n - (moments.first / n) * (moments.first / n).transpose();
+  const Rows in_basis = orthonormal.transpose() * covariance * orthonormal;
+  const Spectrum spectrum = leading_spectrum(0.5 * (in_basis + in_basis.transpose()), options.max_rank);
+  const Rows coefficients = orthonormal * spectrum.vectors;
+  basis.variances = spectrum.values;
+  basis.coefficients = Matrix<double>(m, spectrum.values.size());
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < spectrum.values.size(); ++j) {
+      basis.coefficients(i, j) = coefficients(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+    }
+  }
+  return basis;
+}
+
+}  // namespace kqd

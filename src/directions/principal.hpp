@@ -1,0 +1,32 @@
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "core/pool.hpp"
+#include "kqd/core/matrix.hpp"
+#include "kqd/core/types.hpp"
+#include "kqd/kernel/kernel.hpp"
+
+namespace kqd {
+
+/// The leading eigenfunctions of the pooled covariance operator within the span of some landmarks (Nystroem):
+/// e_j = sum_i c_ij k(s_i, .), orthonormal in the feature space, in order of the pool's variance along them.
+struct PrincipalBasis {
+  Matrix<double> landmarks;              ///< m x d
+  Matrix<double> coefficients;           ///< m x r
+  std::vector<double> variances;         ///< r eigenvalues, descending, > 0
+  std::vector<std::size_t> pooled_rows;  ///< rows of (X, Y) that are landmarks
+};
+
+struct PrincipalOptions {
+  std::size_t num_landmarks = 128;  ///< at most; no more than the pool has rows
+  std::size_t max_rank = 64;        ///< at most this many functions
+};
+
+/// A function of the unlabelled pool and the seed alone. Directions of relative variance below 1e-10 of the largest are
+/// rounding and are left out; no direction is left when all points are equal. Same bits for any thread count.
+/// Cost: O(N m (d + m) + m^3) time, O(m^2) memory per 4096 rows.
+[[nodiscard]] PrincipalBasis principal_basis(const Kernel& kernel, const Pool& pool, const PrincipalOptions& options,
+                                             Seed seed, ThreadCount threads);
+
+}  // namespace kqd

@@ -1,0 +1,211 @@
+#include "metrics/adaptive/adaptive.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "core/fail.hpp"
+#include "core/parameter_values.hpp"
+#include "core/random.hpp"
+#include "kernel/resolve.hpp"
+#include "metrics/adaptive/directional_bundle.hpp"
+#include "metrics/adaptive/spectral_bundle.hpp"
+#include "metrics/quantile/prepare_kqd.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::array<double, 5> kBandwidthFactors = {0.1, 0.25, 0.5, 1.0, 2.0};
+constexpr std::size_t kNumPrincipal = 30;
+constexpr std::size_t kMaxRank = 64;
+constexpr std::size_t kMaxLandmarks = 128;
+constexpr double kColumnBudget = 2e7;  // pooled rows times columns that are looked at one by one
+constexpr std::size_t kDefaultBytes = std::size_t{512} << 20U;
+
+constexpr std::array<std::string_view, 3> kCombineWords = {"min-p", "soft", "rank"};
+constexpr std::array<Aggregation, 3> kCombineRules = {Aggregation::smooth_min_p, Aggregation::soft_min_p,
+                                                      Aggregation::min_p};
+constexpr std::array<ParameterInfo, 2> kParameters = {{
+    {"combine", 0, 0, 2, true,
+     "how configurations become one: the smallest smooth p-value, a soft minimum, or the smallest p-value by rank",
+     kCombineWords},
+    {"landmarks", 0, 0, 4096, true, "pooled rows that span the principal functions; 0: min(128, N/4)"},
+}};
+
+// What all configurations of one test share.
+struct Workshop {
+  const TestPool& pool;
+  const KqdOptions& options;
+  std::vector<double> weights;
+  std::size_t max_bytes;
+  AggregatedPlan& plan;
+  std::vector<double> kind_of;  // kind number of every statistic
+};
+
+void add_bundle(Workshop& shop, std::unique_ptr<const StatisticBundle> bundle, double kind) {
+  for (std::size_t r = 0; r < bundle->names().size(); ++r) shop.kind_of.push_back(kind);
+  shop.plan.bundles.push_back(std::move(bundle));
+}
+
+std::string family_name(KernelSpec spec) {
+  spec.bandwidth.reset();
+  return to_string(spec);
+}
+
+// The columns to look at one by one: all, or a label-blind choice of what the budget allows.
+std::vector<std::size_t> chosen_columns(const Pool& rows, Seed seed, std::vector<std::string>& warnings) {
+  const auto budget = static_cast<std::size_t>(kColumnBudget / static_cast<double>(rows.size()));
+  const std::size_t most = std::max<std::size_t>(64, budget);
+  if (rows.dim() <= most) {
+    std::vector<std::size_t> all(rows.dim());
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;
+    return all;
+  }
+  warnings.push_back(fmt::format("{} of {} columns, drawn at random, are looked at one by one", most, rows.dim()));
+  RandomStream stream(seed, Purpose::linear_directions);
+  auto some = sample_without_replacement(rows.dim(), most, stream);
+  std::ranges::sort(some);
+  return some;
+}
+
+void add_columns(Workshop& shop, double kind, std::vector<std::string>& warnings) {
+  const Pool rows = shop.pool.rows();
+  const auto columns = chosen_columns(rows, shop.options.seed, warnings);
+  const auto project = [rows, columns](std::size_t first, std::size_t count, ThreadCount) {
+    Matrix<double> values(count, rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto row = rows.row(i);
+      for (std::size_t k = 0; k < count; ++k) values(k, i) = row[columns[first + k]];
+    }
+    return values;
+  };
+  const std::string what = rows.dim() == 1 ? "the column" : "single columns";
+  for (const auto& [clock, text] : {std::pair{Clock::values, ""}, std::pair{Clock::tails, ", by ranks and tails"}}) {
+    add_bundle(shop,
+               std::make_unique<DirectionalBundle>(what + text, columns.size(), rows.size(), project, shop.weights,
+                                                   clock, shop.max_bytes),
+               kind);
+  }
+}
+
+// Means and quantiles along the principal functions of one kernel.
+void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, std::size_t num_landmarks, double kind) {
+  const Kernel kernel(spec);
+  const Pool rows = shop.pool.rows();
+  PrincipalBasis basis = principal_basis(kernel, rows, {.num_landmarks = num_landmarks, .max_rank = kMaxRank},
+                                         shop.options.seed, shop.options.threads);
+  if (basis.variances.empty()) return;  // all points are equal to this kernel
+  const std::size_t count = std::min(kNumPrincipal, basis.variances.size());
+  Matrix<double> leading(basis.coefficients.rows(), count);
+  for (std::size_t i = 0; i < leading.rows(); ++i) {
+    std::ranges::copy(basis.coefficients.row(i).first(count), leading.row(i).begin());
+  }
+  const auto directions =
+      std::make_shared<KernelDirections>(kernel, Matrix<double>(basis.landmarks.view()), std::move(leading), false);
+  const auto project = [rows, directions](std::size_t first, std::size_t num, ThreadCount threads) {
+    return project_pool(*directions, rows, first, num, threads);
+  };
+  add_bundle(shop,
+             std::make_unique<DirectionalBundle>(fmt::format("quantiles, {}", what), count, rows.size(), project,
+                                                 shop.weights, Clock::values, shop.max_bytes),
+             kind);
+  add_bundle(shop,
+             std::make_unique<SpectralBundle>(fmt::format("means, {}", what), kernel, std::move(basis), rows,
+                                              shop.weights, shop.options.threads),
+             kind);
+}
+
+// The bandwidths to try: factors of the rule's, and one as small as the closest points when they are much closer.
+std::vector<double> bandwidths(double middle, const Pool& rows, Seed seed) {
+  std::vector<double> grid;
+  for (const double factor : kBandwidthFactors) grid.push_back(factor * middle);
+  std::vector<double> distances = pooled_distances(rows, DistanceKind::euclidean, seed);
+  std::erase(distances, 0.0);
+  if (!distances.empty()) {
+    const double close = distances[distances.size() / 20] * std::sqrt(0.5);
+    if (std::ranges::all_of(grid, [&](double h) { return close < 0.67 * h || close > 1.5 * h; })) grid.push_back(close);
+  }
+  std::ranges::sort(grid);
+  return grid;
+}
+
+// Every kind of difference gets the same weight, however many statistics look for it.
+std::vector<double> weights_by_kind(const std::vector<double>& kind_of) {
+  std::vector<double> weights;
+  std::vector<double> kinds = kind_of;
+  std::ranges::sort(kinds);
+  const auto repeated = std::ranges::unique(kinds);
+  const auto num_kinds = static_cast<double>(repeated.begin() - kinds.begin());
+  for (const double kind : kind_of) {
+    const auto same = static_cast<double>(std::ranges::count(kind_of, kind));
+    weights.push_back(1.0 / (num_kinds * same));
+  }
+  return weights;
+}
+
+PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+  const ParameterValues parameters("adaptive", kParameters, options.parameters);
+  // The effect size is that of e-KQD along Gaussian directions, which shares no rows with anything: no row leaves.
+  PreparedPlan prepared = prepare_kqd(pool, options, request, Over::mean, false);
+  prepared.num_directions = 0;
+  prepared.num_reference = 0;
+  prepared.aggregate.rule = kCombineRules[parameters.count("combine")];
+  Workshop shop{pool, options, pool.weights_of(pool.order), kDefaultBytes, prepared.aggregate, {}};
+
+  double kind = 0.0;
+  add_columns(shop, kind++, prepared.warnings);
+  const std::size_t rows = pool.order.size();
+  const std::size_t landmarks = parameters.count("landmarks") > 0 ? parameters.count("landmarks")
+                                                                  : std::clamp<std::size_t>(rows / 4, 2, kMaxLandmarks);
+  if (pool.x.dim() > 1) {
+    add_kernel(shop, parse_kernel("linear"), "linear combinations", landmarks, kind++);
+  }
+  const KernelSpec& kernel = prepared.frozen.kernel;
+  const auto middle = first_bandwidth(kernel);
+  if (middle && kernel.parts.empty()) {
+    for (const double h : bandwidths(*middle, pool.rows(), options.seed)) {
+      KernelSpec spec = kernel;
+      spec.bandwidth = h;
+      add_kernel(shop, spec, fmt::format("{} of bandwidth {:.3g}", family_name(spec), h), landmarks, kind);
+    }
+  } else {
+    add_kernel(shop, kernel, fmt::format("kernel {}", to_string(kernel)), landmarks, kind);
+  }
+  prepared.aggregate.weights = weights_by_kind(shop.kind_of);
+  prepared.details = {{"configurations", static_cast<double>(shop.kind_of.size())}};
+  return prepared;
+}
+
+KqdResult no_distance(const SampleView&, const SampleView&, const KqdOptions&) {
+  fail(ErrorCode::invalid_option, "adaptive is a test and has no distance of its own; use ekqd or another method");
+}
+
+}  // namespace
+
+MethodInfo adaptive_method() {
+  return {.id = "adaptive",
+          .family = "kernel quantiles",
+          .summary = "many kinds of difference at once: columns, linear and kernel directions, means and quantiles",
+          .reports = "the largest log(w/p) over configurations, p their smooth p-values and w their weights",
+          .cost = "N m (d + m) + (l + d) N log N",
+          .permutation = "(l + d + r) N",
+          .calibrations = "permutation, sign-flip",
+          .details =
+              "Looks at the samples in many ways: quantiles of single columns (by values, and by ranks with weight on "
+              "the tails), means and quantiles along linear principal components and along the principal functions of "
+              "the kernel at bandwidths from a tenth of the median rule to twice it. Everything is chosen from the "
+              "unlabelled pool. Each statistic is turned into a smooth p-value by its own permutations, the smallest "
+              "one counts, and the same permutations calibrate it: one layer, exact. The table of configurations says "
+              "which kind of difference was found; its adjusted p-values hold for all of them together. The effect "
+              "size is that of ekqd.",
+          .reference = "kqd: docs/design/0005-adaptive-test.md; min-p: Westfall and Young (1993)",
+          .sign_flip = true,
+          .uses = {.kernel = true},
+          .parameters = kParameters,
+          .distance = no_distance,
+          .prepare = prepare};
+}
+
+}  // namespace kqd

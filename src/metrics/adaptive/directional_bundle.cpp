@@ -1,0 +1,69 @@
+#include "metrics/adaptive/directional_bundle.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "core/executor.hpp"
+
+namespace kqd {
+namespace {
+
+// Of one direction while it is scanned: values and sorted copies in doubles, order in 32 bits.
+constexpr std::size_t kBytesPerRow = 2 * sizeof(double) + sizeof(std::uint32_t);
+constexpr std::size_t kFewDirections = 8;  // enough to keep some threads busy
+
+}  // namespace
+
+DirectionalBundle::DirectionalBundle(std::string name, std::size_t num_directions, std::size_t num_rows,
+                                     Project project, std::vector<double> weights, Clock clock, std::size_t max_bytes)
+    : name_(std::move(name)),
+      num_directions_(num_directions),
+      num_rows_(num_rows),
+      project_(std::move(project)),
+      weights_(std::move(weights)),
+      clock_(clock),
+      directions_at_a_time_(std::clamp(max_bytes / (num_rows * kBytesPerRow), std::min(kFewDirections, num_directions),
+                                       num_directions)) {}
+
+std::vector<std::string> DirectionalBundle::names() const {
+  if (num_directions_ == 1) return {name_};
+  return {name_ + ", on average", name_ + ", the largest"};
+}
+
+void DirectionalBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<double> values,
+                                 ThreadCount threads) const {
+  const auto mean = values.row(0);
+  const auto largest = values.row(values.rows() - 1);  // of one direction both are the same
+  std::ranges::fill(mean, 0.0);
+  std::ranges::fill(largest, 0.0);
+  KqdOptions options;  // p = 1, uniform levels: the scan
+  options.threads = threads;
+  for (std::size_t first = 0; first < num_directions_; first += directions_at_a_time_) {
+    stop_point();
+    const std::size_t count = std::min(directions_at_a_time_, num_directions_ - first);
+    const KqdPlan plan(project_(first, count, threads), weights_, options, Over::mean, nullptr, clock_);
+    const std::vector<double> expected = plan.expected_gaps();
+    Matrix<double> taus(count, values.cols());
+    plan.evaluate_directions(batches, taus, threads);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!(expected[i] > 0.0)) continue;  // all values equal: nothing to see
+      const auto tau = taus.row(i);
+      for (std::size_t k = 0; k < tau.size(); ++k) {
+        const double gap = tau[k] / expected[i];
+        if (values.rows() > 1) mean[k] += gap / static_cast<double>(num_directions_);
+        largest[k] = std::max(largest[k], gap);
+      }
+    }
+  }
+}
+
+double DirectionalBundle::tie_slack(std::size_t /*r*/, double value) const {
+  // Each gap is a sum of non-negative terms with the relative error of its scan, or of 600 roundings when rows have
+  // weights (KqdPlan::tie_slack); a plain sum over l directions adds at most l roundings.
+  const double eps = std::numeric_limits<double>::epsilon();
+  const double scan = weights_.empty() ? scan_relative_slack(num_rows_) : 1264.0 * eps;
+  return (scan + 2.0 * static_cast<double>(num_directions_ + 4) * eps) * value;
+}
+
+}  // namespace kqd

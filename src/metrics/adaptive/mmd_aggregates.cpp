@@ -1,0 +1,168 @@
+#include "metrics/adaptive/mmd_aggregates.hpp"
+
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "core/parameter_values.hpp"
+#include "core/summation.hpp"
+#include "kernel/kernel_block.hpp"
+#include "kernel/resolve.hpp"
+#include "metrics/adaptive/plan_bundle.hpp"
+#include "metrics/affordable.hpp"
+#include "metrics/mean/mmd_plan.hpp"
+#include "metrics/mean/prepare_mmd.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kRowsPerTask = 256;
+
+constexpr ParameterInfo kBandwidths = {"bandwidths", 10, 1, 100, true, "bandwidths per kernel family"};
+constexpr std::array<ParameterInfo, 1> kAggParameters = {kBandwidths};
+constexpr std::array<ParameterInfo, 2> kFuseParameters = {{
+    kBandwidths,
+    {"lambda", 0, 0, 1e12, false, "sharpness of the soft maximum; 0: sqrt(n (n - 1)), n the smaller sample"},
+}};
+
+// Kernels of both families on the grid of each, in the convention of the method.
+struct Collection {
+  std::vector<double> (*grid)(const std::vector<double>& sorted_distances, std::size_t count);
+  double gaussian_factor;  // bandwidth of our Gaussian over that of the method
+  double laplace_factor;
+};
+constexpr Collection kAggCollection = {geometric_bandwidth_grid, 0.70710678118654752, 1.0};
+constexpr Collection kFuseCollection = {quantile_bandwidth_grid, 1.0, 0.70710678118654752};
+
+std::vector<KernelSpec> kernels(const Collection& collection, const Pool& pool, std::size_t count, Seed seed) {
+  std::vector<KernelSpec> specs;
+  const auto add = [&](KernelFamily family, DistanceKind kind, double factor) {
+    std::vector<double> distances = pooled_distances(pool, kind, seed);
+    if (!distances.empty() && !(distances.back() > 0.0)) {
+      fail(ErrorCode::invalid_option, "all pooled points coincide: there is no bandwidth to choose from");
+    }
+    for (const double h : collection.grid(distances, count)) {
+      // Half of many equal points can make the lower end 0: a kernel of no width sees nothing.
+      if (h > 0.0) specs.push_back({.family = family, .bandwidth = factor * h});
+    }
+  };
+  add(KernelFamily::laplace, DistanceKind::l1, collection.laplace_factor);
+  add(KernelFamily::gaussian, DistanceKind::euclidean, collection.gaussian_factor);
+  return specs;
+}
+
+// sum over i != j of k(z_i, z_j)^2: what MMD-FUSE normalises by.
+double sum_of_squares(const Kernel& kernel, const Pool& pool, ThreadCount threads) {
+  const std::size_t n = pool.size();
+  std::vector<double> parts((n + kRowsPerTask - 1) / kRowsPerTask);
+  parallel_for_blocks(n, kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    Matrix<double> own(end - begin, pool.dim());
+    copy_rows(pool, begin, own);
+    const KernelBlock block(kernel, own);
+    Matrix<double> others(kRowsPerTask, pool.dim());
+    Matrix<double> values(kRowsPerTask, end - begin);
+    CompensatedSum total;
+    for (std::size_t first = 0; first < n; first += kRowsPerTask) {
+      const std::size_t count = std::min(kRowsPerTask, n - first);
+      copy_rows(pool, first, others.view().row_range(0, count));
+      block.evaluate(others.view().row_range(0, count), values.view().row_range(0, count));
+      for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t j = 0; j < end - begin; ++j) {
+          if (first + i != begin + j) total.add(values(i, j) * values(i, j));
+        }
+      }
+    }
+    parts[begin / kRowsPerTask] = total.value();
+  });
+  return sum(parts);
+}
+
+PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
+                     const Collection& collection, std::size_t num_bandwidths, double sharpness) {
+  if (pool.weighted()) {
+    fail(ErrorCode::invalid_weights, "aggregated MMD tests take no weights; use mmd or adaptive");
+  }
+  PreparedPlan prepared = prepare_mmd(pool, options, request, MmdEstimate::u);
+  const bool fuse = sharpness > 0.0;
+  prepared.aggregate.rule = fuse ? Aggregation::fuse : Aggregation::two_layer;
+  const auto n = static_cast<double>(std::min(pool.x.size(), pool.y.size()));
+  for (const KernelSpec& spec : kernels(collection, pool.rows(), num_bandwidths, options.seed)) {
+    const Kernel kernel(spec);
+    double factor = 1.0;
+    if (fuse) {
+      const double squares = sum_of_squares(kernel, pool.rows(), options.threads) / (n * (n - 1.0));
+      if (!(squares > 0.0)) continue;  // so narrow that no two points see one another
+      factor = sharpness / std::sqrt(squares);
+    }
+    prepared.aggregate.bundles.push_back(std::make_unique<PlanBundle>(
+        to_string(spec), std::make_unique<MmdPlan>(kernel, pool, pool.order, MmdEstimate::u, options.threads), factor));
+  }
+  const std::size_t count = prepared.aggregate.bundles.size();
+  if (count == 0) fail(ErrorCode::invalid_option, "no kernel of the collection sees any two points together");
+  prepared.aggregate.weights.assign(count, 1.0 / static_cast<double>(count));
+  prepared.details = {{"kernels", static_cast<double>(count)}};
+  return prepared;
+}
+
+PreparedPlan prepare_agg(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+  const ParameterValues parameters("mmd-agg", kAggParameters, options.parameters);
+  return prepare(pool, options, request, kAggCollection, parameters.count("bandwidths"), 0.0);
+}
+
+PreparedPlan prepare_fuse(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+  const ParameterValues parameters("mmd-fuse", kFuseParameters, options.parameters);
+  const auto n = static_cast<double>(std::min(pool.x.size(), pool.y.size()));
+  const double given = parameters.value("lambda");
+  return prepare(pool, options, request, kFuseCollection, parameters.count("bandwidths"),
+                 given > 0.0 ? given : std::sqrt(n * (n - 1.0)));
+}
+
+template <const char* id>
+KqdResult no_distance(const SampleView&, const SampleView&, const KqdOptions&) {
+  fail(ErrorCode::invalid_option, "{} is a test and has no distance of its own; use mmd", id);
+}
+
+constexpr char kAgg[] = "mmd-agg";
+constexpr char kFuse[] = "mmd-fuse";
+
+}  // namespace
+
+MethodInfo mmd_agg_method() {
+  return {.id = kAgg,
+          .family = "mean embeddings",
+          .summary = "MMD over Gaussian and Laplace kernels of many bandwidths, by corrected quantiles",
+          .reports = "the largest log(w/p) over kernels, p by rank in the first half of the permutations",
+          .cost = "2 S N^2 d",
+          .permutation = "2 S N^2",
+          .calibrations = "permutation",
+          .details =
+              "MMDAgg: the unbiased MMD of S bandwidths for each of two kernel families. Half of the "
+              "permutations give each statistic its p-value, the other half the law of the smallest one. The "
+              "bandwidths, from half the smallest to twice the largest distance, come from the pool and not "
+              "from X against Y, so the test is exact.",
+          .reference = "Schrab et al.: MMD Aggregated Two-Sample Test (JMLR 2023)",
+          .parameters = kAggParameters,
+          .distance = no_distance<kAgg>,
+          .prepare = prepare_agg};
+}
+
+MethodInfo mmd_fuse_method() {
+  return {.id = kFuse,
+          .family = "mean embeddings",
+          .summary = "MMD over Gaussian and Laplace kernels of many bandwidths, by a soft maximum",
+          .reports = "log sum_r w_r exp(lambda MMD_r^2 / sqrt(N_r)), N_r the mean square of kernel r over the pool",
+          .cost = "2 S N^2 d",
+          .permutation = "2 S N^2",
+          .calibrations = "permutation",
+          .details =
+              "MMD-FUSE: a soft maximum of unbiased MMDs, each divided by the size of its kernel on the pool. "
+              "Bandwidths run from half the 5th to twice the 95th percentile of the pooled distances.",
+          .reference = "Biggs, Schrab, Gretton: MMD-FUSE (NeurIPS 2023)",
+          .parameters = kFuseParameters,
+          .distance = no_distance<kFuse>,
+          .prepare = prepare_fuse};
+}
+
+}  // namespace kqd

@@ -1,0 +1,41 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "core/statistic_bundle.hpp"
+#include "directions/principal.hpp"
+#include "kqd/kernel/kernel.hpp"
+
+namespace kqd {
+
+/// Differences of kernel mean embeddings, seen along the principal functions e_j of the pool: with d_j the difference
+/// of the means of e_j and v_j the pooled variance along it,
+///   the MMD itself      sum_j d_j^2            (Nystroem, [Cha22]),
+///   regularised         sum_j d_j^2 / (v_j + v_1/100)   [Hag24],
+///   whitened            sum_j d_j^2 / v_j      over the 30 leading functions,
+/// which look for coarse, finer and finest differences. Cost: O(N m (d + r)) and O(N r) per labelling.
+class SpectralBundle : public StatisticBundle {
+ public:
+  /// `weights`: of the rows, empty for equal ones. `pool` views rows that must outlive the bundle.
+  SpectralBundle(std::string name, Kernel kernel, PrincipalBasis basis, Pool pool, std::vector<double> weights,
+                 ThreadCount threads);
+
+  [[nodiscard]] std::vector<std::string> names() const override;
+  void evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const override;
+  [[nodiscard]] double tie_slack(std::size_t r, double value) const override;
+
+ private:
+  // features(i, j) = e_j(row begin + i) - its pooled mean.
+  void features(std::size_t begin, std::size_t end, MatrixView<double> values) const;
+  [[nodiscard]] double weight(std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
+
+  std::string name_;
+  Kernel kernel_;
+  PrincipalBasis basis_;
+  Pool pool_;
+  std::vector<double> weights_;
+  double total_weight_ = 0.0;
+  std::vector<double> means_;  // of the functions over the pool
+};
+
+}  // namespace kqd

@@ -1,0 +1,87 @@
+#include "testing/aggregated_test.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "testing/comparison.hpp"
+#include "testing/labelling_run.hpp"
+
+namespace kqd {
+namespace {
+
+// One row per statistic, one column per labelling, ties merged.
+Matrix<double> evaluate_all(const AggregatedPlan& plan, LabellingRun& run, ThreadCount threads,
+                            const RunControl* control) {
+  const auto report = [&](double fraction) {
+    if (control != nullptr && control->progress) control->progress(fraction, "permutations");
+  };
+  report(0.0);
+  Matrix<double> values(plan.weights.size(), run.num_labellings());
+  std::size_t first_column = 0;
+  while (run.num_done() < run.num_labellings()) {
+    const auto batches = run.next(std::numeric_limits<std::size_t>::max(), threads);
+    const std::size_t columns = run.num_done() - first_column;
+    std::size_t first_row = 0;
+    for (std::size_t i = 0; i < plan.bundles.size(); ++i) {
+      stop_point();
+      const StatisticBundle& bundle = *plan.bundles[i];
+      const std::size_t rows = bundle.names().size();
+      bundle.evaluate(batches, values.view().row_range(first_row, rows).column_range(first_column, columns), threads);
+      first_row += rows;
+      const double part = static_cast<double>(i + 1) / static_cast<double>(plan.bundles.size());
+      report((static_cast<double>(first_column) + part * static_cast<double>(columns)) /
+             static_cast<double>(run.num_labellings()));
+    }
+    first_column += columns;
+  }
+  return values;
+}
+
+void merge_ties_of_bundles(const AggregatedPlan& plan, Matrix<double>& values) {
+  std::size_t row = 0;
+  for (const auto& bundle : plan.bundles) {
+    const std::size_t count = bundle->names().size();
+    for (std::size_t r = 0; r < count; ++r, ++row) {
+      double largest = 0.0;
+      for (const double value : values.row(row)) {
+        if (!std::isfinite(value)) {
+          fail(ErrorCode::non_finite_value, "the statistic of a labelling is {}, expected a finite number", value);
+        }
+        largest = std::max(largest, std::abs(value));
+      }
+      merge_ties(values.row(row), bundle->tie_slack(r, largest));
+    }
+  }
+}
+
+}  // namespace
+
+AggregatedOutcome aggregated_test(const AggregatedPlan& plan, const LabellingSource& source, const TestOptions& options,
+                                  const RunControl* control) {
+  validate(options);
+  const StopScope scope(control);
+  LabellingRun run(source, static_cast<std::uint64_t>(options.num_permutations), options.enumeration_limit);
+  if (options.early_stop != EarlyStop::none && !run.enumerated()) {
+    fail(ErrorCode::invalid_option, "early stopping does not go with a test that aggregates several statistics");
+  }
+  Matrix<double> values = evaluate_all(plan, run, options.threads, control);
+  merge_ties_of_bundles(plan, values);
+  // All labellings there are have no random halves.
+  const bool no_halves = plan.rule == Aggregation::two_layer && run.enumerated();
+  const std::vector<double> aggregates = aggregate(no_halves ? Aggregation::min_p : plan.rule, values, plan.weights);
+  const Labellings labellings{aggregates.size(), run.enumerated()};
+  Comparison comparison([](double) { return 0.0; },
+                        make_sequential_test(EarlyStop::none, options.alpha, labellings.count - 1));
+  for (const double value : aggregates) comparison.add(value);
+  AggregatedOutcome outcome;
+  outcome.test = summarise(labellings, options, EarlyStop::none, source.seed(), comparison);
+  outcome.test.warnings = source.warnings();
+  warn_about_resolution(labellings, options, EarlyStop::none, outcome.test.warnings);
+  outcome.statistics = adjusted_statistics(values);
+  return outcome;
+}
+
+}  // namespace kqd

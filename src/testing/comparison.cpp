@@ -1,0 +1,78 @@
+#include "testing/comparison.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "core/fail.hpp"
+#include "core/random.hpp"
+#include "core/summation.hpp"
+
+namespace kqd {
+namespace {
+
+struct Moments {
+  double mean = 0.0;
+  double sd = 0.0;
+};
+
+Moments moments(std::span<const double> values, double lost_degrees_of_freedom) {
+  const auto n = static_cast<double>(values.size());
+  const double mean = sum(values) / n;
+  CompensatedSum squares;
+  for (const double v : values) squares.add((v - mean) * (v - mean));
+  const double divisor = n - lost_degrees_of_freedom;
+  return {mean, divisor > 0.0 ? std::sqrt(squares.value() / divisor) : 0.0};
+}
+
+}  // namespace
+
+TestOutcome summarise(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop, Seed seed,
+                      Comparison& comparison) {
+  const Exceedances draws = comparison.test().draws();
+  TestOutcome outcome;
+  outcome.statistic = comparison.observed();
+  outcome.pvalue = comparison.test().pvalue();
+  outcome.enumerated = labellings.enumerated;
+  outcome.stopped_early = draws.num_draws + 1 < labellings.count;
+  // All labellings are the observed one and the others, so that (1 + L)/(1 + B) is the exact p-value of all C = 1 + B.
+  const std::uint64_t observed_too = labellings.enumerated ? 1 : 0;
+  outcome.n_exceed = draws.num_exceed + observed_too;
+  outcome.n_resamples = draws.num_draws + observed_too;
+
+  const Interval interval = labellings.enumerated           ? Interval{outcome.pvalue, outcome.pvalue}
+                            : early_stop == EarlyStop::none ? clopper_pearson(draws, options.confidence)
+                                                            : anytime_interval(draws, options.confidence);
+  outcome.pvalue_lower = interval.lower;
+  outcome.pvalue_upper = interval.upper;
+  if (options.randomised_ties) {
+    const double u = RandomStream(seed, Purpose::tie_break).uniform();
+    outcome.pvalue = randomised_pvalue(draws, comparison.num_tied(), u);
+  }
+  outcome.reject = outcome.pvalue <= options.alpha;
+
+  std::vector<double>& values = comparison.values();
+  if (!labellings.enumerated) values.erase(values.begin());
+  const auto [mean, sd] = moments(values, labellings.enumerated ? 0.0 : 1.0);
+  outcome.permutation_mean = mean;
+  outcome.permutation_sd = sd;
+  if (options.keep_null_distribution) outcome.null_distribution = std::move(values);
+  return outcome;
+}
+
+void warn_about_resolution(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop,
+                           std::vector<std::string>& warnings) {
+  const double smallest = smallest_pvalue(early_stop, options.alpha, labellings.count - 1);
+  if (smallest <= options.alpha || options.randomised_ties) return;
+  if (labellings.enumerated) {
+    warnings.push_back(fmt::format(
+        "alpha = {} is below {:.3g}, the smallest p-value that {} labellings can give: no data can be rejected",
+        options.alpha, smallest, labellings.count));
+  } else {
+    warnings.push_back(fmt::format(
+        "alpha = {} is below {:.3g}, the smallest p-value that {} permutations can give: no data can be rejected; "
+        "take more permutations",
+        options.alpha, smallest, labellings.count - 1));
+  }
+}
+
+}  // namespace kqd
