@@ -72,7 +72,9 @@ class Progress {
 
 std::vector<Scenario> all_scenarios() {
   std::vector<Scenario> scenarios = level_scenarios();
+  std::ranges::move(adaptive_level_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(power_scenarios(), std::back_inserter(scenarios));
+  std::ranges::move(study_scenarios(), std::back_inserter(scenarios));
   return scenarios;
 }
 

@@ -24,6 +24,7 @@ struct Expectation {
     at_most_level,  ///< a true null with ties, or with early stopping: not above the band
     replicates,     ///< within three combined standard errors of a rate that another implementation measured
     at_least,       ///< a power that must be reached
+    reported,       ///< nothing: a rate to compare others with
   };
   Kind kind = Kind::level;
   Count other = {};       ///< replicates: what was measured elsewhere
@@ -60,5 +61,11 @@ struct Scenario {
 /// The power experiments of Naslidnyk et al. with fixed directions, 300 runs each, and beside each cell its null: both
 /// samples from the law of X.
 [[nodiscard]] std::vector<Scenario> power_scenarios();
+
+/// The power study behind the default test: many kinds of difference, the candidates, and beside each cell its null.
+[[nodiscard]] std::vector<Scenario> study_scenarios();
+
+/// True nulls of the adaptive test, few and many columns, with and without ties: 10,000 runs each.
+[[nodiscard]] std::vector<Scenario> adaptive_level_scenarios();
 
 }  // namespace kqd::validation

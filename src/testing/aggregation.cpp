@@ -12,6 +12,9 @@ namespace kqd {
 namespace {
 
 constexpr double kLeastSkewness = 0.05;  // below it the cube root is the identity to four digits
+// Between the sum of 1/p (the harmonic mean, which rewards agreement) and the smallest p alone: the power study of
+// docs/design/0005-adaptive-test.md lost least with it.
+constexpr double kSoftExponent = 1.5;
 constexpr double kMostSkewness = 4.0;
 constexpr double kLargestScore = 1000.0;  // of a value that stands out from equal ones
 
@@ -50,15 +53,18 @@ std::vector<double> sorted(std::span<const double> values) {
 // log(w_r / p_r) with smooth p-values, joined over statistics by their maximum or by the log of their sum.
 std::vector<double> smooth_min_p(MatrixView<const double> statistics, std::span<const double> weights, bool soft) {
   const std::size_t num_labellings = statistics.cols();
+  const double exponent = soft ? kSoftExponent : 1.0;
   Matrix<double> terms(num_labellings, statistics.rows());
   std::vector<double> scores(num_labellings);
   for (std::size_t r = 0; r < statistics.rows(); ++r) {
     deskewed_scores(statistics.row(r), scores);
-    for (std::size_t k = 0; k < num_labellings; ++k) terms(k, r) = std::log(weights[r]) - log_upper_tail(scores[k]);
+    for (std::size_t k = 0; k < num_labellings; ++k) {
+      terms(k, r) = exponent * (std::log(weights[r]) - log_upper_tail(scores[k]));
+    }
   }
   std::vector<double> aggregates(num_labellings);
   for (std::size_t k = 0; k < num_labellings; ++k) {
-    aggregates[k] = soft ? log_sum_exp(terms.row(k)) : *std::ranges::max_element(terms.row(k));
+    aggregates[k] = soft ? log_sum_exp(terms.row(k)) / exponent : *std::ranges::max_element(terms.row(k));
   }
   return aggregates;
 }

@@ -24,12 +24,13 @@ constexpr std::size_t kMaxLandmarks = 128;
 constexpr double kColumnBudget = 2e7;  // pooled rows times columns that are looked at one by one
 constexpr std::size_t kDefaultBytes = std::size_t{512} << 20U;
 
-constexpr std::array<std::string_view, 3> kCombineWords = {"min-p", "soft", "rank"};
-constexpr std::array<Aggregation, 3> kCombineRules = {Aggregation::smooth_min_p, Aggregation::soft_min_p,
+constexpr std::array<std::string_view, 3> kCombineWords = {"soft", "min-p", "rank"};
+constexpr std::array<Aggregation, 3> kCombineRules = {Aggregation::soft_min_p, Aggregation::smooth_min_p,
                                                       Aggregation::min_p};
 constexpr std::array<ParameterInfo, 2> kParameters = {{
     {"combine", 0, 0, 2, true,
-     "how configurations become one: the smallest smooth p-value, a soft minimum, or the smallest p-value by rank",
+     "how configurations become one: a soft minimum of smooth p-values, the smallest one, or the smallest p-value by "
+     "rank",
      kCombineWords},
     {"landmarks", 0, 0, 4096, true, "pooled rows that span the principal functions; 0: min(128, N/4)"},
 }};
@@ -41,13 +42,7 @@ struct Workshop {
   std::vector<double> weights;
   std::size_t max_bytes;
   AggregatedPlan& plan;
-  std::vector<double> kind_of;  // kind number of every statistic
 };
-
-void add_bundle(Workshop& shop, std::unique_ptr<const StatisticBundle> bundle, double kind) {
-  for (std::size_t r = 0; r < bundle->names().size(); ++r) shop.kind_of.push_back(kind);
-  shop.plan.bundles.push_back(std::move(bundle));
-}
 
 std::string family_name(KernelSpec spec) {
   spec.bandwidth.reset();
@@ -70,7 +65,7 @@ std::vector<std::size_t> chosen_columns(const Pool& rows, Seed seed, std::vector
   return some;
 }
 
-void add_columns(Workshop& shop, double kind, std::vector<std::string>& warnings) {
+void add_columns(Workshop& shop, std::vector<std::string>& warnings) {
   const Pool rows = shop.pool.rows();
   const auto columns = chosen_columns(rows, shop.options.seed, warnings);
   const auto project = [rows, columns](std::size_t first, std::size_t count, ThreadCount) {
@@ -83,15 +78,13 @@ void add_columns(Workshop& shop, double kind, std::vector<std::string>& warnings
   };
   const std::string what = rows.dim() == 1 ? "the column" : "single columns";
   for (const auto& [clock, text] : {std::pair{Clock::values, ""}, std::pair{Clock::tails, ", by ranks and tails"}}) {
-    add_bundle(shop,
-               std::make_unique<DirectionalBundle>(what + text, columns.size(), rows.size(), project, shop.weights,
-                                                   clock, shop.max_bytes),
-               kind);
+    shop.plan.bundles.push_back(std::make_unique<DirectionalBundle>(what + text, columns.size(), rows.size(), project,
+                                                                    shop.weights, clock, shop.max_bytes));
   }
 }
 
 // Means and quantiles along the principal functions of one kernel.
-void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, std::size_t num_landmarks, double kind) {
+void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, std::size_t num_landmarks) {
   const Kernel kernel(spec);
   const Pool rows = shop.pool.rows();
   PrincipalBasis basis = principal_basis(kernel, rows, {.num_landmarks = num_landmarks, .max_rank = kMaxRank},
@@ -107,14 +100,10 @@ void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, s
   const auto project = [rows, directions](std::size_t first, std::size_t num, ThreadCount threads) {
     return project_pool(*directions, rows, first, num, threads);
   };
-  add_bundle(shop,
-             std::make_unique<DirectionalBundle>(fmt::format("quantiles, {}", what), count, rows.size(), project,
-                                                 shop.weights, Clock::values, shop.max_bytes),
-             kind);
-  add_bundle(shop,
-             std::make_unique<SpectralBundle>(fmt::format("means, {}", what), kernel, std::move(basis), rows,
-                                              shop.weights, shop.options.threads),
-             kind);
+  shop.plan.bundles.push_back(std::make_unique<DirectionalBundle>(
+      fmt::format("quantiles, {}", what), count, rows.size(), project, shop.weights, Clock::values, shop.max_bytes));
+  shop.plan.bundles.push_back(std::make_unique<SpectralBundle>(fmt::format("means, {}", what), kernel, std::move(basis),
+                                                               rows, shop.weights, shop.options.threads));
 }
 
 // The bandwidths to try: factors of the rule's, and one as small as the closest points when they are much closer.
@@ -127,22 +116,7 @@ std::vector<double> bandwidths(double middle, const Pool& rows, Seed seed) {
     const double close = distances[distances.size() / 20] * std::sqrt(0.5);
     if (std::ranges::all_of(grid, [&](double h) { return close < 0.67 * h || close > 1.5 * h; })) grid.push_back(close);
   }
-  std::ranges::sort(grid);
   return grid;
-}
-
-// Every kind of difference gets the same weight, however many statistics look for it.
-std::vector<double> weights_by_kind(const std::vector<double>& kind_of) {
-  std::vector<double> weights;
-  std::vector<double> kinds = kind_of;
-  std::ranges::sort(kinds);
-  const auto repeated = std::ranges::unique(kinds);
-  const auto num_kinds = static_cast<double>(repeated.begin() - kinds.begin());
-  for (const double kind : kind_of) {
-    const auto same = static_cast<double>(std::ranges::count(kind_of, kind));
-    weights.push_back(1.0 / (num_kinds * same));
-  }
-  return weights;
 }
 
 PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
@@ -152,15 +126,14 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   prepared.num_directions = 0;
   prepared.num_reference = 0;
   prepared.aggregate.rule = kCombineRules[parameters.count("combine")];
-  Workshop shop{pool, options, pool.weights_of(pool.order), kDefaultBytes, prepared.aggregate, {}};
+  Workshop shop{pool, options, pool.weights_of(pool.order), kDefaultBytes, prepared.aggregate};
 
-  double kind = 0.0;
-  add_columns(shop, kind++, prepared.warnings);
+  add_columns(shop, prepared.warnings);
   const std::size_t rows = pool.order.size();
   const std::size_t landmarks = parameters.count("landmarks") > 0 ? parameters.count("landmarks")
                                                                   : std::clamp<std::size_t>(rows / 4, 2, kMaxLandmarks);
   if (pool.x.dim() > 1) {
-    add_kernel(shop, parse_kernel("linear"), "linear combinations", landmarks, kind++);
+    add_kernel(shop, parse_kernel("linear"), "linear combinations", landmarks);
   }
   const KernelSpec& kernel = prepared.frozen.kernel;
   const auto middle = first_bandwidth(kernel);
@@ -168,13 +141,15 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
     for (const double h : bandwidths(*middle, pool.rows(), options.seed)) {
       KernelSpec spec = kernel;
       spec.bandwidth = h;
-      add_kernel(shop, spec, fmt::format("{} of bandwidth {:.3g}", family_name(spec), h), landmarks, kind);
+      add_kernel(shop, spec, fmt::format("{} of bandwidth {:.3g}", family_name(spec), h), landmarks);
     }
   } else {
-    add_kernel(shop, kernel, fmt::format("kernel {}", to_string(kernel)), landmarks, kind);
+    add_kernel(shop, kernel, fmt::format("kernel {}", to_string(kernel)), landmarks);
   }
-  prepared.aggregate.weights = weights_by_kind(shop.kind_of);
-  prepared.details = {{"configurations", static_cast<double>(shop.kind_of.size())}};
+  std::size_t count = 0;
+  for (const auto& bundle : prepared.aggregate.bundles) count += bundle->names().size();
+  prepared.aggregate.weights.assign(count, 1.0 / static_cast<double>(count));
+  prepared.details = {{"configurations", static_cast<double>(count)}};
   return prepared;
 }
 

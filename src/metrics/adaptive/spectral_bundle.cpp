@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kRowsPerTile = 1024;
 constexpr std::size_t kMaxTasks = 64;  // partial sums that are kept apart until they are added in order
 constexpr std::size_t kNumWhitened = 30;
-constexpr double kRidge = 0.01;  // of the largest variance
+constexpr double kRidge = 0.03;  // of the largest variance
 
 std::size_t rows_per_task(std::size_t num_rows) {
   const std::size_t tiles = (num_rows + kRowsPerTile - 1) / kRowsPerTile;

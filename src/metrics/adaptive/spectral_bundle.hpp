@@ -11,7 +11,7 @@ namespace kqd {
 /// Differences of kernel mean embeddings, seen along the principal functions e_j of the pool: with d_j the difference
 /// of the means of e_j and v_j the pooled variance along it,
 ///   the MMD itself      sum_j d_j^2            (Nystroem, [Cha22]),
-///   regularised         sum_j d_j^2 / (v_j + v_1/100)   [Hag24],
+///   regularised         sum_j d_j^2 / (v_j + 0.03 v_1)   [Hag24],
 ///   whitened            sum_j d_j^2 / v_j      over the 30 leading functions,
 /// which look for coarse, finer and finest differences. Cost: O(N m (d + r)) and O(N r) per labelling.
 class SpectralBundle : public StatisticBundle {

@@ -1,0 +1,210 @@
+#include <array>
+#include <filesystem>
+#include <memory>
+
+#include "core/random.hpp"
+#include "kqd/io/read.hpp"
+#include "kqd/synthetic/problems.hpp"
+#include "scenario.hpp"
+
+namespace kqd::validation {
+namespace {
+
+constexpr std::size_t kStudyRuns = 200;
+constexpr std::int64_t kStudyPermutations = 999;
+constexpr std::size_t kLevelRuns = 10'000;
+
+// A kind of difference: fresh data with it and without it.
+struct Difference {
+  std::string name;
+  std::function<Draw(Seed)> alternative;
+  std::function<Draw(Seed)> null;
+  std::optional<double> bar = {};  ///< the power that the default test must reach
+};
+
+std::function<Draw(Seed)> problem(ProblemRequest request, const std::vector<std::string>& settings) {
+  for (const std::string& setting : settings) set_parameter(request, setting);
+  return [request](Seed seed) {
+    ProblemRequest own = request;
+    own.seed = seed;
+    SyntheticPair pair = make_problem(own, ThreadCount{1});
+    return Draw{std::move(pair.x), std::move(pair.y)};
+  };
+}
+
+struct Sizes {
+  std::size_t x;
+  std::size_t y;
+};
+
+// A synthetic problem; `null` is the setting at which both laws are the same.
+Difference synthetic(std::string name, const std::string& id, Sizes n, std::size_t dim,
+                     const std::vector<std::string>& settings, const std::string& null,
+                     std::optional<double> bar = {}) {
+  const ProblemRequest request{.name = id, .n_x = n.x, .n_y = n.y, .dim = dim};
+  std::vector<std::string> without = settings;
+  without.push_back(null);
+  return {std::move(name), problem(request, settings), problem(request, without), bar};
+}
+
+// Laplace against Gaussian has no setting without a difference: two Laplace samples are the null.
+Difference laplace_gaussian(std::size_t n, double bar) {
+  const ProblemRequest request{.name = "laplace-gaussian", .n_x = 2 * n, .n_y = 1, .dim = 1};
+  const auto twice = problem(request, {});
+  const auto null = [twice, n](Seed seed) {
+    const Draw data = twice(seed);
+    const auto half = [&](std::size_t first) {
+      return Sample{Matrix<double>(data.x.points.view().row_range(first, n)), {}, {}};
+    };
+    return Draw{half(0), half(n)};
+  };
+  return {"Laplace against Gaussian, n = " + std::to_string(n),
+          problem({.name = "laplace-gaussian", .n_x = n, .n_y = n, .dim = 1}, {}), null, bar};
+}
+
+// Pictures of three classes; in Y a fourth class has a share. Rows are drawn without replacement within a sample.
+Difference class_shift(const std::string& name, const std::shared_ptr<const Sample>& pictures,
+                       const std::shared_ptr<const std::vector<std::vector<std::size_t>>>& rows_of, std::size_t n,
+                       double share) {
+  const auto draw = [=](Seed seed, double fourth) {
+    RandomStream stream(seed, Purpose::test_data);
+    const auto sample = [&](double part) {
+      std::size_t rare = 0;
+      for (std::size_t i = 0; i < n; ++i) rare += stream.uniform() < part ? std::size_t{1} : std::size_t{0};
+      std::vector<std::size_t> common;
+      for (std::size_t c = 0; c < 3; ++c) common.insert(common.end(), (*rows_of)[c].begin(), (*rows_of)[c].end());
+      std::vector<std::size_t> rows;
+      for (const auto k : sample_without_replacement(common.size(), n - rare, stream)) rows.push_back(common[k]);
+      for (const auto k : sample_without_replacement((*rows_of)[3].size(), rare, stream))
+        rows.push_back((*rows_of)[3][k]);
+      Matrix<double> points(n, pictures->points.cols());
+      for (std::size_t i = 0; i < n; ++i) std::ranges::copy(pictures->points.row(rows[i]), points.row(i).begin());
+      return Sample{std::move(points), {}, {}};
+    };
+    Sample x = sample(0.0);
+    return Draw{std::move(x), sample(fourth)};
+  };
+  return {name, [=](Seed seed) { return draw(seed, share); }, [=](Seed seed) { return draw(seed, 0.0); }};
+}
+
+// Only where `./dev data fashion-mnist` has put the pictures and labels.
+std::optional<Difference> fashion(std::size_t n) {
+  const std::filesystem::path folder = "data/fashion-mnist";
+  if (!std::filesystem::exists(folder / "train-images.npy")) return std::nullopt;
+  const auto pictures = std::make_shared<const Sample>(read_sample((folder / "train-images.npy").string()));
+  const Sample labels = read_sample((folder / "train-labels.npy").string());
+  auto rows_of = std::make_shared<std::vector<std::vector<std::size_t>>>(10);
+  for (std::size_t i = 0; i < labels.points.rows(); ++i) {
+    (*rows_of)[static_cast<std::size_t>(labels.points(i, 0))].push_back(i);
+  }
+  return class_shift("Fashion-MNIST, 15 % of a fourth class, n = " + std::to_string(n), pictures, rows_of, n, 0.15);
+}
+
+std::vector<Difference> differences() {
+  std::vector<Difference> list = {
+      synthetic("power decay, d = 128, n = 200", "power-decay", {200, 200}, 128, {}, "variance=1"),
+      synthetic("power decay, d = 512, n = 200", "power-decay", {200, 200}, 512, {}, "variance=1", 0.90),
+      synthetic("four Gaussians, sd 0.7, n = 500", "mixture", {500, 500}, 0, {"sd=0.7"}, "sd=1", 0.52),
+      synthetic("four Gaussians, sd 1.6, n = 500", "mixture", {500, 500}, 0, {"sd=1.6"}, "sd=1", 0.85),
+      synthetic("perturbed uniform, scale 0.3, n = 500", "perturbed-uniform", {500, 500}, 1, {"scale=0.3"}, "scale=0",
+                0.52),
+      laplace_gaussian(500, 0.90),
+      synthetic("blobs, n = 500", "blobs", {500, 500}, 0, {}, "stretch=1"),
+      synthetic("shift of all 20 columns by 0.08, n = 200", "mean-shift", {200, 200}, 20, {"k=20", "delta=0.08"},
+                "delta=0"),
+      synthetic("shift of 1 column of 100 by 0.4, n = 200", "mean-shift", {200, 200}, 100, {"k=1", "delta=0.4"},
+                "delta=0"),
+      synthetic("shift of 5 heavy-tailed columns by 0.25, n = 200 and 300", "mean-shift", {200, 300}, 5,
+                {"k=5", "delta=0.25", "law=student", "df=2"}, "delta=0"),
+      synthetic("shift of 3 discrete columns by 1, n = 150", "mean-shift", {150, 150}, 3,
+                {"k=1", "delta=1", "law=discrete", "levels=8"}, "delta=0"),
+  };
+  if (auto pictures = fashion(300)) list.push_back(*std::move(pictures));
+  return list;
+}
+
+struct Candidate {
+  std::string name;
+  std::string method;
+  Parameters parameters = {};
+};
+
+std::vector<Candidate> candidates() {
+  return {{"adaptive", "adaptive"}, {"adaptive, min-p", "adaptive", {{"combine", 1.0}}},
+          {"e-KQD", "ekqd"},        {"sup-KQD", "supkqd"},
+          {"MMD", "mmd"},           {"MMDAgg", "mmd-agg"},
+          {"MMD-FUSE", "mmd-fuse"}};
+}
+
+TwoSampleOptions options_of(const Candidate& candidate, std::int64_t permutations) {
+  TwoSampleOptions options;
+  options.method = candidate.method;
+  options.statistic.parameters = candidate.parameters;
+  options.test.num_permutations = permutations;
+  return options;
+}
+
+}  // namespace
+
+std::vector<Scenario> study_scenarios() {
+  std::vector<Scenario> scenarios;
+  for (const Difference& difference : differences()) {
+    for (const Candidate& candidate : candidates()) {
+      const bool is_default = candidate.name == "adaptive";
+      Scenario scenario{.table = "Power study",
+                        .row = difference.name,
+                        .column = candidate.name,
+                        .draw = difference.alternative,
+                        .options = options_of(candidate, kStudyPermutations),
+                        .expectation = {.kind = Expectation::Kind::reported},
+                        .runs = kStudyRuns};
+      if (is_default && difference.bar) {
+        scenario.expectation = {.kind = Expectation::Kind::at_least, .at_least = *difference.bar};
+      }
+      Scenario null = scenario;
+      null.table = "Power study, nulls";
+      null.draw = difference.null;
+      null.expectation = {.kind = Expectation::Kind::at_most_level};
+      scenarios.push_back(std::move(scenario));
+      scenarios.push_back(std::move(null));
+    }
+  }
+  for (const std::int64_t permutations : {99, 299}) {
+    for (const Difference& difference : differences()) {
+      if (!difference.bar) continue;
+      Scenario scenario{.table = "Adaptive test with fewer permutations",
+                        .row = difference.name,
+                        .column = "B = " + std::to_string(permutations),
+                        .draw = difference.alternative,
+                        .options = options_of({"adaptive", "adaptive"}, permutations),
+                        .expectation = {.kind = Expectation::Kind::reported},
+                        .runs = kStudyRuns};
+      scenarios.push_back(std::move(scenario));
+    }
+  }
+  return scenarios;
+}
+
+std::vector<Scenario> adaptive_level_scenarios() {
+  std::vector<Scenario> scenarios;
+  for (const std::int64_t permutations : {99, 199}) {
+    for (const std::size_t dim : {std::size_t{1}, std::size_t{2}, std::size_t{20}, std::size_t{500}}) {
+      for (const bool discrete : {false, true}) {
+        std::vector<std::string> settings;
+        if (discrete) settings = {"law=discrete", "levels=3"};
+        Scenario scenario{
+            .table = "Level of the adaptive test",
+            .row = (discrete ? "discrete, d = " : "normal, d = ") + std::to_string(dim),
+            .column = "B = " + std::to_string(permutations),
+            .draw = problem({.name = "null", .n_x = 24, .n_y = 16, .dim = dim}, settings),
+            .options = options_of({"adaptive", "adaptive"}, permutations),
+            .expectation = {.kind = discrete ? Expectation::Kind::at_most_level : Expectation::Kind::level},
+            .runs = kLevelRuns};
+        scenarios.push_back(std::move(scenario));
+      }
+    }
+  }
+  return scenarios;
+}
+
+}  // namespace kqd::validation
