@@ -68,7 +68,7 @@ class ArraySample {
 };
 
 KqdOptions make_options(const std::string& kernel, std::optional<double> bandwidth, const std::string& directions,
-                        std::size_t num_directions, std::optional<std::size_t> num_reference,
+                        std::size_t num_directions, bool whiten, std::optional<std::size_t> num_reference,
                         const std::string& reference, const std::optional<Array>& reference_points,
                         const std::optional<Array>& coefficients, double power, const std::string& weighting,
                         const std::string& compat, std::uint64_t seed, unsigned workers, bool allow_quadratic,
@@ -78,6 +78,7 @@ KqdOptions make_options(const std::string& kernel, std::optional<double> bandwid
   if (bandwidth) options.kernel = with_bandwidth(std::move(options.kernel), *bandwidth);
   options.directions.family = parse_direction_family(directions);
   options.directions.num_directions = num_directions;
+  options.directions.whiten = whiten;
   options.directions.num_reference = num_reference;
   options.directions.reference = parse_reference_measure(reference);
   options.directions.reference_points = matrix(reference_points);
@@ -246,7 +247,7 @@ void bind_inputs(py::module_& m) {
   m.def("parameters", &make_parameters, py::arg("method"), py::arg("given"));
   py::class_<KqdOptions>(m, "Options")
       .def(py::init(&make_options), py::kw_only(), py::arg("kernel"), py::arg("bandwidth"), py::arg("directions"),
-           py::arg("n_directions"), py::arg("n_reference"), py::arg("reference"),
+           py::arg("n_directions"), py::arg("whiten"), py::arg("n_reference"), py::arg("reference"),
            py::arg("reference_points").noconvert(), py::arg("coefficients").noconvert(), py::arg("power"),
            py::arg("weighting"), py::arg("compat"), py::arg("seed"), py::arg("workers"), py::arg("allow_quadratic"),
            py::arg("parameters"))
@@ -271,6 +272,14 @@ void bind_distance(py::module_& m) {
       .def_property_readonly("details", [](const KqdResult& r) { return to_dict(r.details); })
       .def_readonly("warnings", &KqdResult::warnings);
   m.def("distance", &distance_without_gil, py::arg("x"), py::arg("y"), py::arg("method"), py::arg("options"));
+}
+
+py::list configuration_list(const TwoSampleResult& result) {
+  py::list list;
+  for (const Configuration& c : result.configurations) {
+    list.append(py::make_tuple(c.name, c.statistic, c.pvalue, c.adjusted_pvalue));
+  }
+  return list;
 }
 
 void bind_test(py::module_& m) {
@@ -305,6 +314,7 @@ void bind_test(py::module_& m) {
       .def_readonly("n_reference", &TwoSampleResult::num_reference)
       .def_readonly("n_set_aside", &TwoSampleResult::num_set_aside)
       .def_readonly("law", &TwoSampleResult::law)
+      .def_property_readonly("configurations", &configuration_list)
       .def_property_readonly("details", [](const TwoSampleResult& r) { return to_dict(r.details); })
       .def_readonly("warnings", &TwoSampleResult::warnings);
   m.def("test", &test_while_watching, py::arg("x"), py::arg("y"), py::arg("options"), py::arg("progress"));

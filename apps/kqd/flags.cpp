@@ -143,7 +143,7 @@ void add_comparison_flags(CLI::App& command, Flags& flags) {
             "polynomial[:degree[:offset]], normalised-polynomial[:degree[:offset]], energy[:beta]; "
             "sums and products: gaussian@0.5+gaussian@2, gaussian*linear");
   add_value(command, "--bandwidth", "H", flags.bandwidth, "median, or a number > 0");
-  add_value(command, "--directions", "FAMILY", flags.directions, "gaussian, linear or axis");
+  add_value(command, "--directions", "FAMILY", flags.directions, "gaussian, linear, axis, principal or mixed");
   add_value(command, "--num-directions", "L", flags.num_directions, "number of directions");
   add_value(command, "--num-reference", "M", flags.num_reference, "number of reference points (default: min(64, N/8))");
   add_value(command, "--reference", "XI", flags.reference,
@@ -159,6 +159,7 @@ void add_comparison_flags(CLI::App& command, Flags& flags) {
   add_settings(command, flags.settings, "a parameter of the method; `kqd methods ID` lists them; may be repeated");
   add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
   add_value(command, "--threads", "T", flags.threads, "0 asks the system; changes the speed, not the result");
+  command.add_flag("--whiten", flags.whiten, "principal directions count alike, whatever the spread along them");
   command.add_flag("--yes-quadratic", flags.yes_quadratic,
                    "run a method of quadratic or higher cost however long it takes");
   command.add_flag("--json", flags.json, "print one JSON object");
@@ -256,6 +257,7 @@ KqdOptions to_options(const Flags& flags) {
     options.directions.num_reference = whole_number("--num-reference", flags.num_reference, 1, kLargestCount);
   }
   set_reference(options.directions, flags);
+  options.directions.whiten = flags.whiten;
   options.power = power(flags.power);
   options.weighting = parse_level_weights(flags.weighting);
   options.seed.value = seed_of(flags.seed);

@@ -10,10 +10,11 @@
 from ._core import MethodInfo, ResourceLimitError, __version__
 from ._distance import distance
 from ._methods import methods
-from ._results import DistanceResult, TestResult
+from ._results import Configuration, DistanceResult, TestResult
 from ._test import test
 
 __all__ = [
+    "Configuration",
     "DistanceResult",
     "MethodInfo",
     "ResourceLimitError",

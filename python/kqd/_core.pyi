@@ -20,6 +20,7 @@ class Options:
         bandwidth: Optional[float],
         directions: str,
         n_directions: int,
+        whiten: bool,
         n_reference: Optional[int],
         reference: str,
         reference_points: Optional[NDArray[np.float64]],
@@ -127,6 +128,8 @@ class TestResult:
     def n_set_aside(self) -> int: ...
     @property
     def law(self) -> str: ...
+    @property
+    def configurations(self) -> List[Tuple[str, float, float, float]]: ...
     @property
     def details(self) -> Dict[str, float]: ...
     @property

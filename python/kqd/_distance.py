@@ -21,6 +21,7 @@ def distance(
     bandwidth: Union[str, float] = "median",
     directions: str = "gaussian",
     n_directions: int = 64,
+    whiten: bool = False,
     n_reference: Optional[int] = None,
     reference: Union[str, ArrayLike] = "gaussian",
     coefficients: Optional[ArrayLike] = None,
@@ -52,10 +53,13 @@ def distance(
     bandwidth : "median" or float
         For every part of the kernel that leaves it open: from the median distance between pooled points, or a number.
     directions : str
-        ``"gaussian"`` (random functions of the kernel's space), ``"linear"`` (uniform on the sphere of R^d) or
-        ``"axis"`` (the coordinates).
+        ``"gaussian"`` (random functions of the kernel's space), ``"linear"`` (uniform on the sphere of R^d),
+        ``"axis"`` (the coordinates); ``"principal"`` (leading eigenfunctions of the pool's covariance operator) or
+        ``"mixed"`` (half principal, half Gaussian).
     n_directions : int
         How many directions to draw.
+    whiten : bool
+        Principal directions count alike, whatever the spread along them.
     n_reference : int, optional
         How many reference points span the Gaussian directions; by default an eighth of the rows, from 2 to 64.
     reference : str or array_like
@@ -131,6 +135,7 @@ def distance(
         bandwidth=bandwidth,
         directions=directions,
         n_directions=n_directions,
+        whiten=whiten,
         n_reference=n_reference,
         reference=reference,
         coefficients=coefficients,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, Iterable, Iterator, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,17 @@ class DistanceResult:
         return _block("DistanceResult", lines + _settings(self))
 
 
+class Configuration(NamedTuple):
+    """One of several statistics that a test looked at."""
+
+    name: str
+    statistic: float
+    #: For itself.
+    pvalue: float
+    #: For all configurations together (step-down); holds when the distributions are equal.
+    adjusted_pvalue: float
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TestResult:
     """The outcome of a two-sample test, and what is needed to judge and repeat it.
@@ -125,6 +136,8 @@ class TestResult:
     calibration: str
     #: The limiting law behind the p-value, for ``calibration="asymptotic"``.
     law: Optional[str]
+    #: What a test that aggregates several statistics found for each; else empty.
+    configurations: Tuple[Configuration, ...]
     #: Passed as ``rng=`` it gives the same numbers again.
     seed: int
     n_x: int
@@ -155,7 +168,12 @@ class TestResult:
             ("labellings", f"{self.n_resamples}{stopped}, {self.n_exceed} as far apart or further"),
             ("method", f"{self.method}, {self.design} design, {self.calibration}"),
         ]
-        return _block("TestResult", lines + _settings(self))
+        return _block("TestResult", lines + self._telling() + _settings(self))
+
+    def _telling(self) -> List[Tuple[str, str]]:
+        """The configurations that stand out most."""
+        first = sorted(self.configurations, key=lambda c: (c.adjusted_pvalue, c.pvalue))[:3]
+        return [("seen in", f"{c.name} (p {c.pvalue:.3g}, adjusted {c.adjusted_pvalue:.3g})") for c in first]
 
     def _certainty(self) -> str:
         if self.law is not None:
@@ -221,4 +239,6 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, dict):
         return dict(value)
-    return list(value) if isinstance(value, tuple) else value
+    if isinstance(value, Configuration):
+        return value._asdict()
+    return [_plain(entry) for entry in value] if isinstance(value, tuple) else value

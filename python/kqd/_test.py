@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from . import _arrays, _core
 from ._options import Parameter, Rng, core_options, count, real, text
-from ._results import TestResult, read_only
+from ._results import Configuration, TestResult, read_only
 
 
 def test(
@@ -21,6 +21,7 @@ def test(
     bandwidth: Union[str, float] = "median",
     directions: str = "gaussian",
     n_directions: int = 64,
+    whiten: bool = False,
     n_reference: Optional[int] = None,
     reference: Union[str, ArrayLike] = "gaussian",
     coefficients: Optional[ArrayLike] = None,
@@ -56,7 +57,7 @@ def test(
 
     Parameters
     ----------
-    x, y, method, kernel, bandwidth, directions, n_directions, n_reference, reference, coefficients, power, weighting, \
+    x, y, method, kernel, bandwidth, directions, n_directions, whiten, n_reference, reference, coefficients, power, weighting, \
 compat, rng, workers, allow_quadratic, **parameters
         As for `kqd.distance`. The reference measure ``"balanced"`` depends on the labels and is refused.
     x_weights, y_weights : array_like, optional
@@ -138,6 +139,7 @@ compat, rng, workers, allow_quadratic, **parameters
         bandwidth=bandwidth,
         directions=directions,
         n_directions=n_directions,
+        whiten=whiten,
         n_reference=n_reference,
         reference=reference,
         coefficients=coefficients,
@@ -200,6 +202,7 @@ compat, rng, workers, allow_quadratic, **parameters
         design=kind,
         calibration=calibration,
         law=found.law or None,
+        configurations=tuple(Configuration(*entry) for entry in found.configurations),
         seed=statistic.seed,
         n_x=n_x,
         n_y=n_y,

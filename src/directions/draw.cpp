@@ -5,6 +5,7 @@
 #include "core/blas.hpp"
 #include "core/names.hpp"
 #include "core/random.hpp"
+#include "directions/principal.hpp"
 #include "directions/reference.hpp"
 #include "directions/squared_norms.hpp"
 #include "kqd/directions/directions.hpp"
@@ -12,10 +13,12 @@
 namespace kqd {
 namespace {
 
-constexpr std::array<Name<DirectionFamily>, 3> kFamilies = {{
+constexpr std::array<Name<DirectionFamily>, 5> kFamilies = {{
     {DirectionFamily::gaussian, "gaussian"},
     {DirectionFamily::linear, "linear"},
     {DirectionFamily::axis, "axis"},
+    {DirectionFamily::principal, "principal"},
+    {DirectionFamily::mixed, "mixed"},
 }};
 
 constexpr std::array<Name<ReferenceMeasure>, 5> kMeasures = {{
@@ -79,8 +82,8 @@ std::shared_ptr<const Directions> span_directions(const Kernel& kernel, const Ma
 }
 
 // A null direction is drawn again, at most kMaxRedraws times; what is null after that is refused by span_directions.
-std::shared_ptr<const Directions> draw_gaussian(const Kernel& kernel, const Matrix<double>& reference,
-                                                const DirectionOptions& options, Seed seed) {
+Matrix<double> drawn_coefficients(const Kernel& kernel, const Matrix<double>& reference,
+                                  const DirectionOptions& options, Seed seed) {
   Matrix<double> coefficients(reference.rows(), options.num_directions);
   for (std::size_t i = 0; i < options.num_directions; ++i) draw_coefficients(coefficients, i, 0, seed);
   for (int attempt = 1; attempt <= kMaxRedraws; ++attempt) {
@@ -93,7 +96,73 @@ std::shared_ptr<const Directions> draw_gaussian(const Kernel& kernel, const Matr
     }
     if (all_usable) break;
   }
-  return span_directions(kernel, reference, coefficients, options);
+  return coefficients;
+}
+
+// Functions of norm 1, or divided by the pool's spread along them; a little of the largest spread keeps the last ones
+// from being all noise.
+Matrix<double> principal_coefficients(const PrincipalBasis& basis, bool whiten) {
+  constexpr double kRidge = 1e-3;
+  Matrix<double> coefficients = basis.coefficients;
+  if (!whiten) return coefficients;
+  for (std::size_t j = 0; j < coefficients.cols(); ++j) {
+    const double spread = std::sqrt(basis.variances[j] + kRidge * basis.variances.front());
+    for (std::size_t i = 0; i < coefficients.rows(); ++i) coefficients(i, j) /= spread;
+  }
+  return coefficients;
+}
+
+// Leading eigenfunctions; with `mixed` every second direction is Gaussian, spanned by reference points of its own.
+DrawnDirections draw_principal(const Kernel& kernel, const Pool& pool, const DirectionOptions& options, Seed seed) {
+  const bool mixed = options.family == DirectionFamily::mixed;
+  const std::size_t num_gaussian = mixed ? options.num_directions / 2 : 0;
+  const PrincipalOptions wanted{
+      .num_landmarks = options.num_reference.value_or(default_num_landmarks(kernel.spec(), pool.size(), pool.dim())),
+      .max_rank = options.num_directions - num_gaussian};
+  PrincipalBasis basis = principal_basis(kernel, pool, wanted, seed, ThreadCount{});
+  const std::size_t rank = basis.variances.size();
+  if (rank == 0) {
+    fail(ErrorCode::degenerate_directions, "the pooled points do not vary in the space of kernel {}",
+         to_string(kernel.spec()));
+  }
+  DrawnDirections drawn;
+  drawn.num_reference = basis.landmarks.rows();
+  drawn.pooled_rows = basis.positions;
+  if (rank < wanted.max_rank) {
+    drawn.warnings.push_back(
+        fmt::format("{} principal directions were asked for, the pool varies along {}", wanted.max_rank, rank));
+  }
+  DirectionOptions as_given = options;
+  as_given.normalise = false;  // of norm 1 already, or whitened
+  const Matrix<double> leading = principal_coefficients(basis, options.whiten);
+  if (num_gaussian == 0) {
+    drawn.directions = span_directions(kernel, basis.landmarks, leading, as_given);
+    return drawn;
+  }
+  DirectionOptions gaussian = options;
+  gaussian.family = DirectionFamily::gaussian;
+  gaussian.num_directions = num_gaussian;
+  gaussian.num_reference.reset();
+  const std::size_t m = default_num_reference(pool.size());
+  const ReferencePoints points = draw_reference(pool, gaussian, m, seed);
+  Matrix<double> random = drawn_coefficients(kernel, points.points, gaussian, seed);
+  const SquaredNorms norms = squared_norms(kernel, points.points, random);
+  Matrix<double> reference(drawn.num_reference + m, pool.dim());
+  Matrix<double> coefficients(reference.rows(), rank + num_gaussian, 0.0);
+  for (std::size_t i = 0; i < drawn.num_reference; ++i) {
+    std::ranges::copy(basis.landmarks.row(i), reference.row(i).begin());
+    std::ranges::copy(leading.row(i), coefficients.row(i).begin());
+  }
+  for (std::size_t i = 0; i < m; ++i) {
+    std::ranges::copy(points.points.row(i), reference.row(drawn.num_reference + i).begin());
+    for (std::size_t j = 0; j < num_gaussian; ++j) {
+      coefficients(drawn.num_reference + i, rank + j) = random(i, j) / std::sqrt(norms.norms[j]);
+    }
+  }
+  drawn.num_reference = reference.rows();
+  drawn.pooled_rows.insert(drawn.pooled_rows.end(), points.pooled_rows.begin(), points.pooled_rows.end());
+  drawn.directions = span_directions(kernel, reference, coefficients, as_given);
+  return drawn;
 }
 
 Matrix<double> uniform_on_sphere(std::size_t count, std::size_t dim, Seed seed) {
@@ -223,12 +292,16 @@ DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const Di
     drawn.directions = std::make_shared<LinearDirections>(identity(pool.dim()));
     return drawn;
   }
+  if (options.family == DirectionFamily::principal || options.family == DirectionFamily::mixed) {
+    return draw_principal(kernel, pool, options, seed);
+  }
   drawn.num_reference = resolve_num_reference(options, pool.size(), drawn.warnings);
   require_coefficient_rows(options, drawn.num_reference);
   ReferencePoints reference = draw_reference(pool, options, drawn.num_reference, seed);
   drawn.pooled_rows = std::move(reference.pooled_rows);
   drawn.directions = options.coefficients.empty()
-                         ? draw_gaussian(kernel, reference.points, options, seed)
+                         ? span_directions(kernel, reference.points,
+                                           drawn_coefficients(kernel, reference.points, options, seed), options)
                          : span_directions(kernel, reference.points, options.coefficients, options);
   return drawn;
 }

@@ -89,17 +89,36 @@ Moments landmark_moments(const KernelBlock& block, const Pool& pool, const Eigen
   return moments;
 }
 
+// The dimension of the feature space of a kernel with few features; 0 when it has many, or no end of them.
+std::size_t num_features(const KernelSpec& kernel, std::size_t dim) {
+  constexpr std::size_t kFew = 512;
+  const bool polynomial =
+      kernel.family == KernelFamily::polynomial || kernel.family == KernelFamily::normalised_polynomial;
+  if (!polynomial && kernel.family != KernelFamily::linear) return 0;
+  const std::size_t degree = polynomial ? static_cast<std::size_t>(kernel.degree) : 1;
+  std::size_t count = 1;  // monomials of degree at most `degree` in `dim` variables: C(dim + degree, degree)
+  for (std::size_t k = 1; k <= degree; ++k) {
+    count = count * (dim + k) / k;
+    if (count > kFew) return 0;
+  }
+  return count;
+}
+
 }  // namespace
+
+std::size_t default_num_landmarks(const KernelSpec& kernel, std::size_t num_rows, std::size_t dim) {
+  const std::size_t few = std::clamp<std::size_t>(num_rows / 4, 2, 128);
+  return std::min(num_rows, std::max(few, num_features(kernel, dim)));
+}
 
 PrincipalBasis principal_basis(const Kernel& kernel, const Pool& pool, const PrincipalOptions& options, Seed seed,
                                ThreadCount threads) {
   RandomStream stream(seed, Purpose::landmarks);
   const std::size_t m = std::min(options.num_landmarks, pool.size());
-  std::vector<std::size_t> positions = sample_without_replacement(pool.size(), m, stream);
-  std::ranges::sort(positions);
   PrincipalBasis basis;
-  basis.landmarks = gather(pool, positions);
-  for (const std::size_t p : positions) basis.pooled_rows.push_back(pool.order.empty() ? p : pool.order[p]);
+  basis.positions = sample_without_replacement(pool.size(), m, stream);
+  std::ranges::sort(basis.positions);
+  basis.landmarks = gather(pool, basis.positions);
 
   // Orthonormal functions of the landmarks' span: K_ss = U D U' gives coefficients U D^-1/2.
   const KernelBlock block(kernel, basis.landmarks);

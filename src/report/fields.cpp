@@ -45,10 +45,15 @@ std::string kernel_phrase(const Made& made) {
 std::string directions_phrase(const Made& made) {
   const DirectionOptions& directions = made.options.directions;
   std::string text = fmt::format("{} {}", made.num_directions, to_string(directions.family));
-  if (made.num_reference > 0) {
+  if (directions.family == DirectionFamily::principal) {
+    text += fmt::format(", through {} pooled rows as landmarks", made.num_reference);
+  } else if (directions.family == DirectionFamily::mixed) {
+    text += fmt::format(", through {} landmarks and reference points", made.num_reference);
+  } else if (made.num_reference > 0) {
     text += fmt::format(", {} reference point{} {}", made.num_reference, plural(made.num_reference),
                         reference_phrase(directions.reference));
   }
+  if (directions.whiten) text += ", whitened";
   if (made.num_set_aside > 0) {
     text += fmt::format(" ({} row{} set aside)", made.num_set_aside, plural(made.num_set_aside));
   }

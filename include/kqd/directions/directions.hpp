@@ -99,9 +99,11 @@ class LinearDirections : public Directions {
 
 /// Where directions come from ("gamma" in [KQE]).
 enum class DirectionFamily {
-  gaussian,  ///< Gaussian measure on the feature space, seen through m reference points [KQE Prop. 1]
-  linear,    ///< uniform on the sphere of R^d: sliced Wasserstein
-  axis,      ///< the coordinate axes
+  gaussian,   ///< Gaussian measure on the feature space, seen through m reference points [KQE Prop. 1]
+  linear,     ///< uniform on the sphere of R^d: sliced Wasserstein
+  axis,       ///< the coordinate axes
+  principal,  ///< leading eigenfunctions of the pooled covariance operator, through landmarks (Nystroem)
+  mixed,      ///< half principal, half Gaussian: finds structure and keeps full support, hence the metric property
 };
 
 /// Where the reference points of the Gaussian family come from ("xi" in [KQE]).
@@ -121,6 +123,7 @@ struct DirectionOptions {
   Matrix<double> reference_points = {};  ///< m x d, for ReferenceMeasure::points
   Matrix<double> coefficients = {};      ///< m x l, instead of drawn ones; sets m and l
   bool normalise = true;                 ///< false: f instead of f / ||f||, as one version of the authors' code
+  bool whiten = false;                   ///< principal functions count alike: divided by the pool's spread along them
   double jitter = 0.0;                   ///< added to ||f||^2; 1e-6 in the authors' code
   bool zero_centred = false;             ///< reference measures around 0 and not the median, as the authors' code
 };

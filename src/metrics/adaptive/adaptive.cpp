@@ -20,7 +20,6 @@ namespace {
 constexpr std::array<double, 5> kBandwidthFactors = {0.1, 0.25, 0.5, 1.0, 2.0};
 constexpr std::size_t kNumPrincipal = 30;
 constexpr std::size_t kMaxRank = 64;
-constexpr std::size_t kMaxLandmarks = 128;
 constexpr double kColumnBudget = 2e7;  // pooled rows times columns that are looked at one by one
 constexpr std::size_t kDefaultBytes = std::size_t{512} << 20U;
 
@@ -130,8 +129,9 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
 
   add_columns(shop, prepared.warnings);
   const std::size_t rows = pool.order.size();
-  const std::size_t landmarks = parameters.count("landmarks") > 0 ? parameters.count("landmarks")
-                                                                  : std::clamp<std::size_t>(rows / 4, 2, kMaxLandmarks);
+  const std::size_t landmarks = parameters.count("landmarks") > 0
+                                    ? parameters.count("landmarks")
+                                    : default_num_landmarks(prepared.frozen.kernel, rows, pool.x.dim());
   if (pool.x.dim() > 1) {
     add_kernel(shop, parse_kernel("linear"), "linear combinations", landmarks);
   }

@@ -183,7 +183,8 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
   KqdResult result;
   warn_about_data(x, y, result.warnings);
   // Linear and axis directions have a kernel of their own: no bandwidth is looked for, or warned about.
-  const bool kernel_matters = options.directions.family == DirectionFamily::gaussian;
+  const DirectionFamily family = options.directions.family;
+  const bool kernel_matters = family != DirectionFamily::linear && family != DirectionFamily::axis;
   const Kernel kernel(kernel_matters
                           ? resolve(options.kernel, x, y, options.bandwidth_rule, options.seed, result.warnings)
                           : parse_kernel("linear"));

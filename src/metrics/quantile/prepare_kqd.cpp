@@ -67,6 +67,10 @@ KqdOptions freeze(const KqdOptions& options, const Directions& directions) {
   KqdOptions frozen = options;
   frozen.kernel = directions.kernel().spec();
   frozen.directions.num_reference.reset();  // the points say it themselves
+  if (options.directions.family == DirectionFamily::principal || options.directions.family == DirectionFamily::mixed) {
+    frozen.directions.family = DirectionFamily::gaussian;
+    frozen.directions.normalise = false;  // the coefficients hold the norms, or the whitening
+  }
   if (const auto* kernel_directions = dynamic_cast<const KernelDirections*>(&directions)) {
     frozen.directions.reference = ReferenceMeasure::points;
     frozen.directions.reference_points = Matrix<double>(kernel_directions->reference());
