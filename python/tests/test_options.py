@@ -107,7 +107,7 @@ def test_an_infinite_power_takes_the_largest_gap():
     (dict(bandwidth="mean"), 'bandwidth "mean" is unknown, expected "median" or a number'),
     (dict(bandwidth=0), "KernelSpec::bandwidth = 0, needs a finite number > 0"),
     (dict(bandwidth=float("nan")), "KernelSpec::bandwidth = nan, needs a finite number > 0"),
-    (dict(directions="gauss"), 'directions "gauss" is unknown, expected one of gaussian, linear, axis'),
+    (dict(directions="gauss"), 'directions "gauss" is unknown, expected one of gaussian, linear, axis, principal, mixed'),
     (dict(reference="sample"), 'reference "sample" is unknown, expected one of '
                                "gaussian, uniform, pooled, balanced, points"),
     (dict(reference="points"), 'DirectionOptions::reference_points is empty, reference "points" needs them'),

@@ -64,7 +64,7 @@ BAD_SETTINGS = [
     ("--weighting triangel",
      f'weighting "triangel" is unknown, expected one of {WEIGHTINGS}; did you mean triangle?'),
     ("--directions linaer",
-     'directions "linaer" is unknown, expected one of gaussian, linear, axis; did you mean linear?'),
+     'directions "linaer" is unknown, expected one of gaussian, linear, axis, principal, mixed; did you mean linear?'),
     ("--reference gausian", f"--reference gausian: {MEASURES}; did you mean gaussian?"),
     ("--reference points", f"--reference points: {MEASURES}"),
 ]

@@ -503,13 +503,15 @@ TEST(DirectionOptions, settings_out_of_range_are_refused) {
 }
 
 TEST(DirectionOptions, names_go_both_ways) {
-  for (const char* name : {"gaussian", "linear", "axis"}) EXPECT_EQ(to_string(parse_direction_family(name)), name);
+  for (const char* name : {"gaussian", "linear", "axis", "principal", "mixed"})
+    EXPECT_EQ(to_string(parse_direction_family(name)), name);
   for (const char* name : {"gaussian", "uniform", "pooled", "balanced", "points"}) {
     EXPECT_EQ(to_string(parse_reference_measure(name)), name);
   }
-  expect_error(ErrorCode::invalid_option,
-               "directions \"axes\" is unknown, expected one of gaussian, linear, axis; did you mean axis?",
-               [] { static_cast<void>(parse_direction_family("axes")); });
+  expect_error(
+      ErrorCode::invalid_option,
+      "directions \"axes\" is unknown, expected one of gaussian, linear, axis, principal, mixed; did you mean axis?",
+      [] { static_cast<void>(parse_direction_family("axes")); });
   expect_error(
       ErrorCode::invalid_option,
       "reference \"pool\" is unknown, expected one of gaussian, uniform, pooled, balanced, points; did you mean "
