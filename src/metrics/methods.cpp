@@ -7,6 +7,7 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "core/text.hpp"
+#include "metrics/mean/location_methods.hpp"
 #include "metrics/mean/mmd_methods.hpp"
 #include "metrics/mean/mmd_nystrom.hpp"
 #include "metrics/mean/mmd_rff.hpp"
@@ -20,7 +21,7 @@ const std::vector<MethodInfo>& table() {
   static const std::vector<MethodInfo> kTable = {
       ekqd_method(), ekqd_centered_method(), supkqd_method(),      supkqd_centered_method(),
 
-      mmd_method(),  mmd_v_method(),         mmd_nystrom_method(), mmd_rff_method(),
+      mmd_method(),  mmd_v_method(),         mmd_nystrom_method(), mmd_rff_method(),         me_method(), scf_method(),
   };
   return kTable;
 }

@@ -1,5 +1,6 @@
 #include "metrics/mean/feature_method.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -26,15 +27,16 @@ PreparedPlan prepare_by_features(const TestPool& pool, const KqdOptions& options
   return prepared;
 }
 
-KqdResult distance_by_features(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options,
-                               SetUp set_up) {
+FeatureDistance distance_by_features(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options,
+                                     SetUp set_up) {
   validate(options);
   validate_pair(x_given, y_given, options.threads);
   Sample x_storage;
   Sample y_storage;
   const SampleView x = without_zero_weights(x_given, x_storage);
   const SampleView y = without_zero_weights(y_given, y_storage);
-  KqdResult result;
+  FeatureDistance distance;
+  KqdResult& result = distance.result;
   warn_about_data(x, y, result.warnings);
   const TestPool pool = make_test_pool(x, y, options.seed, options.threads);
   FeatureSetup setup = set_up(pool, options, {});
@@ -46,7 +48,11 @@ KqdResult distance_by_features(const SampleView& x_given, const SampleView& y_gi
   result.num_reference = setup.num_reference;
   result.details = std::move(setup.details);
   std::ranges::move(setup.warnings, std::back_inserter(result.warnings));
-  return result;
+  distance.num_features = features.num_features();
+  distance.num_x =
+      static_cast<std::size_t>(std::ranges::count_if(setup.rows, [&](std::size_t row) { return row < x.size(); }));
+  distance.num_y = setup.rows.size() - distance.num_x;
+  return distance;
 }
 
 std::optional<Matrix<double>> given_points(const KqdOptions& options, std::size_t dim) {

@@ -28,10 +28,18 @@ using SetUp = FeatureSetup (*)(const TestPool& pool, const KqdOptions& options, 
 [[nodiscard]] PreparedPlan prepare_by_features(const TestPool& pool, const KqdOptions& options,
                                                const PlanRequest& request, SetUp set_up);
 
-/// MethodInfo::distance from a set-up: the statistic of the samples as they are. Rows are put in the order in which a
-/// test would have them, so what is drawn from the pool is what the test draws.
-[[nodiscard]] KqdResult distance_by_features(const SampleView& x, const SampleView& y, const KqdOptions& options,
-                                             SetUp set_up);
+/// The statistic of two samples as they are, and what it was made of.
+struct FeatureDistance {
+  KqdResult result;
+  std::size_t num_features = 0;
+  std::size_t num_x = 0;  ///< rows of X that took part
+  std::size_t num_y = 0;
+};
+
+/// MethodInfo::distance from a set-up. Rows are put in the order in which a test would have them, so what is drawn from
+/// the pool is what the test draws.
+[[nodiscard]] FeatureDistance distance_by_features(const SampleView& x, const SampleView& y, const KqdOptions& options,
+                                                   SetUp set_up);
 
 /// The points a caller gave as DirectionOptions::reference_points (landmarks, locations); unset when none were. Throws
 /// Error{shape_mismatch, non_finite_value}.

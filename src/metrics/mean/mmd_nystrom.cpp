@@ -205,7 +205,7 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
 }
 
 KqdResult distance(const SampleView& x, const SampleView& y, const KqdOptions& options) {
-  return is_as_coded(options) ? distance_as_coded(x, y, options) : distance_by_features(x, y, options, set_up);
+  return is_as_coded(options) ? distance_as_coded(x, y, options) : distance_by_features(x, y, options, set_up).result;
 }
 
 }  // namespace

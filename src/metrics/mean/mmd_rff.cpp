@@ -75,7 +75,7 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
 }
 
 KqdResult distance(const SampleView& x, const SampleView& y, const KqdOptions& options) {
-  return distance_by_features(x, y, options, set_up);
+  return distance_by_features(x, y, options, set_up).result;
 }
 
 }  // namespace
