@@ -16,7 +16,7 @@ struct Frequencies {
 
 /// Draws from the spectral law; row r is a function of kernel, seed and r alone. With `orthogonal`, rows are made
 /// orthogonal d at a time and keep their lengths: each still has the spectral law, together they cover the space more
-/// evenly [Yu et al. 2016]. That needs a law without preferred axes: gaussian, matern12/32/52, rq, imq. A product adds
+/// evenly [Yu16]. That needs a law without preferred axes: gaussian, matern12/32/52, rq, imq. A product adds
 /// frequencies of its parts, a sum mixes them. Throws Error{invalid_option} for other kernels.
 [[nodiscard]] Frequencies draw_frequencies(const KernelSpec& kernel, std::size_t num_frequencies, std::size_t dim,
                                            bool orthogonal, Seed seed);
