@@ -280,7 +280,7 @@ std::vector<std::string> unused_flags(const CLI::App& command, const MethodInfo&
       {"--directions", uses.directions},
       {"--num-directions", uses.directions},
       {"--num-reference", uses.directions},
-      {"--reference", uses.directions},
+      {"--reference", uses.directions || uses.points},
       {"--power", uses.power},
       {"--weighting", uses.weighting},
   }};

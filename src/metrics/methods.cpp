@@ -9,7 +9,10 @@
 #include "core/text.hpp"
 #include "metrics/adaptive/adaptive.hpp"
 #include "metrics/adaptive/mmd_aggregates.hpp"
+#include "metrics/mean/location_methods.hpp"
 #include "metrics/mean/mmd_methods.hpp"
+#include "metrics/mean/mmd_nystrom.hpp"
+#include "metrics/mean/mmd_rff.hpp"
 #include "metrics/quantile/methods.hpp"
 
 namespace kqd {
@@ -29,6 +32,10 @@ const std::vector<MethodInfo>& table() {
       mmd_v_method(),
       mmd_agg_method(),
       mmd_fuse_method(),
+      mmd_nystrom_method(),
+      mmd_rff_method(),
+      me_method(),
+      scf_method(),
       // clang-format on
   };
   return kTable;

@@ -163,6 +163,9 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
       .num_labellings = num_labellings,
       .whole_units = [&](std::span<const std::size_t> rows) { return whole_units(test.design, sizes, rows); }};
   const PreparedPlan prepared = method.prepare(pool, statistic, request);
+  if (options.effect_interval && !prepared.no_interval.empty()) {
+    fail(ErrorCode::invalid_option, "{} has no interval for the effect size: {}", method.id, prepared.no_interval);
+  }
   announce(prepared, method, num_labellings, statistic, control);
   append(result.warnings, prepared.warnings);
   const LabellingSource source(test.design, sizes, prepared.rows, statistic.seed);

@@ -17,6 +17,7 @@ struct PreparedPlan;
 struct MethodUses {
   bool kernel = false;      ///< kernel, bandwidth
   bool directions = false;  ///< family, numbers and reference points of directions
+  bool points = false;      ///< reference points of the caller's own, as landmarks or locations
   bool power = false;       ///< p
   bool weighting = false;   ///< nu
 };

@@ -1,0 +1,82 @@
+#include "metrics/mean/feature_method.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/fail.hpp"
+#include "metrics/data_warnings.hpp"
+
+namespace kqd {
+
+PreparedPlan prepare_by_features(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
+                                 SetUp set_up) {
+  FeatureSetup setup = set_up(pool, options, request);
+  PooledFeatures features(setup.map, pool, setup.rows, setup.statistic->needs_products(), options.threads);
+  auto plan = std::make_unique<GroupSumPlan>(std::move(features), std::move(setup.statistic));
+  PreparedPlan prepared;
+  prepared.pooled_scale = plan->pooled_scale();
+  prepared.plan = std::move(plan);
+  prepared.num_set_aside = pool.order.size() - setup.rows.size();
+  prepared.rows = std::move(setup.rows);
+  prepared.frozen = std::move(setup.frozen);
+  prepared.num_reference = setup.num_reference;
+  prepared.no_interval = setup.no_interval;
+  prepared.details = std::move(setup.details);
+  prepared.warnings = std::move(setup.warnings);
+  return prepared;
+}
+
+FeatureDistance distance_by_features(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options,
+                                     SetUp set_up) {
+  validate(options);
+  validate_pair(x_given, y_given, options.threads);
+  Sample x_storage;
+  Sample y_storage;
+  const SampleView x = without_zero_weights(x_given, x_storage);
+  const SampleView y = without_zero_weights(y_given, y_storage);
+  FeatureDistance distance;
+  KqdResult& result = distance.result;
+  warn_about_data(x, y, result.warnings);
+  const TestPool pool = make_test_pool(x, y, options.seed, options.threads);
+  FeatureSetup setup = set_up(pool, options, {});
+  const GroupStatistic& statistic = *setup.statistic;
+  const PooledFeatures features(setup.map, pool, setup.rows, statistic.needs_products(), options.threads);
+  result.statistic = statistic.value(features.observed_x(), features.observed_y(), features);
+  result.statistic_power = statistic.is_root() ? result.statistic * result.statistic : result.statistic;
+  result.kernel = std::move(setup.frozen.kernel);
+  result.num_reference = setup.num_reference;
+  result.details = std::move(setup.details);
+  std::ranges::move(setup.warnings, std::back_inserter(result.warnings));
+  distance.num_features = features.num_features();
+  distance.num_x =
+      static_cast<std::size_t>(std::ranges::count_if(setup.rows, [&](std::size_t row) { return row < x.size(); }));
+  distance.num_y = setup.rows.size() - distance.num_x;
+  return distance;
+}
+
+std::optional<Matrix<double>> given_points(const KqdOptions& options, std::size_t dim) {
+  if (options.directions.reference != ReferenceMeasure::points) return std::nullopt;
+  const Matrix<double>& points = options.directions.reference_points;
+  if (points.cols() != dim) {
+    fail(ErrorCode::shape_mismatch, "reference points have {} columns and the data {}, expected the same number",
+         points.cols(), dim);
+  }
+  validate(SampleView{points, {}}, "reference points");
+  return points;
+}
+
+KqdOptions with_points(KqdOptions options, Matrix<double> points) {
+  options.directions.reference = ReferenceMeasure::points;
+  options.directions.reference_points = std::move(points);
+  options.directions.num_reference.reset();  // the points say it themselves
+  return options;
+}
+
+void require_two_rows(const TestPool& pool, std::string_view what) {
+  for (const auto& [sample, name] : {std::pair{&pool.x, "X"}, std::pair{&pool.y, "Y"}}) {
+    if (sample->size() < 2) fail(ErrorCode::empty_sample, "{} has one row, {} needs at least two", name, what);
+  }
+}
+
+}  // namespace kqd
