@@ -1,0 +1,321 @@
+// The adaptive test: its bundles against brute force, and what it promises as a whole.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/random.hpp"
+#include "kqd/kqd.hpp"
+#include "kqd/testing/labelling.hpp"
+#include "metrics/adaptive/directional_bundle.hpp"
+#include "metrics/adaptive/spectral_bundle.hpp"
+#include "support/errors.hpp"
+
+namespace kqd {
+namespace {
+
+Sample draw(std::size_t n, std::size_t dim, std::uint64_t index, bool weighted = false, bool ties = false) {
+  RandomStream stream(Seed{7}, Purpose::test_data, index);
+  Sample sample{Matrix<double>(n, dim), {}, {}};
+  for (double& v : sample.points.values()) v = ties ? std::floor(1.5 * stream.normal()) : stream.normal();
+  if (weighted) {
+    for (std::size_t i = 0; i < n; ++i) sample.weights.push_back(0.25 + stream.uniform());
+  }
+  return sample;
+}
+
+struct Labelled {
+  Sample x;
+  Sample y;
+  TestPool pool;
+  LabelBatch batch;
+
+  Labelled(std::size_t nx, std::size_t ny, std::size_t dim, bool weighted, bool ties)
+      : x(draw(nx, dim, 1, weighted, ties)),
+        y(draw(ny, dim, 2, weighted, ties)),
+        pool(make_test_pool(x, y, Seed{3}, ThreadCount{1})) {
+    const LabellingSource source(Design::independent(), {nx, ny}, pool.order, Seed{3});
+    source.fill(LabellingMode::random, 0, 6, batch);
+  }
+};
+
+// sum over gaps of |F - G| times what the clock says of the gap, and what chance makes of it on average up to a factor.
+// By sorting values of each labelling anew, and the empirical distribution functions of both groups at each point.
+double standardised_gap(std::span<const double> values, std::span<const double> weights, const LabelBatch& batch,
+                        unsigned b, Clock clock) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  const auto weight = [&](std::size_t i) { return weights.empty() ? 1.0 : weights[i]; };
+  const auto below = [&](double value, bool is_x) {
+    double inside = 0.0;
+    double total = 0.0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (batch.is_x(i, b) != is_x) continue;
+      total += weight(i);
+      if (values[i] <= value) inside += weight(i);
+    }
+    return inside / total;
+  };
+  const auto n = static_cast<double>(values.size());
+  double gap = 0.0;
+  double expected = 0.0;
+  for (std::size_t k = 0; k + 1 < order.size(); ++k) {
+    const double share = static_cast<double>(k + 1) / n;
+    const double low = values[order[k]];
+    const double high = values[order[k + 1]];
+    const double width =
+        clock == Clock::values ? high - low : (high > low ? 1.0 / std::sqrt(share * (1.0 - share)) : 0.0);
+    gap += std::abs(below(low, true) - below(low, false)) * width;
+    expected += std::sqrt(share * (1.0 - share)) * width;
+  }
+  return gap / expected;
+}
+
+TEST(DirectionalBundle, equals_brute_force_for_any_sizes_ties_weights_and_clocks) {
+  for (const bool weighted : {false, true}) {
+    for (const bool ties : {false, true}) {
+      for (const Clock clock : {Clock::values, Clock::tails}) {
+        const Labelled data(17, 26, 3, weighted, ties);
+        const Pool rows = data.pool.rows();
+        const auto project = [&](std::size_t first, std::size_t count, ThreadCount) {
+          Matrix<double> values(count, rows.size());
+          for (std::size_t k = 0; k < count; ++k) {
+            for (std::size_t i = 0; i < rows.size(); ++i) values(k, i) = rows.row(i)[first + k];
+          }
+          return values;
+        };
+        const auto weights = data.pool.weights_of(data.pool.order);
+        const DirectionalBundle bundle("columns", 3, rows.size(), project, weights, clock, 1);
+        Matrix<double> values(2, 6);
+        bundle.evaluate({&data.batch, 1}, values, ThreadCount{2});
+        for (unsigned b = 0; b < 6; ++b) {
+          double mean = 0.0;
+          double largest = 0.0;
+          for (std::size_t k = 0; k < 3; ++k) {
+            const double gap = standardised_gap(project(k, 1, {}).row(0), weights, data.batch, b, clock);
+            mean += gap / 3.0;
+            largest = std::max(largest, gap);
+          }
+          EXPECT_NEAR(values(0, b), mean, bundle.tie_slack(0, mean) + 1e-12);
+          EXPECT_NEAR(values(1, b), largest, bundle.tie_slack(1, largest) + 1e-12);
+        }
+      }
+    }
+  }
+}
+
+TEST(DirectionalBundle, does_not_depend_on_how_many_directions_are_held_at_a_time) {
+  const Labelled data(20, 20, 12, false, false);
+  const Pool rows = data.pool.rows();
+  const auto project = [&](std::size_t first, std::size_t count, ThreadCount) {
+    Matrix<double> values(count, rows.size());
+    for (std::size_t k = 0; k < count; ++k) {
+      for (std::size_t i = 0; i < rows.size(); ++i) values(k, i) = rows.row(i)[first + k];
+    }
+    return values;
+  };
+  Matrix<double> few(2, 6);
+  Matrix<double> all(2, 6);
+  DirectionalBundle("columns", 12, 40, project, {}, Clock::values, 1).evaluate({&data.batch, 1}, few, {});
+  DirectionalBundle("columns", 12, 40, project, {}, Clock::values, 1U << 30U).evaluate({&data.batch, 1}, all, {});
+  EXPECT_TRUE(std::ranges::equal(few.values(), all.values()));
+}
+
+TEST(SpectralBundle, equals_mean_differences_of_the_principal_functions_by_brute_force) {
+  for (const bool weighted : {false, true}) {
+    const Labelled data(19, 24, 2, weighted, false);
+    const Kernel kernel(parse_kernel("gaussian@1.2"));
+    const Pool rows = data.pool.rows();
+    const PrincipalBasis basis = principal_basis(kernel, rows, {.num_landmarks = 12, .max_rank = 6}, Seed{5}, {});
+    const auto weights = data.pool.weights_of(data.pool.order);
+    const SpectralBundle bundle("gaussian", kernel, basis, rows, weights, ThreadCount{2});
+    Matrix<double> values(3, 6);
+    bundle.evaluate({&data.batch, 1}, values, ThreadCount{2});
+    const auto function = [&](std::size_t j, std::size_t i) {
+      double value = 0.0;
+      for (std::size_t s = 0; s < basis.landmarks.rows(); ++s) {
+        const auto a = rows.row(i);
+        const auto z = basis.landmarks.row(s);
+        const double r2 = (a[0] - z[0]) * (a[0] - z[0]) + (a[1] - z[1]) * (a[1] - z[1]);
+        value += basis.coefficients(s, j) * std::exp(-r2 / (2.0 * 1.2 * 1.2));
+      }
+      return value;
+    };
+    for (unsigned b = 0; b < 6; ++b) {
+      double coarse = 0.0;
+      double fine = 0.0;
+      double finest = 0.0;
+      for (std::size_t j = 0; j < 6; ++j) {
+        std::array<double, 2> sums{};
+        std::array<double, 2> totals{};
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          const double w = weights.empty() ? 1.0 : weights[i];
+          const std::size_t group = data.batch.is_x(i, b) ? 0 : 1;
+          sums[group] += w * function(j, i);
+          totals[group] += w;
+        }
+        const double gap = sums[0] / totals[0] - sums[1] / totals[1];
+        coarse += gap * gap;
+        fine += gap * gap / (basis.variances[j] + 0.03 * basis.variances[0]);
+        finest += gap * gap / basis.variances[j];
+      }
+      // Values of the sixth function are sums of twelve terms up to about 1e3 times its size.
+      EXPECT_NEAR(values(0, b), coarse, 1e-10 * coarse + 1e-14);
+      EXPECT_NEAR(values(1, b), fine, 1e-9 * fine);
+      EXPECT_NEAR(values(2, b), finest, 1e-8 * finest);
+    }
+  }
+}
+
+TwoSampleOptions adaptive(std::int64_t permutations = 99) {
+  TwoSampleOptions options;
+  options.method = "adaptive";
+  options.test.num_permutations = permutations;
+  return options;
+}
+
+SyntheticPair problem(const std::string& name, std::size_t n, std::size_t dim,
+                      const std::vector<std::string>& settings) {
+  ProblemRequest request{.name = name, .n_x = n, .n_y = n, .dim = dim, .seed = Seed{11}};
+  for (const std::string& setting : settings) set_parameter(request, setting);
+  return make_problem(request);
+}
+
+// The configuration with the smallest adjusted p-value, the first of equals.
+std::string most_telling(const TwoSampleResult& result) {
+  return std::ranges::min_element(result.configurations, {},
+                                  [](const Configuration& c) {
+                                    return std::pair{c.adjusted_pvalue, c.pvalue};
+                                  })
+      ->name;
+}
+
+TEST(AdaptiveTest, finds_a_difference_in_few_of_many_columns_and_says_so) {
+  const SyntheticPair data = problem("power-decay", 100, 200, {});
+  const TwoSampleResult result = two_sample_test(data.x, data.y, adaptive());
+  EXPECT_TRUE(result.test.reject);
+  EXPECT_NE(most_telling(result).find("single columns"), std::string::npos) << most_telling(result);
+}
+
+TEST(AdaptiveTest, finds_a_changed_spread_of_one_cluster_through_a_narrow_kernel_and_says_so) {
+  const SyntheticPair data = problem("mixture", 400, 0, {"sd=2"});
+  const TwoSampleResult result = two_sample_test(data.x, data.y, adaptive());
+  EXPECT_TRUE(result.test.reject);
+  EXPECT_NE(most_telling(result).find("gaussian"), std::string::npos) << most_telling(result);
+}
+
+TEST(AdaptiveTest, lists_every_configuration_with_adjusted_pvalues_at_least_as_large) {
+  const Sample x = draw(30, 4, 1);
+  const Sample y = draw(25, 4, 2);
+  const TwoSampleResult result = two_sample_test(x, y, adaptive());
+  EXPECT_GE(result.configurations.size(), 30U);
+  for (const Configuration& c : result.configurations) {
+    EXPECT_GE(c.pvalue, 0.01);
+    EXPECT_GE(c.adjusted_pvalue, c.pvalue);
+  }
+}
+
+TEST(AdaptiveTest, is_the_same_for_any_number_of_threads_and_any_order_of_rows) {
+  const Sample x = draw(40, 3, 1);
+  const Sample y = draw(31, 3, 2);
+  Sample reversed = x;
+  for (std::size_t i = 0; i < 40; ++i) std::ranges::copy(x.points.row(39 - i), reversed.points.row(i).begin());
+  TwoSampleOptions options = adaptive();
+  options.statistic.threads = ThreadCount{1};
+  const TwoSampleResult one = two_sample_test(x, y, options);
+  options.statistic.threads = ThreadCount{2};
+  const TwoSampleResult two = two_sample_test(x, y, options);
+  const TwoSampleResult turned = two_sample_test(reversed, y, options);
+  EXPECT_EQ(one.test.statistic, two.test.statistic);
+  EXPECT_EQ(one.test.pvalue, two.test.pvalue);
+  EXPECT_EQ(one.effect_size, two.effect_size);
+  EXPECT_EQ(turned.test.pvalue, two.test.pvalue);
+}
+
+TEST(AdaptiveTest, takes_weights_pairs_blocks_and_all_labellings_of_tiny_samples) {
+  const Sample weighted_x = draw(20, 2, 1, true);
+  const Sample weighted_y = draw(18, 2, 2, true);
+  EXPECT_GT(two_sample_test(weighted_x, weighted_y, adaptive()).test.pvalue, 0.0);
+  TwoSampleOptions pairs = adaptive();
+  pairs.test.design = Design::paired();
+  EXPECT_GT(two_sample_test(draw(20, 2, 1), draw(20, 2, 2), pairs).test.pvalue, 0.0);
+  const TwoSampleResult tiny = two_sample_test(draw(4, 1, 1), draw(4, 1, 2), adaptive());
+  EXPECT_TRUE(tiny.test.enumerated);
+  EXPECT_EQ(tiny.test.n_resamples, 70U);
+  EXPECT_EQ(std::fmod(tiny.test.pvalue * 70.0, 2.0), 0.0);  // a labelling and its mirror image are equally extreme
+}
+
+TEST(AdaptiveTest, of_equal_points_has_pvalue_one) {
+  const Sample equal{Matrix<double>(10, 2, 3.0), {}, {}};
+  EXPECT_EQ(two_sample_test(equal, equal, adaptive()).test.pvalue, 1.0);
+}
+
+TEST(AdaptiveTest, refuses_what_it_cannot_do_in_a_sentence) {
+  const Sample x = draw(30, 2, 1);
+  const Sample y = draw(30, 2, 2);
+  TwoSampleOptions early = adaptive();
+  early.test.early_stop = EarlyStop::betting;
+  test::expect_error(ErrorCode::invalid_option,
+                     "early stopping does not go with a test that aggregates several statistics",
+                     [&] { static_cast<void>(two_sample_test(x, y, early)); });
+  test::expect_error(ErrorCode::invalid_option,
+                     "adaptive is a test and has no distance of its own; use ekqd or another method",
+                     [&] { static_cast<void>(distance("adaptive", x, y)); });
+  TwoSampleOptions interval = adaptive();
+  interval.effect_interval = true;
+  test::expect_error(ErrorCode::invalid_option, "an interval for the effect size is not known for adaptive, use ekqd",
+                     [&] { static_cast<void>(two_sample_test(x, y, interval)); });
+  TwoSampleOptions weighted = adaptive();
+  weighted.method = "mmd-fuse";
+  test::expect_error(ErrorCode::invalid_weights, "aggregated MMD tests take no weights; use mmd or adaptive",
+                     [&] { static_cast<void>(two_sample_test(draw(9, 2, 1, true), y, weighted)); });
+}
+
+TEST(MmdAggregates, find_a_shift_and_name_their_kernels) {
+  const Sample x = draw(60, 2, 1);
+  Sample y = draw(60, 2, 2);
+  for (double& v : y.points.values()) v += 1.0;
+  for (const char* method : {"mmd-agg", "mmd-fuse"}) {
+    TwoSampleOptions options = adaptive(199);
+    options.method = method;
+    const TwoSampleResult result = two_sample_test(x, y, options);
+    EXPECT_TRUE(result.test.reject) << method;
+    EXPECT_EQ(result.configurations.size(), 20U);
+  }
+}
+
+// log sum_r w_r exp(lambda MMD_r^2 / sqrt(N_r)) with one kernel is lambda MMD^2 / sqrt(N): from the distance and a
+// double loop over the pool.
+TEST(MmdFuse, of_one_kernel_is_its_normalised_mmd) {
+  const Sample x = draw(12, 1, 1);
+  const Sample y = draw(9, 1, 2);
+  TwoSampleOptions options = adaptive();
+  options.method = "mmd-fuse";
+  options.statistic.parameters = {{"bandwidths", 1.0}, {"lambda", 5.0}};
+  const TwoSampleResult result = two_sample_test(x, y, options);
+  ASSERT_EQ(result.configurations.size(), 2U);
+  double sum = 0.0;
+  for (const Configuration& c : result.configurations) {
+    const KernelSpec spec = parse_kernel(c.name);
+    const Kernel kernel(spec);
+    Matrix<double> pool(21, 1);
+    for (std::size_t i = 0; i < 21; ++i) pool(i, 0) = i < 12 ? x.points(i, 0) : y.points(i - 12, 0);
+    Matrix<double> gram(21, 21);
+    kernel.evaluate(pool, pool, gram);
+    double squares = 0.0;
+    for (std::size_t i = 0; i < 21; ++i) {
+      for (std::size_t j = 0; j < 21; ++j) squares += i == j ? 0.0 : gram(i, j) * gram(i, j);
+    }
+    KqdOptions own;
+    own.kernel = spec;
+    const double expected = 5.0 * mmd(x, y, own).statistic / std::sqrt(squares / (9.0 * 8.0));
+    EXPECT_NEAR(c.statistic, expected, 1e-12);
+    sum += 0.5 * std::exp(expected);
+  }
+  EXPECT_NEAR(result.test.statistic, std::log(sum), 1e-12);
+}
+
+}  // namespace
+}  // namespace kqd
