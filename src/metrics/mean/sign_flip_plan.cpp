@@ -8,7 +8,7 @@
 #include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
-#include "kqd/core/matrix.hpp"
+#include "metrics/label_lanes.hpp"
 
 namespace kqd {
 namespace {
@@ -16,12 +16,10 @@ namespace {
 constexpr std::size_t kRowsAtATime = 64;
 constexpr std::size_t kColumnsAtATime = 256;
 
-using Lanes = std::array<double, LabelBatch::kCapacity>;  // one number per labelling
-
 // +1 where the first row of the pair is labelled X, -1 where the second is.
-void signs_of_pair(const LabelBatch& batch, std::size_t pair, Lanes& signs) {
-  const std::uint64_t word = batch.words[2 * pair];
-  for (unsigned b = 0; b < LabelBatch::kCapacity; ++b) signs[b] = ((word >> b) & 1U) != 0 ? 1.0 : -1.0;
+void signs_of_pair(const LabelBatch& batch, std::size_t pair, LabelLanes& signs) {
+  expand_bits(batch.words[2 * pair], signs);
+  for (double& sign : signs) sign = 2.0 * sign - 1.0;
 }
 
 }  // namespace
@@ -58,27 +56,27 @@ void SignFlipPlan::evaluate(std::span<const LabelBatch> batches, std::span<doubl
 void SignFlipPlan::evaluate_batch(const LabelBatch& batch, std::span<double> values) const {
   const std::size_t n = pattern_.num_rows();
   std::array<CompensatedSum, LabelBatch::kCapacity> totals;
-  std::vector<Lanes> row_sums(kRowsAtATime);
-  std::vector<Lanes> signs(kColumnsAtATime);
+  std::vector<LabelLanes> row_sums(kRowsAtATime);
+  std::vector<LabelLanes> signs(kColumnsAtATime);
   for (std::size_t begin = 0; begin < n; begin += kRowsAtATime) {
     stop_point();
     const std::size_t end = std::min(n, begin + kRowsAtATime);
-    for (Lanes& lanes : row_sums) lanes.fill(0.0);
+    for (LabelLanes& lanes : row_sums) lanes.fill(0.0);
     const std::size_t last = pattern_.end(end - 1);
     for (std::size_t first = begin; first < last; first += kColumnsAtATime) {
       const std::size_t stop = std::min(last, first + kColumnsAtATime);
       for (std::size_t j = first; j < stop; ++j) signs_of_pair(batch, j, signs[j - first]);
       for (std::size_t i = begin; i < end; ++i) {
         const std::span<const double> terms = terms_of_row(i);
-        Lanes& sums = row_sums[i - begin];
+        LabelLanes& sums = row_sums[i - begin];
         for (std::size_t j = std::max(first, i + 1); j < std::min(stop, pattern_.end(i)); ++j) {
           const double h = terms[j - i - 1];
-          const Lanes& own = signs[j - first];
+          const LabelLanes& own = signs[j - first];
           for (unsigned b = 0; b < LabelBatch::kCapacity; ++b) sums[b] += h * own[b];
         }
       }
     }
-    Lanes of_tile{};
+    LabelLanes of_tile{};
     for (std::size_t i = begin; i < end; ++i) {
       signs_of_pair(batch, i, signs[0]);
       for (unsigned b = 0; b < LabelBatch::kCapacity; ++b) of_tile[b] += signs[0][b] * row_sums[i - begin][b];
