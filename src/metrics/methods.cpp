@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "metrics/mean/incomplete_methods.hpp"
 #include "metrics/mean/mmd_methods.hpp"
+#include "metrics/other/kce.hpp"
 #include "metrics/quantile/methods.hpp"
 
 namespace kqd {
@@ -20,6 +21,8 @@ const std::vector<MethodInfo>& table() {
       ekqd_method(), ekqd_centered_method(), supkqd_method(),  supkqd_centered_method(),
 
       mmd_method(),  mmd_v_method(),         mmd_lin_method(), mmd_multi_method(),       mmd_block_method(),
+
+      kce_method(),
   };
   return kTable;
 }

@@ -7,7 +7,9 @@
 
 #include "core/blas.hpp"
 #include "core/executor.hpp"
+#include "core/fail.hpp"
 #include "core/summation.hpp"
+#include "kernel/kernel_traits.hpp"
 #include "metrics/label_columns.hpp"
 
 namespace kqd {
@@ -35,6 +37,9 @@ MmdPlan::MmdPlan(Kernel kernel, const TestPool& pool, std::vector<std::size_t> o
     terms_(kSquareMean, i) = weight * gram_.row_means()[i];
   }
   pooled_variance_ = variance.value() / gram_.total_weight();
+  if (!std::isfinite(pooled_variance_)) {
+    fail(ErrorCode::non_finite_value, "the MMD overflows on this data; {}", kOverflowAdvice);
+  }
   for (std::size_t k = 0; k < kNumSums; ++k) {
     CompensatedSum total;
     for (std::size_t i = 0; i < n; ++i) total.add(gram_.weight(i) * terms_(k, i));
