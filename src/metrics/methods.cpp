@@ -10,6 +10,7 @@
 #include "metrics/mean/incomplete_methods.hpp"
 #include "metrics/mean/mmd_methods.hpp"
 #include "metrics/other/kce.hpp"
+#include "metrics/other/kmedian.hpp"
 #include "metrics/quantile/methods.hpp"
 
 namespace kqd {
@@ -22,7 +23,7 @@ const std::vector<MethodInfo>& table() {
 
       mmd_method(),  mmd_v_method(),         mmd_lin_method(), mmd_multi_method(),       mmd_block_method(),
 
-      kce_method(),
+      kce_method(),  kmedian_method(),
   };
   return kTable;
 }

@@ -84,6 +84,17 @@ Matrix<double> gram_matrix(const Kernel& kernel, MatrixView<const double> points
   return gram;
 }
 
+void centre_gram(Matrix<double>& gram) {
+  const std::size_t n = gram.rows();
+  std::vector<double> means(n);
+  for (std::size_t i = 0; i < n; ++i) means[i] = sum(gram.row(i)) / static_cast<double>(n);
+  const double grand_mean = sum(means) / static_cast<double>(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto row = gram.row(i);
+    for (std::size_t j = 0; j < n; ++j) row[j] = (row[j] - (means[i] + means[j])) + grand_mean;
+  }
+}
+
 std::vector<double> weights_on_points(const DistinctRows& rows, std::span<const std::size_t> positions,
                                       std::span<const double> weights) {
   std::vector<double> mass(rows.size(), 0.0);

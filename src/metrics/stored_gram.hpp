@@ -26,6 +26,9 @@ void require_storable_gram(std::size_t num_rows, std::size_t dim, bool allowed, 
 /// k(z_i, z_j) for all pairs of points, symmetric to the last bit. Throws Error{non_finite_value} when one overflows.
 [[nodiscard]] Matrix<double> gram_matrix(const Kernel& kernel, MatrixView<const double> points, ThreadCount threads);
 
+/// The Gram matrix with the feature map moved by the mean of its points, symmetric as before.
+void centre_gram(Matrix<double>& gram);
+
 /// The weights of some positions on the points of the pool, of sum 1; those of other points are 0. `weights` are per
 /// position, empty: all equal.
 [[nodiscard]] std::vector<double> weights_on_points(const DistinctRows& rows, std::span<const std::size_t> positions,
