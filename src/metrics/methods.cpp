@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "metrics/mean/incomplete_methods.hpp"
 #include "metrics/mean/mmd_methods.hpp"
+#include "metrics/mean/monk.hpp"
 #include "metrics/other/kce.hpp"
 #include "metrics/other/kmedian.hpp"
 #include "metrics/quantile/methods.hpp"
@@ -19,11 +20,12 @@ namespace {
 // In the order in which users see them, family by family. A new method is one line here.
 const std::vector<MethodInfo>& table() {
   static const std::vector<MethodInfo> kTable = {
-      ekqd_method(), ekqd_centered_method(), supkqd_method(),  supkqd_centered_method(),
+      ekqd_method(),      ekqd_centered_method(), supkqd_method(),  supkqd_centered_method(),
 
-      mmd_method(),  mmd_v_method(),         mmd_lin_method(), mmd_multi_method(),       mmd_block_method(),
+      mmd_method(),       mmd_v_method(),         mmd_lin_method(), mmd_multi_method(),
+      mmd_block_method(), monk_method(),
 
-      kce_method(),  kmedian_method(),
+      kce_method(),       kmedian_method(),
   };
   return kTable;
 }
