@@ -10,7 +10,7 @@
 #include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
-#include "metrics/label_columns.hpp"
+#include "metrics/mean/expand_labels.hpp"
 
 namespace kqd {
 namespace {

@@ -11,7 +11,7 @@
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kqd/core/matrix.hpp"
-#include "metrics/label_columns.hpp"
+#include "metrics/mean/expand_labels.hpp"
 
 namespace kqd {
 namespace {

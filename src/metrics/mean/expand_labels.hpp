@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "kqd/core/labels.hpp"
@@ -8,8 +9,9 @@
 
 namespace kqd {
 
-/// columns(i, b) = weight of the row at position first + i if labelling `first_labelling + b` calls it X, else 0: what
-/// matrix products take. No weights means 1; `first_labelling` is a multiple of 64.
+/// Labels as a factor of a matrix product: columns(i, b) = weight of the row at position first + i if labelling
+/// `first_labelling + b` calls it X, else 0. No weights: all 1. `first_labelling` is a multiple of 64; columns beyond
+/// the labellings in use are 0.
 inline void expand_labels(std::span<const LabelBatch> batches, std::size_t first_labelling, std::size_t first,
                           std::span<const double> weights, MatrixView<double> columns) {
   for (std::size_t i = 0; i < columns.rows(); ++i) {
