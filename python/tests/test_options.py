@@ -99,8 +99,7 @@ def test_an_infinite_power_takes_the_largest_gap():
 
 @pytest.mark.parametrize("options, sentence", [
     (dict(method="ekdq"), 'method "ekdq" is unknown, expected one of '
-                          "ekqd, ekqd-centered, supkqd, supkqd-centered, mmd, mmd-v, mmd-nystrom, mmd-rff, me, scf; did you mean "
-                          "ekqd?"),
+                          f"{', '.join(method.id for method in kqd.methods())}; did you mean ekqd?"),
     (dict(kernel="gausian"), 'kernel "gausian" is unknown, expected one of gaussian, laplace, matern12, matern32, '
                              "matern52, rq, imq, linear, polynomial, normalised-polynomial, energy; "
                              "did you mean gaussian?"),

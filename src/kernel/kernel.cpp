@@ -126,6 +126,45 @@ std::vector<double> point_terms(const KernelSpec& spec, MatrixView<const double>
   return terms;
 }
 
+double pair_quantity(PairQuantity quantity, std::span<const double> a, std::span<const double> b) {
+  if (quantity == PairQuantity::dot) return dot(a, b);
+  double total = 0.0;
+  for (std::size_t k = 0; k < a.size(); ++k) {
+    const double gap = a[k] - b[k];
+    total += quantity == PairQuantity::l1_distance ? std::abs(gap) : gap * gap;
+  }
+  return total;
+}
+
+void leaf_of_pairs(const KernelSpec& spec, MatrixView<const double> x, MatrixView<const double> z,
+                   std::span<double> values) {
+  const PairQuantity quantity = quantity_of(spec.family);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = pair_quantity(quantity, x.row(i), z.row(i));
+  const std::vector<double> x_terms = point_terms(spec, x);
+  const std::vector<double> z_terms = point_terms(spec, z);
+  if (spec.family == KernelFamily::normalised_polynomial) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = (values[i] + spec.offset) / (x_terms[i] * z_terms[i]);
+  }
+  apply_formula(spec, values);
+  if (spec.family == KernelFamily::energy) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.5 * (x_terms[i] + z_terms[i] - values[i]);
+  }
+}
+
+void tree_of_pairs(const KernelSpec& spec, MatrixView<const double> x, MatrixView<const double> z,
+                   std::span<double> values) {
+  if (!is_composite(spec.family)) return leaf_of_pairs(spec, x, z, values);
+  const bool is_sum = spec.family == KernelFamily::sum;
+  std::vector<double> own(values.size());
+  std::ranges::fill(values, is_sum ? 0.0 : 1.0);
+  for (const KernelSpec& part : spec.parts) {
+    tree_of_pairs(part, x, z, own);
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      values[i] = is_sum ? values[i] + part.weight * own[i] : values[i] * own[i];
+    }
+  }
+}
+
 }  // namespace
 
 void require_origin(const KernelSpec& spec, std::size_t dim) {
@@ -190,6 +229,12 @@ void KernelBlock::evaluate_tree(const KernelSpec& spec, std::size_t& next_part, 
       }
     }
   }
+}
+
+void evaluate_pairs(const Kernel& kernel, MatrixView<const double> x, MatrixView<const double> z,
+                    std::span<double> values) {
+  require_origin(kernel.spec(), x.cols());
+  tree_of_pairs(kernel.spec(), x, z, values);
 }
 
 Kernel::Kernel(KernelSpec spec) : spec_(std::move(spec)) {

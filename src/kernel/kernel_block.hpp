@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "kernel/pairwise.hpp"
@@ -37,5 +38,9 @@ class KernelBlock {
   std::size_t num_points_;
   std::vector<Part> parts_;  // the leaves of spec_, depth first
 };
+
+/// values[i] = k(x_i, z_i): row with row, nothing crosswise. On the calling thread, O(rows * dim).
+void evaluate_pairs(const Kernel& kernel, MatrixView<const double> x, MatrixView<const double> z,
+                    std::span<double> values);
 
 }  // namespace kqd

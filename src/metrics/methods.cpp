@@ -13,6 +13,11 @@
 #include "metrics/mean/mmd_methods.hpp"
 #include "metrics/mean/mmd_nystrom.hpp"
 #include "metrics/mean/mmd_rff.hpp"
+#include "metrics/mean/incomplete_methods.hpp"
+#include "metrics/mean/mmd_methods.hpp"
+#include "metrics/mean/monk.hpp"
+#include "metrics/other/kce.hpp"
+#include "metrics/other/kmedian.hpp"
 #include "metrics/quantile/methods.hpp"
 
 namespace kqd {
@@ -32,10 +37,17 @@ const std::vector<MethodInfo>& table() {
       mmd_v_method(),
       mmd_agg_method(),
       mmd_fuse_method(),
+      mmd_lin_method(),
+      mmd_multi_method(),
+      mmd_block_method(),
       mmd_nystrom_method(),
       mmd_rff_method(),
       me_method(),
       scf_method(),
+      monk_method(),
+
+      kce_method(),
+      kmedian_method(),
       // clang-format on
   };
   return kTable;

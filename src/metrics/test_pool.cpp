@@ -105,4 +105,15 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
   return pool;
 }
 
+std::vector<std::size_t> order_by_pairs(const TestPool& pool) {
+  const std::size_t n = pool.x.size();
+  std::vector<std::size_t> num_placed(n, 0);
+  std::vector<std::size_t> rows(2 * n);
+  for (const std::size_t row : pool.order) {
+    const std::size_t pair = row < n ? row : row - n;
+    rows[2 * pair + num_placed[pair]++] = row;
+  }
+  return rows;
+}
+
 }  // namespace kqd

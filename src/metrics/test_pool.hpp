@@ -34,6 +34,10 @@ struct TestPool {
 /// are given in another order.
 [[nodiscard]] TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads);
 
+/// Row i of X next to row i of Y, for all i; which of the two comes first is as label-blind as the order of the pool.
+/// For tests whose labels move by swaps within such pairs alone. Needs samples of equal size.
+[[nodiscard]] std::vector<std::size_t> order_by_pairs(const TestPool& pool);
+
 /// What a test asks of a plan besides the statistic's own options.
 struct PlanRequest {
   bool set_aside = true;    ///< pooled reference points leave the samples

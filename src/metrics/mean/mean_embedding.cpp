@@ -17,14 +17,17 @@ namespace {
 
 constexpr std::size_t kTile = 256;
 
+// With offsets o, what is summed is not k(x_i, y_j) but (k(x_i, y_j) - o_i - o_j)^2.
 struct WeightedPoints {
   MatrixView<const double> points;
   std::span<const double> weights;
+  std::span<const double> offsets = {};
 
   [[nodiscard]] std::size_t num_tiles() const { return (points.rows() + kTile - 1) / kTile; }
   [[nodiscard]] WeightedPoints tile(std::size_t i) const {
     const std::size_t rows = std::min(kTile, points.rows() - i * kTile);
-    return {points.row_range(i * kTile, rows), weights.subspan(i * kTile, rows)};
+    return {points.row_range(i * kTile, rows), weights.subspan(i * kTile, rows),
+            offsets.empty() ? offsets : offsets.subspan(i * kTile, rows)};
   }
 };
 
@@ -32,7 +35,10 @@ struct WeightedPoints {
 class TileColumn {
  public:
   TileColumn(const Kernel& kernel, const WeightedPoints& columns)
-      : block_(kernel, columns.points), weights_(columns.weights), values_(kTile, columns.points.rows()) {}
+      : block_(kernel, columns.points),
+        weights_(columns.weights),
+        offsets_(columns.offsets),
+        values_(kTile, columns.points.rows()) {}
 
   // sum_ij a_i b_j k(x_i, y_j) over the rows x, rows added first.
   double sum(const WeightedPoints& rows) {
@@ -41,6 +47,7 @@ class TileColumn {
     CompensatedSum total;
     for (std::size_t i = 0; i < values.rows(); ++i) {
       const auto row = values.row(i);
+      if (!offsets_.empty()) square_centred(rows.offsets[i], row);
       double row_sum = 0.0;
       for (std::size_t j = 0; j < row.size(); ++j) row_sum += weights_[j] * row[j];
       total.add(rows.weights[i] * row_sum);
@@ -49,8 +56,16 @@ class TileColumn {
   }
 
  private:
+  void square_centred(double offset, std::span<double> row) const {
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const double centred = row[j] - (offset + offsets_[j]);
+      row[j] = centred * centred;
+    }
+  }
+
   KernelBlock block_;
   std::span<const double> weights_;
+  std::span<const double> offsets_;
   Matrix<double> values_;
 };
 
@@ -93,6 +108,40 @@ double cross_sum(const Kernel& kernel, const WeightedPoints& x, const WeightedPo
   });
 }
 
+// mu(z_i) = sum_j a_j k(z_i, x_j) at every point z_i.
+std::vector<double> mean_function(const Kernel& kernel, const WeightedPoints& x, MatrixView<const double> points,
+                                  ThreadCount threads) {
+  std::vector<double> means(points.rows());
+  parallel_for_blocks(points.rows(), kTile, threads, [&](std::size_t begin, std::size_t end) {
+    const KernelBlock block(kernel, points.row_range(begin, end - begin));
+    Matrix<double> values(kTile, end - begin);
+    std::vector<CompensatedSum> sums(end - begin);
+    for (std::size_t t = 0; t < x.num_tiles(); ++t) {
+      const WeightedPoints tile = x.tile(t);
+      const auto here = values.view().row_range(0, tile.points.rows());
+      block.evaluate(tile.points, here);
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        double part = 0.0;
+        for (std::size_t j = 0; j < here.rows(); ++j) part += tile.weights[j] * here(j, i);
+        sums[i].add(part);
+      }
+    }
+    for (std::size_t i = begin; i < end; ++i) means[i] = sums[i - begin].value();
+  });
+  return means;
+}
+
+double weighted_sum(std::span<const double> weights, std::span<const double> values) {
+  CompensatedSum total;
+  for (std::size_t i = 0; i < weights.size(); ++i) total.add(weights[i] * values[i]);
+  return total.value();
+}
+
+void refuse_overflow(const MeanProducts& products, std::string_view what) {
+  if (std::isfinite(products.xx + products.yy + products.xy)) return;
+  fail(ErrorCode::non_finite_value, "{} overflows on this data; {}", what, kOverflowAdvice);
+}
+
 }  // namespace
 
 double mean_inner_product(const Kernel& kernel, MatrixView<const double> x, std::span<const double> a,
@@ -106,9 +155,32 @@ MeanProducts mean_products(const Kernel& kernel, const SampleView& x, const Samp
   const MeanProducts products{.xx = own_sum(kernel, {x.points, a}, threads),
                               .yy = own_sum(kernel, {y.points, b}, threads),
                               .xy = cross_sum(kernel, {x.points, a}, {y.points, b}, threads)};
-  if (!std::isfinite(products.xx + products.yy + products.xy)) {
-    fail(ErrorCode::non_finite_value, "the MMD overflows on this data; {}", kOverflowAdvice);
-  }
+  refuse_overflow(products, "the MMD");
+  return products;
+}
+
+MeanProducts covariance_products(const Kernel& kernel, const SampleView& x, const SampleView& y, ThreadCount threads) {
+  const std::vector<double> a = normalised_weights(x);
+  const std::vector<double> b = normalised_weights(y);
+  const WeightedPoints p{x.points, a};
+  const WeightedPoints q{y.points, b};
+  std::vector<double> x_by_p = mean_function(kernel, p, x.points, threads);
+  std::vector<double> x_by_q = mean_function(kernel, q, x.points, threads);
+  std::vector<double> y_by_p = mean_function(kernel, p, y.points, threads);
+  std::vector<double> y_by_q = mean_function(kernel, q, y.points, threads);
+  // <phi(x) - mu_P, phi(y) - mu_Q> = k(x, y) - mu_Q(x) - mu_P(y) + <mu_P, mu_Q>; half of the last goes to either side.
+  const auto move_by_half = [](double product, std::vector<double>& means) {
+    for (double& mean : means) mean -= 0.5 * product;
+  };
+  const double pq = weighted_sum(a, x_by_q);
+  move_by_half(weighted_sum(a, x_by_p), x_by_p);
+  move_by_half(weighted_sum(b, y_by_q), y_by_q);
+  move_by_half(pq, x_by_q);
+  move_by_half(pq, y_by_p);
+  const MeanProducts products{.xx = own_sum(kernel, {x.points, a, x_by_p}, threads),
+                              .yy = own_sum(kernel, {y.points, b, y_by_q}, threads),
+                              .xy = cross_sum(kernel, {x.points, a, x_by_q}, {y.points, b, y_by_p}, threads)};
+  refuse_overflow(products, "the covariance distance");
   return products;
 }
 

@@ -6,6 +6,7 @@
 #include "core/summation.hpp"
 #include "metrics/affordable.hpp"
 #include "metrics/data_warnings.hpp"
+#include "metrics/mean/laplace_line.hpp"
 #include "metrics/mean/mean_embedding.hpp"
 
 namespace kqd {
@@ -25,7 +26,9 @@ void prepare(const SampleView& x, const SampleView& y, const KqdOptions& options
   samples.x = without_zero_weights(x, samples.x_storage);
   samples.y = without_zero_weights(y, samples.y_storage);
   warn_about_data(samples.x, samples.y, result.warnings);
-  require_affordable(samples.x.size() + samples.y.size(), x.dim(), options.allow_quadratic, "the MMD");
+  if (!is_laplace_on_line(options.kernel, x.dim())) {
+    require_affordable(samples.x.size() + samples.y.size(), x.dim(), options.allow_quadratic, "the MMD");
+  }
   result.kernel = resolve(options.kernel, samples.x, samples.y, options.bandwidth_rule, options.seed, result.warnings);
 }
 
@@ -54,7 +57,9 @@ KqdResult mmd_v(const SampleView& x, const SampleView& y, const KqdOptions& opti
   KqdResult result;
   Prepared samples;
   prepare(x, y, options, samples, result);
-  result.mmd_squared = mmd_v_squared(Kernel(result.kernel), samples.x, samples.y, options.threads);
+  result.mmd_squared = is_laplace_on_line(result.kernel, x.dim())
+                           ? laplace_line_norms(*result.kernel.bandwidth, samples.x, samples.y).difference
+                           : mmd_v_squared(Kernel(result.kernel), samples.x, samples.y, options.threads);
   result.statistic = std::sqrt(*result.mmd_squared);
   result.statistic_power = *result.mmd_squared;
   return result;
@@ -70,10 +75,16 @@ KqdResult mmd(const SampleView& x, const SampleView& y, const KqdOptions& option
     }
   }
   const Kernel kernel(result.kernel);
-  const MeanProducts products = mean_products(kernel, samples.x, samples.y, options.threads);
-  // sum_{i != j} a_i a_j k / (1 - sum a_i^2) within each sample (methods C1).
   const Diagonal dx = diagonal_part(kernel, samples.x);
   const Diagonal dy = diagonal_part(kernel, samples.y);
+  if (is_laplace_on_line(result.kernel, x.dim())) {
+    result.statistic =
+        unbiased_from(laplace_line_norms(*result.kernel.bandwidth, samples.x, samples.y), {dx.weights, dy.weights});
+    result.statistic_power = result.statistic;
+    return result;
+  }
+  const MeanProducts products = mean_products(kernel, samples.x, samples.y, options.threads);
+  // sum_{i != j} a_i a_j k / (1 - sum a_i^2) within each sample (methods C1).
   const double xx = (products.xx - dx.kernel) / (1.0 - dx.weights);
   const double yy = (products.yy - dy.kernel) / (1.0 - dy.weights);
   result.statistic = (xx - products.xy) + (yy - products.xy);

@@ -9,92 +9,47 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/summation.hpp"
-#include "kernel/kernel_block.hpp"
+#include "kernel/kernel_traits.hpp"
 #include "metrics/mean/expand_labels.hpp"
 
 namespace kqd {
 namespace {
 
-constexpr std::size_t kTile = 256;
+constexpr std::size_t kTile = CentredGram::kTile;
 constexpr std::size_t kLabellingsAtATime = 1024;  // columns of one matrix product: 2 MB of expanded labels
 
 }  // namespace
 
 MmdPlan::MmdPlan(Kernel kernel, const TestPool& pool, std::vector<std::size_t> order, MmdEstimate estimate,
                  ThreadCount threads)
-    : kernel_(std::move(kernel)), x_(pool.x), y_(pool.y), order_(std::move(order)), estimate_(estimate) {
-  const std::size_t n = order_.size();
-  if (pool.weighted()) {
-    weights_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) weights_[i] = pool.weight_of_row(order_[i]);
-    const double largest = *std::ranges::max_element(weights_);
-    for (double& w : weights_) w /= largest;  // only ratios matter; now no sum or square overflows
-  }
-  const auto weight = [&](std::size_t i) { return weights_.empty() ? 1.0 : weights_[i]; };
-  CompensatedSum total_weight;
-  for (std::size_t i = 0; i < n; ++i) total_weight.add(weight(i));
-
-  // One pass over whole rows of the Gram matrix for the row means; no tile is kept.
-  row_means_.resize(n);
-  std::vector<double> diagonal(n);
-  parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
-    Matrix<double> own(end - begin, rows().dim());
-    copy_rows(rows(), begin, own);
-    kernel_.diagonal(own, std::span(diagonal).subspan(begin, end - begin));
-    const KernelBlock block(kernel_, own);
-    Matrix<double> others(kTile, rows().dim());
-    Matrix<double> values(kTile, end - begin);
-    std::vector<CompensatedSum> sums(end - begin);
-    for (std::size_t j = 0; j < n; j += kTile) {
-      const std::size_t count = std::min(kTile, n - j);
-      copy_rows(rows(), j, others.view().row_range(0, count));
-      block.evaluate(others.view().row_range(0, count), values.view().row_range(0, count));
-      for (std::size_t i = 0; i < end - begin; ++i) {
-        double part = 0.0;
-        for (std::size_t k = 0; k < count; ++k) part += weight(j + k) * values(k, i);
-        sums[i].add(part);
-      }
-    }
-    for (std::size_t i = begin; i < end; ++i) row_means_[i] = sums[i - begin].value() / total_weight.value();
-  });
-  CompensatedSum grand;
-  for (std::size_t i = 0; i < n; ++i) grand.add(weight(i) * row_means_[i]);
-  grand_mean_ = grand.value() / total_weight.value();
+    : gram_(std::move(kernel), pool, std::move(order), threads), estimate_(estimate) {
+  const std::size_t n = gram_.size();
   CompensatedSum variance;
   terms_ = Matrix<double>(kNumSums, n);
   for (std::size_t i = 0; i < n; ++i) {
-    const double centred = std::max(0.0, diagonal[i] - 2.0 * row_means_[i] + grand_mean_);
-    variance.add(weight(i) * centred);
+    const double weight = gram_.weight(i);
+    const double centred = gram_.diagonal()[i];
+    variance.add(weight * centred);
     terms_(kWeight, i) = 1.0;
-    terms_(kSquare, i) = weight(i);
-    terms_(kDiagonal, i) = weight(i) * centred;
-    terms_(kMean, i) = row_means_[i];
-    terms_(kSquareMean, i) = weight(i) * row_means_[i];
+    terms_(kSquare, i) = weight;
+    terms_(kDiagonal, i) = weight * centred;
+    terms_(kMean, i) = gram_.row_means()[i];
+    terms_(kSquareMean, i) = weight * gram_.row_means()[i];
   }
-  pooled_variance_ = variance.value() / total_weight.value();
+  pooled_variance_ = variance.value() / gram_.total_weight();
+  if (!std::isfinite(pooled_variance_)) {
+    fail(ErrorCode::non_finite_value, "the MMD overflows on this data; {}", kOverflowAdvice);
+  }
   for (std::size_t k = 0; k < kNumSums; ++k) {
     CompensatedSum total;
-    for (std::size_t i = 0; i < n; ++i) total.add(weight(i) * terms_(k, i));
+    for (std::size_t i = 0; i < n; ++i) total.add(gram_.weight(i) * terms_(k, i));
     totals_[k] = total.value();
-  }
-}
-
-void MmdPlan::centred_tile(std::size_t first_row, std::size_t first_column, MatrixView<double> tile) const {
-  Matrix<double> own(tile.rows(), rows().dim());
-  Matrix<double> others(tile.cols(), rows().dim());
-  copy_rows(rows(), first_row, own);
-  copy_rows(rows(), first_column, others);
-  kernel_.evaluate(own, others, tile);
-  for (std::size_t i = 0; i < tile.rows(); ++i) {
-    const auto row = tile.row(i);
-    const double row_part = row_means_[first_row + i] - grand_mean_;
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] -= row_part + row_means_[first_column + j];
   }
 }
 
 void MmdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const {
   const std::size_t n = num_rows();
-  const std::size_t num_tiles = (n + kTile - 1) / kTile;
+  const std::size_t num_tiles = gram_.num_tiles();
   const std::size_t num_labellings = values.size();
   // What row tile t adds to the quadratic form and to the X sums of the labellings; added up in order of t.
   Matrix<double> forms(num_tiles, num_labellings, 0.0);
@@ -107,13 +62,13 @@ void MmdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> va
     const auto expand = [&](std::size_t first, std::size_t rows_of_tile, std::size_t b) {
       const std::size_t columns = std::min(kLabellingsAtATime, num_labellings - b);
       const auto expanded = labels.view().row_range(0, rows_of_tile).column_range(0, columns);
-      expand_labels(batches, b, first, weights_, expanded);
+      expand_labels(batches, b, first, gram_.weights(), expanded);
       return expanded;
     };
     for (std::size_t j = begin; j < n; j += kTile) {
       const std::size_t count = std::min(kTile, n - j);
       const auto own_tile = tile.view().column_range(0, count);
-      centred_tile(begin, j, own_tile);
+      gram_.tile(begin, j, own_tile);
       for (std::size_t b = 0; b < num_labellings; b += kLabellingsAtATime) {
         const auto expanded = expand(j, count, b);
         // Tiles right of the diagonal stand for those below it too.
@@ -163,7 +118,7 @@ double MmdPlan::estimate_from(double q, const GroupSums& x) const {
     const double squares = group[kSquare] / (total * total);
     const double centred = (q - group[kDiagonal]) / (total * total);
     const double trace = squares * group[kMean] / total - group[kSquareMean] / (total * total);
-    return (centred + 2.0 * (weights_.empty() ? 0.0 : trace)) / (1.0 - squares);
+    return (centred + 2.0 * (gram_.weights().empty() ? 0.0 : trace)) / (1.0 - squares);
   };
   return within(x) + within(y) + 2.0 * q / (wx * wy);
 }

@@ -6,6 +6,7 @@
 
 #include "kqd/core/plan.hpp"
 #include "kqd/kernel/kernel.hpp"
+#include "metrics/mean/centred_gram.hpp"
 #include "metrics/test_pool.hpp"
 
 namespace kqd {
@@ -31,7 +32,7 @@ class MmdPlan : public Plan {
   MmdPlan(Kernel kernel, const TestPool& pool, std::vector<std::size_t> order, MmdEstimate estimate,
           ThreadCount threads);
 
-  [[nodiscard]] std::size_t num_rows() const override { return order_.size(); }
+  [[nodiscard]] std::size_t num_rows() const override { return gram_.size(); }
   void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const override;
   [[nodiscard]] double tie_slack(double value) const override;
 
@@ -45,17 +46,9 @@ class MmdPlan : public Plan {
   using GroupSums = std::array<double, kNumSums>;
 
   [[nodiscard]] double estimate_from(double quadratic_form, const GroupSums& x) const;
-  [[nodiscard]] Pool rows() const { return {x_.points, y_.points, order_}; }
-  void centred_tile(std::size_t first_row, std::size_t first_column, MatrixView<double> tile) const;
 
-  Kernel kernel_;
-  SampleView x_;
-  SampleView y_;
-  std::vector<std::size_t> order_;
-  std::vector<double> weights_;  // per position; empty: all 1
+  CentredGram gram_;
   MmdEstimate estimate_;
-  std::vector<double> row_means_;  // sum_j w_j k(z_i, z_j) / W
-  double grand_mean_ = 0.0;
   Matrix<double> terms_;  // one row per sum, its terms divided by w
   GroupSums totals_{};    // over all rows
   double pooled_variance_ = 0.0;

@@ -6,6 +6,7 @@
 #include "core/fail.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/affordable.hpp"
+#include "metrics/mean/laplace_line.hpp"
 
 namespace kqd {
 
@@ -16,16 +17,24 @@ PreparedPlan prepare_mmd(const TestPool& pool, const KqdOptions& options, const 
       fail(ErrorCode::empty_sample, "{} has one row, the unbiased MMD needs at least two (mmd-v takes one)", name);
     }
   }
-  require_affordable(pool.order.size(), pool.x.dim(), options.allow_quadratic, "the MMD");
+  const bool on_line = is_laplace_on_line(options.kernel, pool.x.dim());
+  if (!on_line) require_affordable(pool.order.size(), pool.x.dim(), options.allow_quadratic, "the MMD");
   PreparedPlan prepared;
   prepared.frozen = options;
   prepared.frozen.kernel =
       resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings);
   prepared.rows = pool.order;
-  auto plan = std::make_unique<MmdPlan>(Kernel(prepared.frozen.kernel), pool, pool.order, estimate, options.threads);
-  const double variance = plan->pooled_variance();
+  double variance = 0.0;
+  if (on_line) {
+    auto plan = std::make_unique<LaplaceLinePlan>(*prepared.frozen.kernel.bandwidth, pool, estimate);
+    variance = plan->pooled_variance();
+    prepared.plan = std::move(plan);
+  } else {
+    auto plan = std::make_unique<MmdPlan>(Kernel(prepared.frozen.kernel), pool, pool.order, estimate, options.threads);
+    variance = plan->pooled_variance();
+    prepared.plan = std::move(plan);
+  }
   prepared.pooled_scale = estimate == MmdEstimate::v_root ? std::sqrt(variance) : variance;
-  prepared.plan = std::move(plan);
   return prepared;
 }
 

@@ -1,0 +1,48 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "kqd/kernel/kernel.hpp"
+#include "metrics/test_pool.hpp"
+
+namespace kqd {
+
+/// The Gram matrix of a pool with the feature map moved by the (weighted) pooled mean, tile by tile: nothing of size
+/// N^2 is kept. Then K w = 0 for the weights w of the pooled rows.
+class CentredGram {
+ public:
+  static constexpr std::size_t kTile = 256;
+
+  /// One pass over the Gram matrix for its row means. `order`: position -> row of (X, Y). `pool` is copied, its samples
+  /// are not: they must outlive this object.
+  CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::size_t> order, ThreadCount threads);
+
+  [[nodiscard]] std::size_t size() const { return order_.size(); }
+  [[nodiscard]] std::size_t num_tiles() const { return (size() + kTile - 1) / kTile; }
+  /// Per position, the largest 1; empty when all are equal.
+  [[nodiscard]] std::span<const double> weights() const { return weights_; }
+  [[nodiscard]] double weight(std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
+  [[nodiscard]] double total_weight() const { return total_weight_; }
+  /// sum_j w_j k(z_i, z_j) / W of the kernel as it was given.
+  [[nodiscard]] std::span<const double> row_means() const { return row_means_; }
+  /// The diagonal of the centred matrix.
+  [[nodiscard]] std::span<const double> diagonal() const { return diagonal_; }
+  /// Entries of the centred matrix from this row and column on.
+  void tile(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const;
+
+ private:
+  [[nodiscard]] Pool rows() const { return {x_.points, y_.points, order_}; }
+
+  Kernel kernel_;
+  SampleView x_;
+  SampleView y_;
+  std::vector<std::size_t> order_;
+  std::vector<double> weights_;
+  double total_weight_ = 0.0;
+  std::vector<double> row_means_;
+  double grand_mean_ = 0.0;
+  std::vector<double> diagonal_;
+};
+
+}  // namespace kqd

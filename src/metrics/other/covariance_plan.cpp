@@ -1,0 +1,168 @@
+#include "metrics/other/covariance_plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "core/blas.hpp"
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "core/summation.hpp"
+#include "kernel/kernel_traits.hpp"
+#include "kqd/core/matrix.hpp"
+#include "metrics/mean/expand_labels.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kTile = CentredGram::kTile;
+constexpr std::size_t kLabellingsAtATime = 512;
+
+// What a tile of rows adds for one labelling.
+struct Sums {
+  double weight = 0.0;       // sum of w over X
+  double form = 0.0;         // (w x)' K2 (w x)
+  double mean_form = 0.0;    // (w x)' G with G = K (w x)
+  double squares_x = 0.0;    // sum of w G^2 over X
+  double squares_all = 0.0;  // sum of w G^2
+};
+
+bool same_weight(const LabelBatch& batch) {
+  for (unsigned b = 0; b < batch.count; ++b) {
+    if (2 * batch.num_x[b] != batch.num_rows()) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+CovariancePlan::CovariancePlan(const Kernel& kernel, const TestPool& pool, const std::vector<std::size_t>& order,
+                               ThreadCount threads)
+    : gram_(kernel, pool, order, threads), square_means_(order.size()) {
+  const std::size_t n = gram_.size();
+  parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
+    Matrix<double> tile(end - begin, kTile);
+    std::vector<CompensatedSum> sums(end - begin);
+    for (std::size_t j = 0; j < n; j += kTile) {
+      const std::size_t count = std::min(kTile, n - j);
+      const auto here = tile.view().column_range(0, count);
+      gram_.tile(begin, j, here);
+      for (std::size_t i = 0; i < end - begin; ++i) {
+        double part = 0.0;
+        for (std::size_t k = 0; k < count; ++k) part += gram_.weight(j + k) * here(i, k) * here(i, k);
+        sums[i].add(part);
+      }
+    }
+    for (std::size_t i = begin; i < end; ++i) square_means_[i] = sums[i - begin].value() / gram_.total_weight();
+  });
+  CompensatedSum grand;
+  CompensatedSum diagonal;
+  for (std::size_t i = 0; i < n; ++i) {
+    grand.add(gram_.weight(i) * square_means_[i]);
+    diagonal.add(gram_.weight(i) * gram_.diagonal()[i] * gram_.diagonal()[i]);
+  }
+  square_grand_mean_ = grand.value() / gram_.total_weight();
+  mean_square_diagonal_ = diagonal.value() / gram_.total_weight();
+  if (!std::isfinite(square_grand_mean_ + mean_square_diagonal_)) {
+    fail(ErrorCode::non_finite_value, "the covariance distance overflows on this data; {}", kOverflowAdvice);
+  }
+}
+
+void CovariancePlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values,
+                              ThreadCount threads) const {
+  const std::size_t n = num_rows();
+  const std::size_t num_labellings = values.size();
+  // In groups of equal weight K p counts times 1 - t^2 = 0: then tiles below the diagonal are not needed either.
+  const bool means = !gram_.weights().empty() || !std::ranges::all_of(batches, same_weight);
+  Matrix<Sums> sums(gram_.num_tiles(), num_labellings, Sums{});
+  parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
+    const std::size_t rows = end - begin;
+    Matrix<double> products(rows, num_labellings, 0.0);
+    Matrix<double> mean_products(means ? rows : 0, means ? num_labellings : 0, 0.0);
+    Matrix<double> tile(rows, kTile);
+    Matrix<double> labels(kTile, std::min(kLabellingsAtATime, num_labellings));
+    const auto expand = [&](std::size_t first, std::size_t count, std::size_t b) {
+      const auto expanded =
+          labels.view().row_range(0, count).column_range(0, std::min(kLabellingsAtATime, num_labellings - b));
+      expand_labels(batches, b, first, gram_.weights(), expanded);
+      return expanded;
+    };
+    for (std::size_t j = means ? 0 : begin; j < n; j += kTile) {
+      const std::size_t count = std::min(kTile, n - j);
+      const auto here = tile.view().column_range(0, count);
+      gram_.tile(begin, j, here);
+      if (means) {
+        for (std::size_t b = 0; b < num_labellings; b += kLabellingsAtATime) {
+          const auto expanded = expand(j, count, b);
+          gemm(1.0, here, Op::none, expanded, Op::none, 1.0, mean_products.view().column_range(b, expanded.cols()));
+        }
+      }
+      if (j < begin) continue;  // tiles right of the diagonal stand for those below it too
+      for (std::size_t i = 0; i < rows; ++i) {
+        const double row_part = square_means_[begin + i] - square_grand_mean_;
+        for (std::size_t k = 0; k < count; ++k)
+          here(i, k) = here(i, k) * here(i, k) - (row_part + square_means_[j + k]);
+      }
+      for (std::size_t b = 0; b < num_labellings; b += kLabellingsAtATime) {
+        const auto expanded = expand(j, count, b);
+        gemm(j == begin ? 1.0 : 2.0, here, Op::none, expanded, Op::none, 1.0,
+             products.view().column_range(b, expanded.cols()));
+      }
+    }
+    const auto out = sums.row(begin / kTile);
+    for (std::size_t b = 0; b < num_labellings; b += kLabellingsAtATime) {
+      const auto expanded = expand(begin, rows, b);
+      for (std::size_t i = 0; i < rows; ++i) {
+        const double weight = gram_.weight(begin + i);
+        for (std::size_t k = 0; k < expanded.cols(); ++k) {
+          const double label = expanded(i, k);
+          Sums& sum = out[b + k];
+          sum.weight += label;
+          sum.form += label * products(i, b + k);
+          if (!means) continue;
+          const double g = mean_products(i, b + k);
+          sum.mean_form += label * g;
+          sum.squares_x += label * g * g;
+          sum.squares_all += weight * g * g;
+        }
+      }
+    }
+  });
+  for (std::size_t b = 0; b < num_labellings; ++b) {
+    std::array<CompensatedSum, 5> total;
+    for (std::size_t t = 0; t < gram_.num_tiles(); ++t) {
+      const Sums& part = sums(t, b);
+      total[0].add(part.weight);
+      total[1].add(part.form);
+      total[2].add(part.mean_form);
+      total[3].add(part.squares_x);
+      total[4].add(part.squares_all);
+    }
+    const double wx = total[0].value();
+    const double wy = gram_.total_weight() - wx;
+    const double scale = 1.0 / wx + 1.0 / wy;
+    const double ratio = wx / wy;
+    const double skew = (1.0 - ratio) * (1.0 + ratio);  // 1 - t^2
+    const double own = total[3].value() / (wx * wx * wx);
+    const double other = (total[4].value() - total[3].value()) / (wx * wx * wy);
+    const double norm = total[2].value() / (wx * wx);
+    const double squared = total[1].value() * scale * scale + 2.0 * skew * (other - own) + skew * skew * norm * norm;
+    values[b] = std::sqrt(std::max(0.0, squared));
+  }
+}
+
+double CovariancePlan::tie_slack(double value) const {
+  // As for the MMD: products of N terms round by at most N eps of the sums of magnitudes, which by Cauchy-Schwarz are
+  // at most the mean of K_ii^2 for each of the three terms of the square (times 4: both groups and twice the cross
+  // term).
+  const double eps = std::numeric_limits<double>::epsilon();
+  const double slack = 12.0 * static_cast<double>(num_rows()) * eps * mean_square_diagonal_;
+  return std::min(std::sqrt(slack), value > 0.0 ? slack / value : std::sqrt(slack)) + 8.0 * eps * value;
+}
+
+double CovariancePlan::pooled_scale() const {
+  return std::sqrt(std::max(0.0, mean_square_diagonal_ - square_grand_mean_));
+}
+
+}  // namespace kqd

@@ -1,0 +1,76 @@
+#include "metrics/other/covariance_spectrum.hpp"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "core/blas.hpp"
+
+namespace kqd {
+namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+Eigen::Map<const RowMajor> as_eigen(const Matrix<double>& matrix) {
+  return {matrix.data(), static_cast<Eigen::Index>(matrix.rows()), static_cast<Eigen::Index>(matrix.cols())};
+}
+
+}  // namespace
+
+CovarianceSpectrum::CovarianceSpectrum(const Matrix<double>& gram, bool centered, Norm norm)
+    : centered_(centered), norm_(norm) {
+  const std::size_t n = gram.rows();
+  for (std::size_t i = 0; i < n; ++i) largest_diagonal_ = std::max(largest_diagonal_, gram(i, i));
+  const Eigen::SelfAdjointEigenSolver<RowMajor> solver(as_eigen(gram));
+  const auto& values = solver.eigenvalues();  // ascending
+  const double floor = static_cast<double>(n) * std::numeric_limits<double>::epsilon() *
+                       std::max(0.0, values(static_cast<Eigen::Index>(n) - 1));
+  const auto first = static_cast<std::size_t>(
+      std::ranges::count_if(values.data(), values.data() + n, [&](double v) { return v <= floor; }));
+  factor_ = Matrix<double>(n, n - first);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = first; k < n; ++k) {
+      const auto column = static_cast<Eigen::Index>(k);
+      factor_(i, k - first) = solver.eigenvectors()(static_cast<Eigen::Index>(i), column) * std::sqrt(values(column));
+    }
+  }
+}
+
+double CovarianceSpectrum::between(std::span<const double> p, std::span<const double> q) const {
+  const std::size_t r = rank();
+  if (r == 0) return 0.0;
+  Matrix<double> scaled(factor_);
+  std::vector<double> mean_p(r, 0.0);
+  std::vector<double> mean_q(r, 0.0);
+  for (std::size_t i = 0; i < factor_.rows(); ++i) {
+    for (std::size_t k = 0; k < r; ++k) {
+      mean_p[k] += p[i] * factor_(i, k);
+      mean_q[k] += q[i] * factor_(i, k);
+      scaled(i, k) *= p[i] - q[i];
+    }
+  }
+  Matrix<double> operator_matrix(r, r);
+  gemm(1.0, scaled, Op::transpose, factor_, Op::none, 0.0, operator_matrix);
+  if (centered_) {
+    for (std::size_t i = 0; i < r; ++i) {
+      for (std::size_t k = 0; k < r; ++k) operator_matrix(i, k) -= mean_p[i] * mean_p[k] - mean_q[i] * mean_q[k];
+    }
+  }
+  const Eigen::SelfAdjointEigenSolver<RowMajor> solver(as_eigen(operator_matrix), Eigen::EigenvaluesOnly);
+  return norm_ == Norm::trace ? solver.eigenvalues().cwiseAbs().sum() : solver.eigenvalues().cwiseAbs().maxCoeff();
+}
+
+double CovarianceSpectrum::rounding() const {
+  const double of_one =
+      4.0 * static_cast<double>(factor_.rows() + rank()) * std::numeric_limits<double>::epsilon() * largest_diagonal_;
+  return norm_ == Norm::trace ? of_one * static_cast<double>(rank()) : of_one;
+}
+
+double CovarianceSpectrum::seconds(std::size_t num_points, std::size_t count) {
+  const double cube = std::pow(static_cast<double>(num_points), 3);
+  return 1e-8 * cube + static_cast<double>(count) * 2e-9 * cube;
+}
+
+}  // namespace kqd

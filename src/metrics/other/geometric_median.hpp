@@ -1,0 +1,32 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "kqd/core/matrix_view.hpp"
+
+namespace kqd {
+
+/// When to stop.
+struct MedianOptions {
+  std::size_t iterations = 200;
+  double tolerance = 1e-10;  ///< relative decrease of the objective below which it has converged
+};
+
+/// f = sum_i w_i k(z_i, .), about where sum_i a_i |f - k(z_i, .)| is least.
+struct GeometricMedian {
+  std::vector<double> weights;  ///< w, per point of the Gram matrix: of sum 1, 0 where the mass is 0
+  double objective = 0.0;       ///< sum_i a_i |f - k(z_i, .)|
+  std::size_t iterations = 0;
+  bool converged = false;
+};
+
+/// Weiszfeld's iteration from the mean, with the step of [VZ00] where it meets a point (methods E2). `mass` has sum 1;
+/// points of mass 0 take no part. Deterministic; cost O(n^2) per iteration for n points with mass.
+///
+/// The minimum is unique unless the points lie on one line of the feature space and a half of their mass is on either
+/// side of a gap; then it is the point of that gap that the mean leads to.
+[[nodiscard]] GeometricMedian geometric_median(MatrixView<const double> gram, std::span<const double> mass,
+                                               const MedianOptions& options);
+
+}  // namespace kqd

@@ -1,0 +1,22 @@
+#pragma once
+#include <vector>
+
+#include "kqd/metrics/methods.hpp"
+#include "support/source.hpp"
+
+namespace kqd::test {
+
+/// False for a method that refuses weighted rows.
+inline bool takes_weights(const MethodInfo& method) {
+  Sample weighted = column({0, 1, 3, 7});
+  weighted.weights = {1, 2, 3, 4};
+  try {
+    static_cast<void>(method.distance(weighted, column({2, 4, 5, 9}), {}));
+    return true;
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::invalid_weights) return false;
+    throw;
+  }
+}
+
+}  // namespace kqd::test
