@@ -83,3 +83,68 @@ def test_wasserstein_refuses_what_it_cannot_do():
         kqd.distance(x, x, method="wasserstein", solver="simplex")
     with pytest.raises(kqd.ResourceLimitError, match="5000 rows"):
         kqd.distance(np.zeros((5001, 2)), x, method="wasserstein")
+
+
+# POT returns the plan; its value with and without entropy is another matter. Both iterate until the marginals are right
+# to 1e-13, and the dual is off by a second order of that.
+def entropic_cost(x, y, a, b, power, epsilon):
+    """OT_eps = <pi, C> + eps KL(pi | a x b) from POT's plan."""
+    c = costs(x, y, power)
+    plan = ot.sinkhorn(a, b, c, reg=epsilon, method="sinkhorn_log", stopThr=1e-13, numItermax=100_000)
+    reference = np.outer(a, b)
+    return (plan * c).sum() + epsilon * np.sum(plan * np.log(np.maximum(plan, 1e-300) / reference))
+
+
+@pytest.mark.parametrize("epsilon", [1, 3, 20])
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("nx, ny, weighted", [(30, 30, False), (20, 31, False), (25, 18, True)])
+def test_sinkhorn_is_made_of_pots_plans(nx, ny, weighted, power, epsilon):
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=(nx, 2)), 1.2 * rng.normal(size=(ny, 2)) + 0.5
+    a, b = (weights_of(nx, rng), weights_of(ny, rng)) if weighted else (np.ones(nx), np.ones(ny))
+    found = kqd.distance(x, y, method="sinkhorn", power=power, epsilon=epsilon, x_weights=a, y_weights=b, rng=0,
+                         tolerance=1e-13, iterations=100_000)
+    a, b = a / a.sum(), b / b.sum()
+    cross = entropic_cost(x, y, a, b, power, epsilon)
+    own = entropic_cost(x, x, a, a, power, epsilon) + entropic_cost(y, y, b, b, power, epsilon)
+    assert found.details["converged"] == 1
+    assert found.details["transport_cost"] == pytest.approx(cross, rel=AGREEMENT)
+    assert found.statistic == pytest.approx(cross - own / 2, rel=AGREEMENT)
+    assert found.details["root"] == pytest.approx(found.statistic ** (1 / power), rel=1e-12)
+
+
+def test_sinkhorn_is_between_transport_and_energy():
+    rng = np.random.default_rng(7)
+    x, y = rng.normal(size=(25, 2)), rng.normal(size=(25, 2)) + 1.0
+    exact = kqd.distance(x, y, method="wasserstein").statistic
+    # The entropy of a plan between 25 points is at most log 25, so OT_eps is within eps log 25 of W_1, and so are the
+    # self-transports of 0.
+    epsilon = 1e-2
+    near = kqd.distance(x, y, method="sinkhorn", epsilon=epsilon, iterations=100_000).statistic
+    assert near == pytest.approx(exact, abs=epsilon * np.log(25))
+    mean = lambda u, v: costs(u, v, 1).mean()
+    far = kqd.distance(x, y, method="sinkhorn", epsilon=1e5).statistic
+    assert far == pytest.approx(mean(x, y) - mean(x, x) / 2 - mean(y, y) / 2, abs=1e-4)  # off by O(1 / epsilon)
+
+
+def test_a_sinkhorn_test_sees_a_shift_and_reports_the_divergence():
+    rng = np.random.default_rng(8)
+    x, y = rng.normal(size=(25, 3)), rng.normal(size=(20, 3)) + 1.0
+    found = kqd.test(x, y, method="sinkhorn", power=2, n_resamples=99, rng=0)
+    assert found.pvalue == 0.01
+    again = kqd.distance(x, y, method="sinkhorn", power=2, epsilon=found.details["epsilon"]).statistic
+    assert found.statistic == pytest.approx(again, rel=1e-6)  # both stop at a marginal error of 1e-6
+
+
+def test_sinkhorn_says_when_it_has_not_converged_and_refuses_what_it_cannot_do():
+    rng = np.random.default_rng(9)
+    x, y = rng.normal(size=(25, 2)), rng.normal(size=(20, 2))
+    found = kqd.distance(x, y, method="sinkhorn", iterations=2)
+    assert found.details["converged"] == 0
+    assert any("not converged after 2 sweeps" in warning for warning in found.warnings)
+    with pytest.raises(ValueError, match="epsilon"):
+        kqd.distance(x, y, method="sinkhorn", epsilon=-1)
+    with pytest.raises(ValueError, match="wasserstein is the limit at 0"):
+        kqd.distance(x, y, method="sinkhorn", epsilon=1e-12)
+    with pytest.raises(ValueError, match="finite power"):
+        kqd.distance(x, y, method="sinkhorn", power=np.inf)
