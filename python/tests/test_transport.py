@@ -4,6 +4,7 @@ import kqd
 import numpy as np
 import ot
 import pytest
+import scipy.spatial.distance
 import scipy.stats
 
 AGREEMENT = 1e-8  # asked of every method; exact ones do better, and say so
@@ -14,7 +15,8 @@ def weights_of(n, rng):
 
 
 def costs(x, y, power):
-    return ot.dist(x, y, metric="euclidean") ** power
+    """|x - y|^p from differences: products of coordinates would leave up to 1e-8 where 0 should be."""
+    return scipy.spatial.distance.cdist(x, y) ** power
 
 
 # Costs and their sums carry some tens of roundings on both sides; the network simplex works with costs rounded to 2^-44
@@ -148,3 +150,53 @@ def test_sinkhorn_says_when_it_has_not_converged_and_refuses_what_it_cannot_do()
         kqd.distance(x, y, method="sinkhorn", epsilon=1e-12)
     with pytest.raises(ValueError, match="finite power"):
         kqd.distance(x, y, method="sinkhorn", power=np.inf)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_energy_on_the_line_is_scipys_squared(weighted):
+    rng = np.random.default_rng(10)
+    x, y = rng.normal(size=40), rng.exponential(size=70)
+    weights = (weights_of(40, rng), weights_of(70, rng)) if weighted else (None, None)
+    expected = scipy.stats.energy_distance(x, y, *weights) ** 2
+    for form in ["auto", "full", "sliced"]:
+        found = kqd.distance(x, y, method="energy", form=form, x_weights=weights[0], y_weights=weights[1], rng=0)
+        assert found.statistic == pytest.approx(expected, rel=1e-11)  # the mean distances cancel to a tenth or so
+
+
+@pytest.mark.parametrize("beta", [0.5, 1, 1.5])
+@pytest.mark.parametrize("dim", [1, 2, 10])
+def test_energy_is_the_double_sum(dim, beta):
+    rng = np.random.default_rng(11)
+    x, y = rng.normal(size=(50, dim)), rng.normal(size=(33, dim)) + 0.5
+    mean = lambda u, v: costs(u, v, beta).mean()
+    expected = 2 * mean(x, y) - mean(x, x) - mean(y, y)
+    found = kqd.distance(x, y, method="energy", beta=beta, rng=0)
+    assert found.statistic == pytest.approx(expected, rel=1e-11)
+
+
+def test_an_energy_test_agrees_with_the_test_of_the_distance_kernel():
+    rng = np.random.default_rng(12)
+    x, y = rng.normal(size=(40, 3)), rng.normal(size=(30, 3)) + 0.4
+    energy = kqd.test(x, y, method="energy", n_resamples=199, rng=5)
+    mmd = kqd.test(x, y, method="mmd-v", kernel="energy:1", n_resamples=199, rng=5)
+    assert energy.statistic == pytest.approx(2 * mmd.statistic**2, rel=1e-12)
+    assert energy.pvalue == mmd.pvalue  # the same labellings, and squaring keeps their order
+
+
+def test_sliced_energy_is_the_full_one_on_average():
+    rng = np.random.default_rng(13)
+    x, y = rng.normal(size=(200, 5)), rng.normal(size=(150, 5)) * 1.5
+    full = kqd.distance(x, y, method="energy", rng=0).statistic
+    sliced = kqd.distance(x, y, method="energy", form="sliced", slices=2000, rng=0)
+    assert sliced.statistic == pytest.approx(full, abs=5 * sliced.standard_error)
+
+
+@pytest.mark.parametrize("keywords, sentence", [
+    (dict(beta=0), "needs > 0 and < 2"),
+    (dict(beta=2), "only the means"),
+    (dict(beta=1.5, form="sliced"), "needs beta = 1"),
+    (dict(form="whole"), "form"),
+])
+def test_energy_refuses_what_it_cannot_do(keywords, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        kqd.distance(np.zeros((4, 2)), np.zeros((4, 2)), method="energy", **keywords)

@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "metrics/mean/mmd_methods.hpp"
 #include "metrics/quantile/methods.hpp"
+#include "metrics/transport/energy.hpp"
 #include "metrics/transport/sinkhorn.hpp"
 #include "metrics/transport/wasserstein.hpp"
 
@@ -22,7 +23,7 @@ const std::vector<MethodInfo>& table() {
 
       mmd_method(),         mmd_v_method(),
 
-      wasserstein_method(), sinkhorn_method(),
+      wasserstein_method(), sinkhorn_method(),      energy_method(),
   };
   return kTable;
 }

@@ -9,8 +9,8 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/summation.hpp"
+#include "metrics/quantile/pooled_projections.hpp"
 #include "quantiles/quantile_gap.hpp"
-#include "quantiles/sort.hpp"
 #include "quantiles/weighted_quantiles.hpp"
 #include "simd/label_scan.hpp"
 #include "simd/label_split.hpp"
@@ -19,33 +19,7 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kRowsPerTask = 4096;
 constexpr double kLargestSplitPower = 8.0;  // beyond it gaps are divided by the largest one first (methods A7)
-
-// Projections of the pooled rows in plan order; blocks of rows are copied together first, so that what a row's value
-// rounds to depends on its place in a label-blind order alone.
-void project_pool(const Directions& directions, const Pool& pool, MatrixView<double> values, ThreadCount threads) {
-  const std::vector<double> origin = directions.linear() ? pooled_mean(pool) : std::vector<double>{};
-  parallel_for_blocks(pool.size(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    Matrix<double> rows(end - begin, pool.dim());
-    copy_rows(pool, begin, rows);
-    directions.evaluate_from(origin, rows, 0, values.column_range(begin, end - begin), ThreadCount{1});
-  });
-}
-
-double variance(std::span<const double> values) {
-  const double mean = sum(values) / static_cast<double>(values.size());
-  CompensatedSum squares;
-  for (const double v : values) squares.add((v - mean) * (v - mean));
-  return squares.value() / static_cast<double>(values.size());
-}
-
-// Over 95 % of the ascending values are the same: then the middle one is.
-bool mostly_one_value(std::span<const double> sorted) {
-  const double middle = sorted[sorted.size() / 2];
-  const auto same = std::ranges::upper_bound(sorted, middle) - std::ranges::lower_bound(sorted, middle);
-  return static_cast<double>(same) > 0.95 * static_cast<double>(sorted.size());
-}
 
 }  // namespace
 
@@ -55,9 +29,6 @@ KqdPlan::KqdPlan(const Directions& directions, const TestPool& pool, const std::
       power_(options.power),
       weighting_(options.weighting),
       point_evaluated_levels_(options.point_evaluated_levels),
-      values_(directions.count(), order.size()),
-      order_(directions.count(), order.size()),
-      units_(directions.count()),
       mmd_(std::move(mmd)) {
   const std::size_t n = order.size();
   if (pool.weighted()) {
@@ -65,24 +36,12 @@ KqdPlan::KqdPlan(const Directions& directions, const TestPool& pool, const std::
     for (std::size_t i = 0; i < n; ++i) weights_[i] = pool.weight_of_row(order[i]);
     weights_ = scaled_near_one(weights_);
   }
-  project_pool(directions, {pool.x.points, pool.y.points, order}, values_, options.threads);
-  std::vector<double> variances(directions.count());
-  std::vector<char> flat(directions.count());
-  parallel_for_blocks(directions.count(), 1, options.threads, [&](std::size_t i, std::size_t) {
-    const auto values = values_.row(i);
-    const auto places = order_.row(i);
-    variances[i] = variance(values);
-    argsort(values, places);
-    std::vector<double> sorted(n);
-    for (std::size_t k = 0; k < n; ++k) sorted[k] = values[places[k]];
-    const double smallest = sorted.front();
-    const double range = sorted.back() - smallest;
-    units_[i] = range > 0.0 ? range : 1.0;
-    for (std::size_t k = 0; k < n; ++k) values[k] = (sorted[k] - smallest) / units_[i];
-    flat[i] = mostly_one_value(values) ? 1 : 0;
-  });
-  pooled_scale_ = std::sqrt(sum(variances) / static_cast<double>(variances.size()));
-  num_flat_ = static_cast<std::size_t>(std::ranges::count(flat, 1));
+  PooledProjections projections = sorted_projections(directions, pool, order, options.threads);
+  values_ = std::move(projections.values);
+  order_ = std::move(projections.order);
+  units_ = std::move(projections.units);
+  pooled_scale_ = projections.root_mean_variance;
+  num_flat_ = projections.num_flat;
 }
 
 KqdPlan::~KqdPlan() = default;
