@@ -142,7 +142,7 @@ TEST(Wasserstein, of_a_shifted_sample_is_the_length_of_the_shift) {
   for (const double p : {1.0, 1.3, 2.0, 4.0, 30.0}) EXPECT_NEAR(wasserstein(x, y, p), 0.7, 1e-12) << p;
 }
 
-// The gradient of a convex function is an optimal map for p = 2 [Brenier]: W_2^2 between X and AX + b with A positive
+// The gradient of a convex function is an optimal map for p = 2 [Brenier 1991]: W_2^2 between X and AX + b with A positive
 // definite is mean |x - Ax - b|^2, and on the corners of a cube the moments are those of N(0, I) (methods D1: 3).
 TEST(Wasserstein, of_scaled_cube_corners_is_that_of_gaussians) {
   Sample x{Matrix<double>(32, 5), {}, {}};
