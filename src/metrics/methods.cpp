@@ -9,16 +9,18 @@
 #include "core/text.hpp"
 #include "metrics/adaptive/adaptive.hpp"
 #include "metrics/adaptive/mmd_aggregates.hpp"
+#include "metrics/mean/incomplete_methods.hpp"
 #include "metrics/mean/location_methods.hpp"
 #include "metrics/mean/mmd_methods.hpp"
 #include "metrics/mean/mmd_nystrom.hpp"
 #include "metrics/mean/mmd_rff.hpp"
-#include "metrics/mean/incomplete_methods.hpp"
-#include "metrics/mean/mmd_methods.hpp"
 #include "metrics/mean/monk.hpp"
 #include "metrics/other/kce.hpp"
 #include "metrics/other/kmedian.hpp"
 #include "metrics/quantile/methods.hpp"
+#include "metrics/transport/energy.hpp"
+#include "metrics/transport/sinkhorn.hpp"
+#include "metrics/transport/wasserstein.hpp"
 
 namespace kqd {
 namespace {
@@ -45,6 +47,10 @@ const std::vector<MethodInfo>& table() {
       me_method(),
       scf_method(),
       monk_method(),
+
+      wasserstein_method(),
+      sinkhorn_method(),
+      energy_method(),
 
       kce_method(),
       kmedian_method(),

@@ -24,7 +24,7 @@
 // float lanes are exact while N <= 2^25.
 //
 // What S gains is looked up, for all lanes of a vector at once, by the bits of their labels: one load instead of
-// expanding bits, so that a step costs an addition, an absolute value and a multiply-add.
+// expanding bits, so that a step costs an addition, an absolute value (or a square) and a multiply-add.
 
 HWY_BEFORE_NAMESPACE();
 namespace kqd::simd::HWY_NAMESPACE {
@@ -140,9 +140,20 @@ HWY_INLINE std::uint64_t labels_at(const std::uint64_t* word, std::size_t shift)
   }
 }
 
+enum class Term { absolute, square };
+
+template <Term kTerm, class V>
+HWY_INLINE V size_of(V running) {
+  if constexpr (kTerm == Term::absolute) {
+    return hn::Abs(running);
+  } else {
+    return hn::Mul(running, running);
+  }
+}
+
 // One block for the kVectors * kLanes labellings whose labels start at bit `shift` of each word. Vectors of labellings
 // have tables of their own if kOwn.
-template <class T, bool kOwn>
+template <class T, bool kOwn, Term kTerm>
 void scan_vectors(const std::uint64_t* words, const T* gaps, std::size_t size, std::size_t shift, const T* steps,
                   T* running, double* totals) {
   const Lanes<T> d;
@@ -156,7 +167,7 @@ void scan_vectors(const std::uint64_t* words, const T* gaps, std::size_t size, s
     for (std::size_t v = 0; v < kVectors; ++v) {
       const std::size_t pattern = (labels >> (v * kL)) & (kPatterns<T> - 1);
       run[v] = hn::Add(run[v], hn::Load(d, steps + (kOwn ? v * kTable<T> : 0) + pattern * kL));
-      sum[v] = hn::MulAdd(hn::Abs(run[v]), gap, sum[v]);
+      sum[v] = hn::MulAdd(size_of<kTerm>(run[v]), gap, sum[v]);
     }
   };
   for (std::size_t k = 0; k < size; k += kRun) {
@@ -172,8 +183,8 @@ void scan_vectors(const std::uint64_t* words, const T* gaps, std::size_t size, s
   for (std::size_t v = 0; v < kVectors; ++v) hn::Store(run[v], d, running + v * kL);
 }
 
-// totals[b] = sum |S_k| gap_k scale for every labelling, in the steps' units.
-template <class T, bool kOwn>
+// totals[b] = sum |S_k| gap_k scale, or sum S_k^2 gap_k scale, for every labelling, in the steps' units.
+template <class T, bool kOwn, Term kTerm>
 void scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale, const T* steps,
           std::size_t num_labellings, double* totals) {
   constexpr std::size_t kTogether = kVectors * kLanes<T>;
@@ -182,21 +193,16 @@ void scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, double 
   for (std::size_t first = 0; first + 1 < pool.num_rows(); first += kBlock) {
     fill_block(pool, words, scale, first, std::min(kBlock, pool.num_rows() - 1 - first), block);
     for (std::size_t b = 0; b < num_labellings; b += kTogether) {
-      scan_vectors<T, kOwn>(&block.words[b / kWordBits * kBlock], block.gaps.data(), block.size, b % kWordBits,
-                            steps + (kOwn ? b / kLanes<T> * kTable<T> : 0), &running[b], totals + b);
+      scan_vectors<T, kOwn, kTerm>(&block.words[b / kWordBits * kBlock], block.gaps.data(), block.size, b % kWordBits,
+                                   steps + (kOwn ? b / kLanes<T> * kTable<T> : 0), &running[b], totals + b);
     }
   }
 }
 
-}  // namespace
-
-void scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale, std::size_t num_labellings,
-                double* totals) {
-  scan<float, false>(pool, words, scale, kUnitSteps.table.data(), num_labellings, totals);
-}
-
-void scan_any(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale,
-              std::span<const std::size_t> num_x, double* totals) {
+// Steps of up = N - nx and down = nx for labellings of any sizes.
+template <Term kTerm>
+void scan_sizes(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale,
+                std::span<const std::size_t> num_x, double* totals) {
   const auto fill = [&](std::size_t lane, std::size_t n, std::span<double> table) {
     fill_steps(table.data(), lane, static_cast<double>(pool.num_rows() - n), static_cast<double>(n));
   };
@@ -207,7 +213,25 @@ void scan_any(const SortedPool& pool, MatrixView<const std::uint64_t> words, dou
   } else {
     for (std::size_t b = 0; b < num_x.size(); ++b) fill(b % kLanes<double>, num_x[b], tables.row(b / kLanes<double>));
   }
-  (same ? scan<double, false> : scan<double, true>)(pool, words, scale, tables.data(), num_x.size(), totals);
+  (same ? scan<double, false, kTerm> : scan<double, true, kTerm>)(pool, words, scale, tables.data(), num_x.size(),
+                                                                  totals);
+}
+
+}  // namespace
+
+void scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale, std::size_t num_labellings,
+                double* totals) {
+  scan<float, false, Term::absolute>(pool, words, scale, kUnitSteps.table.data(), num_labellings, totals);
+}
+
+void scan_any(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale,
+              std::span<const std::size_t> num_x, double* totals) {
+  scan_sizes<Term::absolute>(pool, words, scale, num_x, totals);
+}
+
+void scan_squares(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale,
+                  std::span<const std::size_t> num_x, double* totals) {
+  scan_sizes<Term::square>(pool, words, scale, num_x, totals);
 }
 
 }  // namespace kqd::simd::HWY_NAMESPACE
@@ -217,6 +241,7 @@ HWY_AFTER_NAMESPACE();
 namespace kqd::simd {
 HWY_EXPORT(scan_any);
 HWY_EXPORT(scan_equal);
+HWY_EXPORT(scan_squares);
 
 namespace {
 
@@ -256,6 +281,19 @@ void label_scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, s
   for (std::size_t b = 0; b < sums.size(); ++b) sums[b] = totals[b] / scale / num_rows;
 }
 
+void label_scan_squares(const SortedPool& pool, MatrixView<const std::uint64_t> words,
+                        std::span<const std::size_t> num_x, std::span<double> sums) {
+  KQD_ASSERT(num_x.size() == sums.size());
+  check(pool, words, sums.size());
+  std::ranges::fill(sums, 0.0);
+  if (pool.num_rows() < 2 || sums.empty()) return;
+  Totals totals{};
+  const double scale = gap_scale(pool);
+  KQD_DISPATCH(scan_squares)(pool, words, scale, num_x, totals.data());
+  const auto num_rows = static_cast<double>(pool.num_rows());
+  for (std::size_t b = 0; b < sums.size(); ++b) sums[b] = totals[b] / scale / num_rows / num_rows;
+}
+
 void label_scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> words, std::span<double> sums) {
   check(pool, words, sums.size());
   KQD_ASSERT(pool.num_rows() % 2 == 0);
@@ -274,7 +312,8 @@ void label_scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> wo
 
 // All terms are non-negative, so relative errors of the steps bound the relative error of the sum. A gap is rounded
 // once in double and once to T; a sum of kRun terms in two chains of eight multiply-adds meets at most 8 + 1 roundings
-// in T; adding num_rows/16 such sums, and scaling, are done in double. (1 + u)^m <= 1 + 1.01 m u for m u < 0.01.
+// in T, and a square one more; adding num_rows/16 such sums, and scaling, are done in double. (1 + u)^m <= 1 + 1.01 m u
+// for m u < 0.01.
 double label_scan_relative_error(std::size_t num_rows) {
   return 1.01 * (static_cast<double>(num_rows) / 16.0 + 16.0) * 0x1p-53;
 }

@@ -31,7 +31,13 @@ void label_scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, s
 /// The same for labellings that all have num_x = N/2, about 1.5 times as fast by working in single precision.
 void label_scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> words, std::span<double> sums);
 
-/// How far a sum may be from exact arithmetic on the same values, relative to itself. (With equal sizes, gaps below
+/// The same with squares: sums[b] = sum_{k=1}^{N-1} ( c_k - k num_x[b]/N )^2 (v_(k+1) - v_(k)). 2 (N / (nx ny))^2 times
+/// that is the energy distance on the line (methods D5). |c_k N - k num_x| is an exact integer here too.
+void label_scan_squares(const SortedPool& pool, MatrixView<const std::uint64_t> words,
+                        std::span<const std::size_t> num_x, std::span<double> sums);
+
+/// How far a sum may be from exact arithmetic on the same values, relative to itself; the first
+/// bound holds for label_scan and label_scan_squares. (With equal sizes, gaps below
 /// 2^-226 of the range of the values may count as 0.)
 [[nodiscard]] double label_scan_relative_error(std::size_t num_rows);
 [[nodiscard]] double label_scan_equal_relative_error(std::size_t num_rows);

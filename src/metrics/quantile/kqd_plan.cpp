@@ -9,8 +9,8 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/summation.hpp"
+#include "metrics/quantile/pooled_projections.hpp"
 #include "quantiles/quantile_gap.hpp"
-#include "quantiles/sort.hpp"
 #include "quantiles/weighted_quantiles.hpp"
 #include "simd/label_scan.hpp"
 #include "simd/label_split.hpp"
@@ -19,51 +19,7 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kRowsPerTask = 4096;
 constexpr double kLargestSplitPower = 8.0;  // beyond it gaps are divided by the largest one first (methods A7)
-
-// Ascending values replaced by the time a clock shows that ticks 1 / sqrt(F (1 - F)) between different neighbours.
-void set_to_tail_clock(std::span<double> sorted) {
-  const auto n = static_cast<double>(sorted.size());
-  double previous = sorted.front();
-  double time = 0.0;
-  sorted.front() = 0.0;
-  for (std::size_t k = 1; k < sorted.size(); ++k) {
-    const double below = static_cast<double>(k) / n;
-    if (sorted[k] != previous) time += 1.0 / std::sqrt(below * (1.0 - below));
-    previous = std::exchange(sorted[k], time);
-  }
-}
-
-}  // namespace
-
-Matrix<double> project_pool(const Directions& directions, const Pool& pool, std::size_t first, std::size_t count,
-                            ThreadCount threads) {
-  Matrix<double> values(count, pool.size());
-  const std::vector<double> origin = directions.linear() ? pooled_mean(pool) : std::vector<double>{};
-  parallel_for_blocks(pool.size(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    Matrix<double> rows(end - begin, pool.dim());
-    copy_rows(pool, begin, rows);
-    directions.evaluate_from(origin, rows, first, values.view().column_range(begin, end - begin), ThreadCount{1});
-  });
-  return values;
-}
-
-namespace {
-
-double variance(std::span<const double> values) {
-  const double mean = sum(values) / static_cast<double>(values.size());
-  CompensatedSum squares;
-  for (const double v : values) squares.add((v - mean) * (v - mean));
-  return squares.value() / static_cast<double>(values.size());
-}
-
-// Over 95 % of the ascending values are the same: then the middle one is.
-bool mostly_one_value(std::span<const double> sorted) {
-  const double middle = sorted[sorted.size() / 2];
-  const auto same = std::ranges::upper_bound(sorted, middle) - std::ranges::lower_bound(sorted, middle);
-  return static_cast<double>(same) > 0.95 * static_cast<double>(sorted.size());
-}
 
 }  // namespace
 
@@ -79,29 +35,13 @@ KqdPlan::KqdPlan(Matrix<double> projections, std::vector<double> weights, const 
       weighting_(options.weighting),
       point_evaluated_levels_(options.point_evaluated_levels),
       weights_(weights.empty() ? std::move(weights) : scaled_near_one(weights)),
-      values_(std::move(projections)),
-      order_(values_.rows(), values_.cols()),
-      units_(values_.rows()),
       mmd_(std::move(mmd)) {
-  const std::size_t n = values_.cols();
-  std::vector<double> variances(values_.rows());
-  std::vector<char> flat(values_.rows());
-  parallel_for_blocks(values_.rows(), 1, options.threads, [&](std::size_t i, std::size_t) {
-    const auto values = values_.row(i);
-    const auto places = order_.row(i);
-    variances[i] = variance(values);
-    argsort(values, places);
-    std::vector<double> sorted(n);
-    for (std::size_t k = 0; k < n; ++k) sorted[k] = values[places[k]];
-    if (clock == Clock::tails) set_to_tail_clock(sorted);
-    const double smallest = sorted.front();
-    const double range = sorted.back() - smallest;
-    units_[i] = range > 0.0 ? range : 1.0;
-    for (std::size_t k = 0; k < n; ++k) values[k] = (sorted[k] - smallest) / units_[i];
-    flat[i] = mostly_one_value(values) ? 1 : 0;
-  });
-  pooled_scale_ = std::sqrt(sum(variances) / static_cast<double>(variances.size()));
-  num_flat_ = static_cast<std::size_t>(std::ranges::count(flat, 1));
+  PooledProjections sorted = sort_projections(std::move(projections), clock, options.threads);
+  values_ = std::move(sorted.values);
+  order_ = std::move(sorted.order);
+  units_ = std::move(sorted.units);
+  pooled_scale_ = sorted.root_mean_variance;
+  num_flat_ = sorted.num_flat;
 }
 
 KqdPlan::~KqdPlan() = default;

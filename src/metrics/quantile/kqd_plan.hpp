@@ -9,15 +9,10 @@
 #include "kqd/metrics/discrepancy.hpp"
 #include "metrics/mean/mmd_plan.hpp"
 #include "metrics/quantile/over_directions.hpp"
+#include "metrics/quantile/pooled_projections.hpp"
 #include "metrics/test_pool.hpp"
 
 namespace kqd {
-
-/// What gaps between neighbouring pooled values count for.
-enum class Clock {
-  values,  ///< their size: Wasserstein distances
-  tails,   ///< 1 / sqrt(F (1 - F)) where the values differ: ranks alone matter, ends as much as the middle [AD52]
-};
 
 /// e-KQD and sup-KQD of every labelling, from projections sorted once (methods A6).
 ///
@@ -76,10 +71,5 @@ class KqdPlan : public Plan {
 /// Two evaluations of the same mean or maximum of scanned gaps (p = 1, uniform levels, no weights) differ by at most
 /// this part of their value.
 [[nodiscard]] double scan_relative_slack(std::size_t num_rows);
-
-/// Projections of the pooled rows on directions first .. first + count - 1: one row per direction. Blocks of rows are
-/// copied together first, so that what a row's value rounds to depends on its place in a label-blind order alone.
-[[nodiscard]] Matrix<double> project_pool(const Directions& directions, const Pool& pool, std::size_t first,
-                                          std::size_t count, ThreadCount threads);
 
 }  // namespace kqd

@@ -251,5 +251,37 @@ TEST(LabelScan, refuses_more_rows_than_its_integers_hold) {
   }
 }
 
+// N^2 times the sum of squares, with c_k N - k nx as the integer it is.
+long double squares_times_rows(const Pool& pool, const LabelBatch& labels, unsigned labelling) {
+  const auto num_rows = static_cast<std::int64_t>(pool.num_rows());
+  const auto num_x = static_cast<std::int64_t>(labels.num_x[labelling]);
+  std::int64_t count_x = 0;
+  long double sum = 0.0L;
+  for (std::int64_t k = 1; k < num_rows; ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    count_x += labels.is_x(pool.row(at - 1), labelling) ? 1 : 0;
+    const auto running = static_cast<long double>(count_x * num_rows - k * num_x);
+    sum +=
+        running * running * (static_cast<long double>(pool.value(at)) - static_cast<long double>(pool.value(at - 1)));
+  }
+  return sum;
+}
+
+TEST(LabelScanSquares, is_within_its_bound_for_any_sizes_and_length) {
+  test::on_each_target([] {
+    for (const std::size_t n : test::awkward_lengths()) {
+      const Pool pool(n, 3, test::normal_value);
+      const LabelBatch labels = test::random_labels(n, mixed_sizes(n), 4);
+      std::vector<double> sums(labels.count);
+      simd::label_scan_squares(pool.view(), test::words_of(labels), std::span(labels.num_x).first(labels.count), sums);
+      for (unsigned b = 0; b < labels.count; ++b) {
+        const auto rows = static_cast<long double>(std::max<std::size_t>(n, 1));
+        const auto expected = static_cast<double>(squares_times_rows(pool, labels, b) / rows / rows);
+        EXPECT_NEAR(sums[b], expected, simd::label_scan_relative_error(n) * expected) << n << " " << b;
+      }
+    }
+  });
+}
+
 }  // namespace
 }  // namespace kqd

@@ -1,0 +1,89 @@
+#include "metrics/quantile/pooled_projections.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/executor.hpp"
+#include "core/summation.hpp"
+#include "quantiles/sort.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kRowsPerTask = 4096;
+
+// Ascending values replaced by the time a clock shows that ticks 1 / sqrt(F (1 - F)) between different neighbours.
+void set_to_tail_clock(std::span<double> sorted) {
+  const auto n = static_cast<double>(sorted.size());
+  double previous = sorted.front();
+  double time = 0.0;
+  sorted.front() = 0.0;
+  for (std::size_t k = 1; k < sorted.size(); ++k) {
+    const double below = static_cast<double>(k) / n;
+    if (sorted[k] != previous) time += 1.0 / std::sqrt(below * (1.0 - below));
+    previous = std::exchange(sorted[k], time);
+  }
+}
+
+double variance(std::span<const double> values) {
+  const double mean = sum(values) / static_cast<double>(values.size());
+  CompensatedSum squares;
+  for (const double v : values) squares.add((v - mean) * (v - mean));
+  return squares.value() / static_cast<double>(values.size());
+}
+
+// Over 95 % of the ascending values are the same: then the middle one is.
+bool mostly_one_value(std::span<const double> sorted) {
+  const double middle = sorted[sorted.size() / 2];
+  const auto same = std::ranges::upper_bound(sorted, middle) - std::ranges::lower_bound(sorted, middle);
+  return static_cast<double>(same) > 0.95 * static_cast<double>(sorted.size());
+}
+
+}  // namespace
+
+Matrix<double> project_pool(const Directions& directions, const Pool& pool, std::size_t first, std::size_t count,
+                            ThreadCount threads) {
+  Matrix<double> values(count, pool.size());
+  const std::vector<double> origin = directions.linear() ? pooled_mean(pool) : std::vector<double>{};
+  parallel_for_blocks(pool.size(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    Matrix<double> rows(end - begin, pool.dim());
+    copy_rows(pool, begin, rows);
+    directions.evaluate_from(origin, rows, first, values.view().column_range(begin, end - begin), ThreadCount{1});
+  });
+  return values;
+}
+
+PooledProjections sort_projections(Matrix<double> projections, Clock clock, ThreadCount threads) {
+  const std::size_t l = projections.rows();
+  const std::size_t n = projections.cols();
+  PooledProjections result{
+      .values = std::move(projections), .order = Matrix<std::uint32_t>(l, n), .units = std::vector<double>(l)};
+  std::vector<double> variances(l);
+  std::vector<char> flat(l);
+  parallel_for_blocks(l, 1, threads, [&](std::size_t i, std::size_t) {
+    const auto values = result.values.row(i);
+    const auto places = result.order.row(i);
+    variances[i] = variance(values);
+    argsort(values, places);
+    std::vector<double> sorted(n);
+    for (std::size_t k = 0; k < n; ++k) sorted[k] = values[places[k]];
+    if (clock == Clock::tails) set_to_tail_clock(sorted);
+    const double smallest = sorted.front();
+    const double range = sorted.back() - smallest;
+    result.units[i] = range > 0.0 ? range : 1.0;
+    for (std::size_t k = 0; k < n; ++k) values[k] = (sorted[k] - smallest) / result.units[i];
+    flat[i] = mostly_one_value(values) ? 1 : 0;
+  });
+  result.root_mean_variance = std::sqrt(sum(variances) / static_cast<double>(variances.size()));
+  result.num_flat = static_cast<std::size_t>(std::ranges::count(flat, 1));
+  return result;
+}
+
+PooledProjections sorted_projections(const Directions& directions, const TestPool& pool,
+                                     std::span<const std::size_t> order, ThreadCount threads) {
+  const Pool rows{pool.x.points, pool.y.points, order};
+  return sort_projections(project_pool(directions, rows, 0, directions.count(), threads), Clock::values, threads);
+}
+
+}  // namespace kqd

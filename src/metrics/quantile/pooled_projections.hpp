@@ -1,0 +1,41 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "kqd/core/matrix.hpp"
+#include "kqd/directions/directions.hpp"
+#include "metrics/test_pool.hpp"
+
+namespace kqd {
+
+/// What gaps between neighbouring pooled values count for.
+enum class Clock {
+  values,  ///< their size: Wasserstein distances
+  tails,   ///< 1 / sqrt(F (1 - F)) where the values differ: ranks alone matter, ends as much as the middle [AD52]
+};
+
+/// The pooled rows along l directions, sorted once for all labellings. Values are measured from the smallest in units
+/// of their range: what compares distributions along a direction only feels the unit, and no power of it overflows.
+struct PooledProjections {
+  Matrix<double> values;            ///< l x N, ascending, in [0, 1]
+  Matrix<std::uint32_t> order;      ///< l x N: position of each value
+  std::vector<double> units;        ///< per direction: the range of its values, or 1 when they are all equal
+  double root_mean_variance = 0.0;  ///< root mean square over directions of the pooled standard deviation
+  std::size_t num_flat = 0;         ///< directions along which over 95 % of the values are equal
+};
+
+/// Projections of the pooled rows on directions first .. first + count - 1: one row per direction. Blocks of rows are
+/// copied together first, so that what a row's value rounds to depends on its place in a label-blind order alone.
+[[nodiscard]] Matrix<double> project_pool(const Directions& directions, const Pool& pool, std::size_t first,
+                                          std::size_t count, ThreadCount threads);
+
+/// Sorts projections, one row per direction; with the clock `tails` sorted values are replaced by what it shows.
+[[nodiscard]] PooledProjections sort_projections(Matrix<double> projections, Clock clock, ThreadCount threads);
+
+/// Projects the pool on all directions, and sorts. `order`: position -> row of (X, Y).
+[[nodiscard]] PooledProjections sorted_projections(const Directions& directions, const TestPool& pool,
+                                                   std::span<const std::size_t> order, ThreadCount threads);
+
+}  // namespace kqd

@@ -1,0 +1,128 @@
+#include "metrics/transport/network_flow.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#define LEMON_ONLY_TEMPLATES
+#include <lemon/network_simplex.h>
+#include <lemon/static_graph.h>
+
+#include "core/fail.hpp"
+#include "core/summation.hpp"
+
+namespace kqd {
+namespace {
+
+using Graph = lemon::StaticDigraph;
+using Simplex = lemon::NetworkSimplex<Graph, std::int64_t, std::int64_t>;
+
+constexpr int kMassBits = 58;
+constexpr int kCostBits = 44;
+// Potentials reach the number of nodes times the largest cost, on top of LEMON's 2^62 for artificial arcs.
+constexpr int kPotentialBits = 61;
+
+// Arcs of the complete bipartite graph, row by row: arc i ny + j leads from row i to column j.
+Graph complete_graph(std::size_t nx, std::size_t ny) {
+  std::vector<std::pair<int, int>> arcs;
+  arcs.reserve(nx * ny);
+  for (std::size_t i = 0; i < nx; ++i) {
+    for (std::size_t j = 0; j < ny; ++j) arcs.emplace_back(static_cast<int>(i), static_cast<int>(nx + j));
+  }
+  Graph graph;
+  graph.build(static_cast<int>(nx + ny), arcs.begin(), arcs.end());
+  return graph;
+}
+
+// What LEMON reads costs and supplies through: a function of the arc or node.
+template <class KeyType, class Function>
+class ReadMap {
+ public:
+  using Key = KeyType;
+  using Value = std::int64_t;
+  explicit ReadMap(Function function) : function_(std::move(function)) {}
+  Value operator[](const Key& key) const { return function_(key); }
+
+ private:
+  Function function_;
+};
+
+template <class Key, class Function>
+ReadMap<Key, Function> read_map(Function function) {
+  return ReadMap<Key, Function>(std::move(function));
+}
+
+std::vector<std::int64_t> rounded(std::span<const double> masses) {
+  std::vector<std::int64_t> whole(masses.size());
+  std::int64_t left = std::int64_t{1} << kMassBits;
+  for (std::size_t i = 0; i < masses.size(); ++i) {
+    whole[i] = static_cast<std::int64_t>(std::ldexp(masses[i], kMassBits));
+    left -= whole[i];
+  }
+  // What is left, or too much because the masses sum to 1 up to rounding alone, is a tiny part of the largest mass.
+  *std::ranges::max_element(whole) += left;
+  return whole;
+}
+
+}  // namespace
+
+WholeMasses uniform_masses(std::size_t nx, std::size_t ny) {
+  const std::size_t divisor = std::gcd(nx, ny);
+  return {std::vector<std::int64_t>(nx, static_cast<std::int64_t>(ny / divisor)),
+          std::vector<std::int64_t>(ny, static_cast<std::int64_t>(nx / divisor)),
+          static_cast<std::int64_t>(nx / divisor * ny)};
+}
+
+WholeMasses rounded_masses(std::span<const double> a, std::span<const double> b) {
+  return {rounded(a), rounded(b), std::int64_t{1} << kMassBits};
+}
+
+TransportPlan solve_transport(MatrixView<const double> costs, const WholeMasses& masses) {
+  const std::size_t nx = costs.rows();
+  const std::size_t ny = costs.cols();
+  if (masses.supply.size() != nx || masses.demand.size() != ny) {
+    fail(ErrorCode::shape_mismatch, "{} supplies and {} demands for {} x {} costs", masses.supply.size(),
+         masses.demand.size(), nx, ny);
+  }
+  if (nx > static_cast<std::size_t>(std::numeric_limits<int>::max()) / 2 / ny) {
+    fail(ErrorCode::resource_limit, "{} x {} pairs are more than the network simplex can number", nx, ny);
+  }
+  double largest = 0.0;
+  for (std::size_t i = 0; i < nx; ++i) largest = std::max(largest, *std::ranges::max_element(costs.row(i)));
+  const int bits = std::min(kCostBits, kPotentialBits - static_cast<int>(std::bit_width(nx + ny)));
+  const double to_whole = largest > 0.0 ? std::ldexp(1.0, bits) / largest : 0.0;
+
+  const Graph graph = complete_graph(nx, ny);
+  const auto cost_of = [&](int arc) {
+    const auto k = static_cast<std::size_t>(arc);
+    return costs(k / ny, k % ny);
+  };
+  Simplex simplex(graph);
+  simplex.costMap(
+      read_map<Graph::Arc>([&](const Graph::Arc& arc) { return std::llround(cost_of(Graph::index(arc)) * to_whole); }));
+  simplex.supplyMap(read_map<Graph::Node>([&](const Graph::Node& node) {
+    const auto k = static_cast<std::size_t>(Graph::index(node));
+    return k < nx ? masses.supply[k] : -masses.demand[k - nx];
+  }));
+  if (simplex.run(Simplex::BLOCK_SEARCH) != Simplex::OPTIMAL) {
+    fail(ErrorCode::internal, "the network simplex found no optimal transport between {} and {} points", nx, ny);
+  }
+
+  TransportPlan plan;
+  CompensatedSum cost;
+  for (int arc = 0; arc < graph.arcNum(); ++arc) {
+    const std::int64_t flow = simplex.flow(Graph::arc(arc));
+    if (flow == 0) continue;
+    ++plan.num_arcs;
+    cost.add(static_cast<double>(flow) / static_cast<double>(masses.total) * cost_of(arc));
+  }
+  plan.cost = cost.value();
+  // The plan is optimal for the whole costs, which are off by half a unit at most: no plan is cheaper by more than
+  // twice that.
+  plan.duality_gap = to_whole > 0.0 ? 1.0 / to_whole : 0.0;
+  return plan;
+}
+
+}  // namespace kqd

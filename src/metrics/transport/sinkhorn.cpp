@@ -1,0 +1,293 @@
+#include "metrics/transport/sinkhorn.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "core/fail.hpp"
+#include "core/parameter_values.hpp"
+#include "core/summation.hpp"
+#include "kernel/kernel_traits.hpp"
+#include "metrics/affordable.hpp"
+#include "metrics/data_warnings.hpp"
+#include "metrics/direct_plan.hpp"
+#include "metrics/transport/costs.hpp"
+#include "metrics/transport/entropic.hpp"
+#include "metrics/transport/weights.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::array<ParameterInfo, 3> kParameters = {{
+    {"epsilon", 0, 0, kInfinity, false,
+     "strength of the entropy, in units of the cost; 0: 0.05 times the median pooled cost"},
+    {"iterations", 1000, 1, 1e9, true, "sweeps at most"},
+    {"tolerance", 1e-6, 1e-14, 1, false, "1-norm of the error of the marginals at which a solution is good enough"},
+}};
+
+constexpr double kDefaultEpsilon = 0.05;   // of the median pooled cost (methods D4)
+constexpr double kSmallestEpsilon = 1e-9;  // of the largest cost: below it sweeps move nothing
+constexpr double kScaling = 0.5;           // of lengths, from one epsilon to the next: costs scale by its p-th power
+constexpr std::size_t kMaxSummaryRows = 1000;
+constexpr std::size_t kMaxRows = 20000;  // per sample: two matrices of 3.2 GB
+
+// What a pool says of its costs, from the pairs of at most 1000 of its rows, label-blind.
+struct CostSummary {
+  double median = 0.0;  // of those that are not 0 when more than half are; 1 when all are
+  double mean = 0.0;
+};
+
+CostSummary summarise(const Pool& pool, const CostRule& rule, Seed seed) {
+  const Matrix<double> rows = subsample(pool, kMaxSummaryRows, seed, Purpose::bandwidth_subsample);
+  Matrix<double> costs(rows.rows(), rows.rows());
+  fill_costs(rows, rows, rule, costs, ThreadCount{1});
+  std::vector<double> values;
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    values.insert(values.end(), costs.row(i).begin() + static_cast<std::ptrdiff_t>(i) + 1, costs.row(i).end());
+  }
+  CostSummary summary{.median = 1.0};
+  if (values.empty()) return summary;
+  summary.mean = sum(values) / static_cast<double>(values.size());
+  const auto median = [&] {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return values.size() % 2 == 1 ? *middle : 0.5 * (*middle + *std::max_element(values.begin(), middle));
+  };
+  if (median() <= 0.0) std::erase_if(values, [](double v) { return v <= 0.0; });
+  if (!values.empty()) summary.median = median();
+  return summary;
+}
+
+struct Settings {
+  CostRule costs;
+  EntropicRule rule;
+  CostSummary summary;
+};
+
+Settings settings_for(const Pool& pool, const KqdOptions& options) {
+  const ParameterValues values("sinkhorn", kParameters, options.parameters);
+  if (std::isinf(options.power)) {
+    fail(ErrorCode::invalid_option, "KqdOptions::power = inf, the Sinkhorn divergence needs a finite power");
+  }
+  Settings settings;
+  settings.costs = {.power = options.power, .unit = 1.0};
+  const double largest_cost = std::pow(longest_distance(pool), options.power);
+  if (!std::isfinite(largest_cost)) {
+    fail(ErrorCode::non_finite_value, "costs |x - y|^{} between the pooled points overflow; {}", options.power,
+         kOverflowAdvice);
+  }
+  settings.summary = summarise(pool, settings.costs, options.seed);
+  const double wanted = values.value("epsilon");
+  const double epsilon = wanted > 0.0 ? wanted : kDefaultEpsilon * settings.summary.median;
+  if (!(epsilon >= kSmallestEpsilon * largest_cost) || !std::isfinite(epsilon)) {
+    fail(ErrorCode::invalid_option,
+         "sinkhorn epsilon = {}, needs a finite number >= {:.3g} for costs up to {:.3g}; method wasserstein is the "
+         "limit "
+         "at 0",
+         epsilon, kSmallestEpsilon * largest_cost, largest_cost);
+  }
+  settings.rule = {.epsilon = epsilon,
+                   .tolerance = values.value("tolerance"),
+                   .max_sweeps = values.count("iterations"),
+                   .scaling = std::pow(kScaling, options.power)};
+  return settings;
+}
+
+// Seconds of one thread for all labellings: about a hundred sweeps over the three matrices, and some exponentials.
+double require_affordable_sweeps(const SampleView& x, const SampleView& y, std::size_t num_labellings,
+                                 const KqdOptions& options) {
+  constexpr double kSecondsPerPair = 1.2e-7;
+  const auto nx = static_cast<double>(x.size());
+  const auto ny = static_cast<double>(y.size());
+  if (std::max(x.size(), y.size()) > kMaxRows && !options.allow_quadratic) {
+    fail(ErrorCode::resource_limit,
+         "the Sinkhorn divergence between {} and {} rows keeps two matrices of {:.0f} GB; use --yes-quadratic to run "
+         "it, or a sliced distance",
+         x.size(), y.size(), 8e-9 * std::max(nx, ny) * std::max(nx, ny));
+  }
+  const double seconds = static_cast<double>(num_labellings) * kSecondsPerPair * (nx * ny + 0.5 * (nx * nx + ny * ny));
+  require_affordable_seconds(
+      seconds, options.allow_quadratic,
+      fmt::format("the Sinkhorn divergence between {} and {} rows, once for each of {} labellings", x.size(), y.size(),
+                  num_labellings));
+  return seconds;
+}
+
+// S_eps = OT(P, Q) - OT(P, P)/2 - OT(Q, Q)/2: costs are debiased, not their roots (erratum 8).
+struct Divergence {
+  EntropicTransport cross;
+  EntropicTransport own_x;
+  EntropicTransport own_y;
+
+  [[nodiscard]] double value() const { return cross.value - 0.5 * (own_x.value + own_y.value); }
+  [[nodiscard]] bool converged() const { return cross.converged && own_x.converged && own_y.converged; }
+  [[nodiscard]] double marginal_error() const {
+    return std::max({cross.marginal_error, own_x.marginal_error, own_y.marginal_error});
+  }
+  [[nodiscard]] std::size_t sweeps() const { return std::max({cross.sweeps, own_x.sweeps, own_y.sweeps}); }
+};
+
+// Transport from P to Q, from the potentials of both self-transports or those of epsilon scaling, whichever has the
+// smaller marginal error after a sweep. The first are solutions when P = Q, where sweeps alone would crawl: mass that
+// sits on the wrong side of a gap between groups of points moves by exp(-gap / eps) at a time.
+EntropicTransport solve_from_the_better_start(MatrixView<const double> costs, std::span<const double> a,
+                                              std::span<const double> b, std::span<const double> own_f,
+                                              std::span<const double> own_g, const EntropicRule& rule) {
+  EntropicRule one_sweep = rule;
+  one_sweep.max_sweeps = 1;
+  EntropicTransport start = solve_entropic(costs, a, b, one_sweep, own_f, own_g);
+  if (start.converged || rule.max_sweeps == 1) return start;
+  EntropicTransport scaled = solve_entropic(costs, a, b, one_sweep);
+  if (scaled.marginal_error < start.marginal_error) start = std::move(scaled);
+  return solve_entropic(costs, a, b, rule, start.f, start.g);
+}
+
+KqdResult sinkhorn(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
+  validate(options);
+  validate_pair(x_given, y_given, options.threads);
+  Sample x_storage;
+  Sample y_storage;
+  const SampleView x = without_zero_weights(x_given, x_storage);
+  const SampleView y = without_zero_weights(y_given, y_storage);
+  KqdResult result;
+  warn_about_data(x, y, result.warnings);
+  require_affordable_sweeps(x, y, 1, options);
+  Settings settings = settings_for({x.points, y.points}, options);
+  settings.rule.threads = options.threads;
+  const std::vector<double> a = normalised_weights(x);
+  const std::vector<double> b = normalised_weights(y);
+  const auto costs_between = [&](const SampleView& from, const SampleView& to) {
+    Matrix<double> costs(from.size(), to.size());
+    fill_costs(from.points, to.points, settings.costs, costs, options.threads);
+    return costs;
+  };
+  Divergence found{.cross = {},
+                   .own_x = solve_entropic_self(costs_between(x, x), a, settings.rule),
+                   .own_y = solve_entropic_self(costs_between(y, y), b, settings.rule)};
+  found.cross = solve_from_the_better_start(costs_between(x, y), a, b, found.own_x.f, found.own_y.f, settings.rule);
+  result.statistic = found.value();
+  result.statistic_power = result.statistic;
+  result.details = {{"epsilon", settings.rule.epsilon},
+                    {"transport_cost", found.cross.value},
+                    {"converged", found.converged() ? 1.0 : 0.0},
+                    {"sweeps", static_cast<double>(found.sweeps())},
+                    {"marginal_error", found.marginal_error()}};
+  if (result.statistic >= 0.0) {
+    result.details.push_back({"root", std::pow(result.statistic, 1.0 / options.power)});
+  }
+  if (!found.converged()) {
+    result.warnings.push_back(
+        fmt::format("not converged after {} sweeps: the marginals are off by {:.2g}; take more iterations, a larger "
+                    "epsilon or a larger tolerance",
+                    found.sweeps(), found.marginal_error()));
+  }
+  return result;
+}
+
+// The divergence of one labelling after another. Every labelling starts from the potentials of the pool's transport to
+// itself, never from those of another labelling: a value must be a function of its labelling alone (methods D4).
+class PooledSinkhorn {
+ public:
+  PooledSinkhorn(const TestPool& pool, const Settings& settings, ThreadCount threads)
+      : weights_(pooled_weights(pool)), costs_(pool.rows(), settings.costs, threads), rule_(settings.rule) {
+    if (!costs_.stored()) return;  // labellings start from 0, with epsilon scaled down
+    EntropicRule together = rule_;
+    together.threads = threads;
+    std::vector<std::size_t> all(pool.order.size());
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+    start_ = solve_entropic_self(costs_.all(), weights_at(weights_, all), together);
+  }
+
+  [[nodiscard]] const EntropicTransport& start() const { return start_; }
+
+  [[nodiscard]] double operator()(std::span<const std::size_t> x, std::span<const std::size_t> y) const {
+    // S(P, Q) = S(Q, P), but rows and columns are not updated alike: the group with the first position has the rows.
+    if (y.front() < x.front()) std::swap(x, y);
+    const std::vector<double> a = weights_at(weights_, x);
+    const std::vector<double> b = weights_at(weights_, y);
+    const std::vector<double> f = start_at(x);
+    const std::vector<double> g = start_at(y);
+    const Divergence found{.cross = solve_entropic(costs_between(x, y), a, b, rule_, f, g),
+                           .own_x = solve_entropic_self(costs_between(x, x), a, rule_, f),
+                           .own_y = solve_entropic_self(costs_between(y, y), b, rule_, g)};
+    return found.value();
+  }
+
+ private:
+  [[nodiscard]] Matrix<double> costs_between(std::span<const std::size_t> x, std::span<const std::size_t> y) const {
+    Matrix<double> costs(x.size(), y.size());
+    costs_.block(x, y, costs);
+    return costs;
+  }
+
+  [[nodiscard]] std::vector<double> start_at(std::span<const std::size_t> positions) const {
+    std::vector<double> potentials;
+    if (start_.f.empty()) return potentials;
+    for (const std::size_t i : positions) potentials.push_back(start_.f[i]);
+    return potentials;
+  }
+
+  std::vector<double> weights_;
+  PooledCosts costs_;
+  EntropicRule rule_;
+  EntropicTransport start_;
+};
+
+PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+  PreparedPlan prepared;
+  prepared.expected_seconds = require_affordable_sweeps(pool.x, pool.y, request.num_labellings, options);
+  const Settings settings = settings_for(pool.rows(), options);
+  const auto divergence = std::make_shared<const PooledSinkhorn>(pool, settings, options.threads);
+  prepared.rows = pool.order;
+  prepared.frozen = options;
+  prepared.frozen.parameters["epsilon"] = settings.rule.epsilon;
+  prepared.pooled_scale = settings.summary.mean;
+  prepared.details = {{"epsilon", settings.rule.epsilon}};
+  if (!divergence->start().f.empty() && !divergence->start().converged) {
+    prepared.warnings.push_back(
+        fmt::format("the pool's transport to itself has not converged after {} sweeps, and labellings may not either; "
+                    "the test stays valid, but take more iterations or a larger epsilon",
+                    divergence->start().sweeps));
+  }
+  // Sums of N terms at potentials of the size of the largest cost round by N eps of it. A solution stops within the
+  // tolerance of its marginals: one more sweep would raise the dual by eps KL(a | marginal), and all that are left are
+  // of second order in the tolerance; its first order is taken.
+  const double largest_cost = std::pow(longest_distance(pool.rows()), options.power);
+  const double slack = 4.0 * static_cast<double>(pool.order.size()) * std::numeric_limits<double>::epsilon() *
+                           (largest_cost + settings.rule.epsilon) +
+                       settings.rule.epsilon * settings.rule.tolerance;
+  prepared.plan = std::make_unique<DirectPlan>(
+      prepared.rows.size(),
+      [divergence](std::span<const std::size_t> x, std::span<const std::size_t> y) { return (*divergence)(x, y); },
+      [slack](double) { return slack; });
+  return prepared;
+}
+
+}  // namespace
+
+MethodInfo sinkhorn_method() {
+  return {.id = "sinkhorn",
+          .family = "transport",
+          .summary = "Sinkhorn divergence: entropic transport, debiased",
+          .reports = "the cost S_eps = OT_eps(P,Q) - OT_eps(P,P)/2 - OT_eps(Q,Q)/2, >= 0 for p = 1 and 2; not its root",
+          .cost = "N^2 d + sweeps N^2",
+          .permutation = "no shortcut: sweeps N^2, solved anew",
+          .calibrations = "permutation, sign-flip",
+          .details =
+              "OT_eps = min <pi, C> + eps KL(pi | a x b) with C = |x - y|^p, Euclidean; p finite, by default 1. Solved "
+              "with stabilised matrix scaling and epsilon scaling until the marginals are right to the tolerance; the "
+              "result says whether they are. Between W_p^p (epsilon to 0) and half the energy distance (p = 1) or the "
+              "squared distance of the means (p = 2) as epsilon grows.",
+          .reference = "Genevay et al. (AISTATS 2018); Feydy et al. (AISTATS 2019)",
+          .sign_flip = true,
+          .uses = {.power = true},
+          .parameters = kParameters,
+          .distance = sinkhorn,
+          .prepare = prepare};
+}
+
+}  // namespace kqd
