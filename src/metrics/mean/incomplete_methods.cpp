@@ -13,6 +13,7 @@
 #include "core/summation.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/resolve.hpp"
+#include "metrics/affordable.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/direct_plan.hpp"
 #include "metrics/mean/incomplete_mmd.hpp"
@@ -71,6 +72,32 @@ std::size_t usable_rows(Form form, const SampleView& x, const SampleView& y, std
   return n;
 }
 
+// Rough seconds of one thread for `count` evaluations: four kernel values per pair, as many outside of the pattern, and
+// rows fetched from all over the memory.
+double seconds_of(const PairPattern& pattern, std::size_t dim, std::size_t count) {
+  const auto d = static_cast<double>(dim);
+  const double once = 8.0 * static_cast<double>(pattern.num_pairs()) * (4e-9 + 2e-10 * d) +
+                      static_cast<double>(pattern.num_rows()) * (2e-7 + 2e-9 * d);
+  return once * static_cast<double>(count);
+}
+
+void require_affordable_pairs(Form form, const PairPattern& pattern, std::size_t dim, std::size_t count, bool allowed) {
+  require_affordable_seconds(seconds_of(pattern, dim, count), allowed,
+                             fmt::format("{} over {:.2g} pairs of rows, {} times", id_of(form),
+                                         static_cast<double>(pattern.num_pairs()), count));
+}
+
+// Sign flips keep one number per pair.
+void require_storable_terms(Form form, const PairPattern& pattern, bool allowed) {
+  constexpr double kMaxBytes = 4e9;
+  const double bytes = 8.0 * static_cast<double>(pattern.num_pairs());
+  if (allowed || bytes <= kMaxBytes) return;
+  fail(ErrorCode::resource_limit,
+       "{} keeps the terms of {:.2g} pairs of rows, {:.1f} GB; use --yes-quadratic to run it, fewer subdiagonals or "
+       "smaller blocks",
+       id_of(form), static_cast<double>(pattern.num_pairs()), bytes / 1e9);
+}
+
 std::vector<Detail> details_of(Form form, const PairPattern& pattern) {
   std::vector<Detail> details;
   if (form != Form::lin) {
@@ -94,6 +121,7 @@ Computed compute(Form form, const SampleView& x_given, const SampleView& y_given
   warn_about_data(x_given, y_given, result.warnings);
   const std::size_t n = usable_rows(form, x_given, y_given, result.warnings);
   const PairPattern pattern = pattern_of(form, options.parameters, n);
+  require_affordable_pairs(form, pattern, x_given.dim(), 1, options.allow_quadratic);
   result.kernel = resolve(options.kernel, x_given, y_given, options.bandwidth_rule, options.seed, result.warnings);
   std::vector<std::size_t> x(n);
   std::vector<std::size_t> y(n);
@@ -168,6 +196,10 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   PreparedPlan prepared;
   const std::size_t n = usable_rows(form, pool.x, pool.y, prepared.warnings);
   const PairPattern pattern = pattern_of(form, options.parameters, n);
+  const std::size_t count = request.swaps_only ? 1 : request.num_labellings;
+  require_affordable_pairs(form, pattern, pool.x.dim(), count, options.allow_quadratic);
+  if (request.swaps_only) require_storable_terms(form, pattern, options.allow_quadratic);
+  if (!request.swaps_only) prepared.expected_seconds = seconds_of(pattern, pool.x.dim(), count);
   prepared.frozen = options;
   prepared.frozen.kernel =
       resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings);

@@ -298,6 +298,27 @@ TEST(IncompleteMmd, refuses_what_it_cannot_use) {
                });
 }
 
+// All pairs of many rows: hours of kernel values, or more terms than fit.
+TEST(IncompleteMmd, refuses_patterns_that_take_hours_or_all_memory) {
+  const Sample x{Matrix<double>(60'000, 1, 0.5), {}, {}};
+  const KqdOptions all_pairs = with_gaussian(1, {{"subdiagonals", 59'999}});
+  const TestPool pool = make_test_pool(x, x, Seed{0}, ThreadCount{1});
+  PlanRequest request;
+  request.num_labellings = 1000;
+  try {
+    static_cast<void>(find_method("mmd-multi").prepare(pool, all_pairs, request));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::resource_limit);
+    EXPECT_TRUE(std::string(error.what()).starts_with("mmd-multi over 1.8e+09 pairs of rows, 1000 times takes about"));
+  }
+  request.swaps_only = true;
+  expect_error(ErrorCode::resource_limit,
+               "mmd-multi keeps the terms of 1.8e+09 pairs of rows, 14.4 GB; use --yes-quadratic to run it, fewer "
+               "subdiagonals or smaller blocks",
+               [&] { static_cast<void>(find_method("mmd-multi").prepare(pool, all_pairs, request)); });
+}
+
 // 300 tests of equal normals at level 0.05: Binomial(300, 0.05) is outside of [3, 33] with probability below 1e-4.
 TEST(IncompleteMmd, keeps_the_level_under_both_calibrations) {
   for (const char* id : {"mmd-lin", "mmd-multi", "mmd-block"}) {
