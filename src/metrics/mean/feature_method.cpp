@@ -41,7 +41,13 @@ FeatureDistance distance_by_features(const SampleView& x_given, const SampleView
   const TestPool pool = make_test_pool(x, y, options.seed, options.threads);
   FeatureSetup setup = set_up(pool, options, {});
   const GroupStatistic& statistic = *setup.statistic;
-  const PooledFeatures features(setup.map, pool, setup.rows, statistic.needs_products(), options.threads);
+  // X first, then Y: what the features of a row round to is then the same in equal samples, and their distance is 0.
+  const auto first_y =
+      std::ranges::stable_partition(setup.rows, [&](std::size_t row) { return row < x.size(); }).begin();
+  distance.num_x = static_cast<std::size_t>(first_y - setup.rows.begin());
+  distance.num_y = setup.rows.size() - distance.num_x;
+  const PooledFeatures features(setup.map, pool, setup.rows, statistic.needs_products(), options.threads,
+                                distance.num_x);
   result.statistic = statistic.value(features.observed_x(), features.observed_y(), features);
   result.statistic_power = statistic.is_root() ? result.statistic * result.statistic : result.statistic;
   result.kernel = std::move(setup.frozen.kernel);
@@ -49,9 +55,6 @@ FeatureDistance distance_by_features(const SampleView& x_given, const SampleView
   result.details = std::move(setup.details);
   std::ranges::move(setup.warnings, std::back_inserter(result.warnings));
   distance.num_features = features.num_features();
-  distance.num_x =
-      static_cast<std::size_t>(std::ranges::count_if(setup.rows, [&](std::size_t row) { return row < x.size(); }));
-  distance.num_y = setup.rows.size() - distance.num_x;
   return distance;
 }
 

@@ -186,7 +186,7 @@ FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanR
   setup.num_reference = setup.frozen.directions.reference_points.rows();
   setup.map = features_at(kind, setup.frozen);
   if (!is_hotelling(values)) {
-    setup.statistic = std::make_unique<MeanGap>(GapForm::mean_square);
+    setup.statistic = std::make_unique<MeanGap>(MeanGapForm::mean_square);
     return setup;
   }
   const double ridge = values.value("ridge");

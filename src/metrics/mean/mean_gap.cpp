@@ -39,11 +39,11 @@ double mean_over_pairs(const GroupSums& group, const PooledFeatures& pooled) {
 
 double MeanGap::value(const GroupSums& x, const GroupSums& y, const PooledFeatures& pooled) const {
   switch (form_) {
-    case GapForm::root:
+    case MeanGapForm::root:
       return std::sqrt(squared_gap(x, y));
-    case GapForm::mean_square:
+    case MeanGapForm::mean_square:
       return squared_gap(x, y) / static_cast<double>(x.features.size());
-    case GapForm::unbiased:
+    case MeanGapForm::unbiased:
       break;
   }
   const double across = dot(x.features, y.features) / (x.weight * y.weight);
@@ -62,11 +62,11 @@ double MeanGap::slack(double value, double rounding, const PooledFeatures& poole
   const auto features = static_cast<double>(pooled.num_features());
   const double of_the_norm = (features + 8.0) * eps;  // |gap| is a root of so many squares
   switch (form_) {
-    case GapForm::root:  // a norm moves by no more than its vector
+    case MeanGapForm::root:  // a norm moves by no more than its vector
       return error + of_the_norm * value;
-    case GapForm::mean_square:
+    case MeanGapForm::mean_square:
       return (2.0 * std::sqrt(value * features) * error + error * error) / features + of_the_norm * value;
-    case GapForm::unbiased:
+    case MeanGapForm::unbiased:
       break;
   }
   // Products of two means of size sqrt(q variance), and sums of |psi|^2 over a group, four of each.
@@ -77,11 +77,11 @@ double MeanGap::slack(double value, double rounding, const PooledFeatures& poole
 
 double MeanGap::pooled_scale(const PooledFeatures& pooled) const {
   switch (form_) {
-    case GapForm::root:
+    case MeanGapForm::root:
       return std::sqrt(pooled.variance());
-    case GapForm::mean_square:
+    case MeanGapForm::mean_square:
       return pooled.variance() / static_cast<double>(pooled.num_features());
-    case GapForm::unbiased:
+    case MeanGapForm::unbiased:
       break;
   }
   return pooled.variance();

@@ -4,7 +4,7 @@
 namespace kqd {
 
 /// What is made of the gap between the mean features of two groups.
-enum class GapForm {
+enum class MeanGapForm {
   root,         ///< |gap|: MMD_V of the kernel that the features span
   unbiased,     ///< the U-statistic of its square, signed (methods C1, C3)
   mean_square,  ///< |gap|^2 over the number of features (UME, methods C4)
@@ -13,15 +13,15 @@ enum class GapForm {
 /// The gap between mean features, as a statistic.
 class MeanGap : public GroupStatistic {
  public:
-  explicit MeanGap(GapForm form) : form_(form) {}
+  explicit MeanGap(MeanGapForm form) : form_(form) {}
 
-  [[nodiscard]] bool is_root() const override { return form_ == GapForm::root; }
+  [[nodiscard]] bool is_root() const override { return form_ == MeanGapForm::root; }
   [[nodiscard]] double value(const GroupSums& x, const GroupSums& y, const PooledFeatures& pooled) const override;
   [[nodiscard]] double slack(double value, double rounding, const PooledFeatures& pooled) const override;
   [[nodiscard]] double pooled_scale(const PooledFeatures& pooled) const override;
 
  private:
-  GapForm form_;
+  MeanGapForm form_;
 };
 
 /// How far the gap between mean features may be off when sums are off by `rounding` of their magnitudes.

@@ -75,7 +75,7 @@ FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanR
                              fmt::format("{} with {} landmarks for {} rows", kId, r, rows.size()));
   const Matrix<double> landmarks = given ? std::move(*given) : draw_landmarks(kernel, rows, values, options);
   setup.map = nystrom_features(kernel, landmarks);
-  setup.statistic = std::make_unique<MeanGap>(GapForm::root);
+  setup.statistic = std::make_unique<MeanGap>(MeanGapForm::root);
   setup.rows = pool.order;
   setup.num_reference = r;
   setup.details.push_back({"rank", static_cast<double>(setup.map.count)});

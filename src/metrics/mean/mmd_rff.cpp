@@ -65,7 +65,7 @@ FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanR
   setup.map = fourier_features(draw_frequencies(setup.frozen.kernel, values.count("features"), pool.x.dim(),
                                                 values.count("orthogonal") == 1, options.seed),
                                pooled_mean(pool.rows()));
-  setup.statistic = std::make_unique<MeanGap>(unbiased ? GapForm::unbiased : GapForm::root);
+  setup.statistic = std::make_unique<MeanGap>(unbiased ? MeanGapForm::unbiased : MeanGapForm::root);
   setup.rows = pool.order;
   return setup;
 }

@@ -30,12 +30,14 @@ std::vector<double> values_of(std::span<const CompensatedSum> sums) {
 }  // namespace
 
 PooledFeatures::PooledFeatures(const FeatureMap& map, const TestPool& pool, std::span<const std::size_t> order,
-                               bool products, ThreadCount threads)
+                               bool products, ThreadCount threads, std::size_t second_part)
     : num_products_(products ? kqd::num_products(map.count) : 0),
       weights_(weights_of(pool, order)),
       centre_(map.count),
       terms_(order.size(), kNumScalars + map.count) {
-  fill_terms(map, {pool.x.points, pool.y.points, order}, threads);
+  const Pool rows{pool.x.points, pool.y.points, order};
+  fill_terms(map, rows, 0, second_part, threads);
+  fill_terms(map, rows, second_part, order.size() - second_part, threads);
   centre_features();
 
   std::vector<CompensatedSum> of_x(num_columns());
@@ -57,12 +59,13 @@ PooledFeatures::PooledFeatures(const FeatureMap& map, const TestPool& pool, std:
   std::ranges::transform(x_sums_, y_sums_, total_.begin(), std::plus<>());
 }
 
-void PooledFeatures::fill_terms(const FeatureMap& map, const Pool& rows, ThreadCount threads) {
-  parallel_for_blocks(num_rows(), kFeatureRows, threads, [&](std::size_t begin, std::size_t end) {
-    if (map.count == 0) return;
+void PooledFeatures::fill_terms(const FeatureMap& map, const Pool& rows, std::size_t first, std::size_t count,
+                                ThreadCount threads) {
+  if (map.count == 0) return;
+  parallel_for_blocks(count, kFeatureRows, threads, [&](std::size_t begin, std::size_t end) {
     Matrix<double> block(end - begin, rows.dim());
-    copy_rows(rows, begin, block);
-    map.evaluate(block, terms_.view().row_range(begin, end - begin).column_range(kNumScalars, map.count));
+    copy_rows(rows, first + begin, block);
+    map.evaluate(block, terms_.view().row_range(first + begin, end - begin).column_range(kNumScalars, map.count));
   });
 }
 

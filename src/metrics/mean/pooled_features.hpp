@@ -33,9 +33,10 @@ struct GroupSums {
 class PooledFeatures {
  public:
   /// `order`: position -> row of (X, Y). With `products` sums also cover psi_k psi_l; they are made from the features
-  /// block by block, so memory stays O(N F). Throws Error{non_finite_value}.
+  /// block by block, so memory stays O(N F). Blocks of rows start at position 0 and anew at `second_part`: what a
+  /// product rounds to depends on a row's place in its block. Throws Error{non_finite_value}.
   PooledFeatures(const FeatureMap& map, const TestPool& pool, std::span<const std::size_t> order, bool products,
-                 ThreadCount threads);
+                 ThreadCount threads, std::size_t second_part = 0);
 
   [[nodiscard]] std::size_t num_rows() const { return terms_.rows(); }
   [[nodiscard]] std::size_t num_features() const { return centre_.size(); }
@@ -59,7 +60,7 @@ class PooledFeatures {
   [[nodiscard]] GroupSums as_groups(std::span<const double> columns) const;
 
  private:
-  void fill_terms(const FeatureMap& map, const Pool& rows, ThreadCount threads);
+  void fill_terms(const FeatureMap& map, const Pool& rows, std::size_t first, std::size_t count, ThreadCount threads);
   void centre_features();
 
   std::size_t num_products_;
