@@ -96,15 +96,6 @@ std::shared_ptr<const Directions> draw_gaussian(const Kernel& kernel, const Matr
   return span_directions(kernel, reference, coefficients, options);
 }
 
-Matrix<double> uniform_on_sphere(std::size_t count, std::size_t dim, Seed seed) {
-  Matrix<double> weights(count, dim);
-  for (std::size_t i = 0; i < count; ++i) {
-    RandomStream stream(seed, Purpose::linear_directions, i);
-    for (double& w : weights.row(i)) w = stream.normal();
-  }
-  return weights;
-}
-
 Matrix<double> identity(std::size_t dim) {
   Matrix<double> axes(dim, dim, 0.0);
   for (std::size_t k = 0; k < dim; ++k) axes(k, k) = 1.0;
@@ -207,6 +198,15 @@ void validate(const DirectionOptions& options, std::size_t dim) {
   require_same_number(options);
 }
 
+LinearDirections draw_uniform_directions(std::size_t count, std::size_t dim, Seed seed) {
+  Matrix<double> weights(count, dim);
+  for (std::size_t i = 0; i < count; ++i) {
+    RandomStream stream(seed, Purpose::linear_directions, i);
+    for (double& w : weights.row(i)) w = stream.normal();
+  }
+  return LinearDirections(std::move(weights));
+}
+
 DrawnDirections draw_directions(const Kernel& kernel, const SampleView& x, const SampleView& y,
                                 const DirectionOptions& options, Seed seed) {
   return draw_directions(kernel, Pool{x.points, y.points}, options, seed);
@@ -216,7 +216,8 @@ DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const Di
   validate(options, pool.dim());
   DrawnDirections drawn;
   if (options.family == DirectionFamily::linear) {
-    drawn.directions = std::make_shared<LinearDirections>(uniform_on_sphere(options.num_directions, pool.dim(), seed));
+    drawn.directions =
+        std::make_shared<LinearDirections>(draw_uniform_directions(options.num_directions, pool.dim(), seed));
     return drawn;
   }
   if (options.family == DirectionFamily::axis) {

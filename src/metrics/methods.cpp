@@ -9,6 +9,8 @@
 #include "core/text.hpp"
 #include "metrics/mean/mmd_methods.hpp"
 #include "metrics/quantile/methods.hpp"
+#include "metrics/quantile/supkqd_opt.hpp"
+#include "metrics/transport/sliced_methods.hpp"
 
 namespace kqd {
 namespace {
@@ -16,9 +18,11 @@ namespace {
 // In the order in which users see them, family by family. A new method is one line here.
 const std::vector<MethodInfo>& table() {
   static const std::vector<MethodInfo> kTable = {
-      ekqd_method(), ekqd_centered_method(), supkqd_method(), supkqd_centered_method(),
+      ekqd_method(), ekqd_centered_method(), supkqd_method(), supkqd_centered_method(), supkqd_opt_method(),
 
       mmd_method(),  mmd_v_method(),
+
+      sw_method(),   max_sw_method(),
   };
   return kTable;
 }

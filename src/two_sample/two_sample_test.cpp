@@ -130,6 +130,13 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   validate(test.design, sizes);
   if (options.calibration == Calibration::asymptotic) return asymptotic_test(method, x, y, options);
 
+  if (options.effect_interval && !method.effect_interval) {
+    fail(ErrorCode::invalid_option,
+         "an interval for the effect size is not known for {}: it would be fitted anew to every half-sample; leave "
+         "--effect-interval out",
+         method.id);
+  }
+
   TwoSampleResult result;
   warn_about_data(x, y, result.warnings);
   const TestPool pool = make_test_pool(x, y, statistic.seed, statistic.threads);
