@@ -10,6 +10,7 @@
 #include "metrics/mean/mmd_methods.hpp"
 #include "metrics/quantile/methods.hpp"
 #include "metrics/quantile/supkqd_opt.hpp"
+#include "metrics/transport/gsw_methods.hpp"
 #include "metrics/transport/sliced_methods.hpp"
 
 namespace kqd {
@@ -22,7 +23,7 @@ const std::vector<MethodInfo>& table() {
 
       mmd_method(),  mmd_v_method(),
 
-      sw_method(),   max_sw_method(),
+      sw_method(),   max_sw_method(),        gsw_method(),    max_gsw_method(),
   };
   return kTable;
 }
