@@ -2,7 +2,7 @@
 
 import pytest
 
-METHODS = "ekqd, ekqd-centered, supkqd, supkqd-centered, mmd, mmd-v"
+METHODS = "ekqd, ekqd-centered, supkqd, supkqd-centered, supkqd-opt, mmd, mmd-v, sw, max-sw, gsw, max-gsw"
 KERNELS = ("gaussian, laplace, matern12, matern32, matern52, rq, imq, linear, polynomial, normalised-polynomial, "
            "energy")
 WEIGHTINGS = "uniform, triangle, reverse-triangle, slope-up, slope-down, interval, beta, atom"
