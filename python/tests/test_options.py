@@ -99,7 +99,8 @@ def test_an_infinite_power_takes_the_largest_gap():
 
 @pytest.mark.parametrize("options, sentence", [
     (dict(method="ekdq"), 'method "ekdq" is unknown, expected one of '
-                          "ekqd, ekqd-centered, supkqd, supkqd-centered, supkqd-opt, mmd, mmd-v, sw, max-sw, gsw, max-gsw; did you mean ekqd?"),
+                          "ekqd, ekqd-centered, supkqd, supkqd-centered, supkqd-opt, mmd, mmd-v, sw, max-sw, gsw, "
+                          "max-gsw; did you mean ekqd?"),
     (dict(kernel="gausian"), 'kernel "gausian" is unknown, expected one of gaussian, laplace, matern12, matern32, '
                              "matern52, rq, imq, linear, polynomial, normalised-polynomial, energy; "
                              "did you mean gaussian?"),

@@ -193,6 +193,7 @@ TEST(Discrepancies, of_a_large_sample_with_itself_are_zero) {
           for (std::size_t i = 0; i < rows; ++i) x.weights.push_back(source.uniform());
         }
         for (const auto& method : distances_between_samples()) {
+          if (method.id == "max-gsw" && dim == 40) continue;  // 11480 monomials: the same code, many seconds
           EXPECT_EQ(method.distance(x, x, {}).statistic, 0.0) << method.id << rows;
         }
       }

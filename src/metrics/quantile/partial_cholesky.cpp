@@ -48,7 +48,8 @@ PartialCholesky partial_cholesky(const Kernel& kernel, MatrixView<const double> 
       const auto values = column.view().row_range(blocks[b], rows);
       kernel_column.evaluate(points.row_range(blocks[b], rows), values);
       if (rank == 0) return;
-      gemm(-1.0, known.row_range(blocks[b], rows), Op::none, known.row_range(pivot, 1), Op::transpose, 1.0, values);
+      gemv(-1.0, known.row_range(blocks[b], rows), Op::none, known.row(pivot), 1.0,
+           column.values().subspan(blocks[b], rows));
     });
     const double square = column(pivot, 0);
     rest[pivot] = 0.0;

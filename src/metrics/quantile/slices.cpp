@@ -21,12 +21,10 @@ std::vector<std::size_t> row_blocks(std::size_t first, std::size_t total) {
 }
 
 void FeatureSlices::evaluate(std::span<const double> w, std::span<double> values) const {
-  const MatrixView<const double> direction(w.data(), 1, w.size());
   Matrix<double> scratch;
   for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) {
-    const std::size_t rows = blocks_[b + 1] - blocks_[b];
-    gemm(1.0, direction, Op::none, features(blocks_[b], blocks_[b + 1], scratch), Op::transpose, 0.0,
-         MatrixView<double>(values.data() + blocks_[b], 1, rows));
+    const auto block = features(blocks_[b], blocks_[b + 1], scratch);
+    gemv(1.0, block, Op::none, w, 0.0, values.subspan(blocks_[b], block.rows()));
   }
 }
 
@@ -34,10 +32,8 @@ void FeatureSlices::pull_back(std::span<const double> /*w*/, std::span<const dou
                               std::span<const double> slopes, std::span<double> gradient) const {
   Matrix<double> scratch;
   for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) {
-    const std::size_t rows = blocks_[b + 1] - blocks_[b];
-    gemm(1.0, MatrixView<const double>(slopes.data() + blocks_[b], 1, rows), Op::none,
-         features(blocks_[b], blocks_[b + 1], scratch), Op::none, b == 0 ? 0.0 : 1.0,
-         MatrixView<double>(gradient.data(), 1, gradient.size()));
+    const auto block = features(blocks_[b], blocks_[b + 1], scratch);
+    gemv(1.0, block, Op::transpose, slopes.subspan(blocks_[b], block.rows()), b == 0 ? 0.0 : 1.0, gradient);
   }
 }
 
