@@ -160,7 +160,7 @@ def distance(
         method=method,
         kernel=found.kernel if info.uses_kernel else None,
         bandwidth=found.bandwidth if info.uses_kernel else None,
-        directions=options.directions if directed else None,
+        directions=(info.directions or options.directions) if directed else None,
         n_directions=found.n_directions,
         n_reference=found.n_reference,
         reference=options.reference if found.n_reference else None,

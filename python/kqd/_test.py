@@ -192,7 +192,7 @@ compat, rng, workers, allow_quadratic, **parameters
         method=method,
         kernel=found.kernel if info.uses_kernel else None,
         bandwidth=found.bandwidth if info.uses_kernel else None,
-        directions=statistic.directions if directed else None,
+        directions=(info.directions or statistic.directions) if directed else None,
         n_directions=found.n_directions,
         n_reference=found.n_reference,
         n_set_aside=found.n_set_aside,

@@ -50,6 +50,17 @@ void gemm(float alpha, MatrixView<const float> a, Op op_a, MatrixView<const floa
   gemm_any<float>(alpha, a, op_a, b, op_b, beta, c);
 }
 
+void gemv(double alpha, MatrixView<const double> a, Op op, std::span<const double> x, double beta,
+          std::span<double> y) {
+  KQD_ASSERT((op == Op::none ? a.cols() : a.rows()) == x.size());
+  KQD_ASSERT((op == Op::none ? a.rows() : a.cols()) == y.size());
+  if (y.empty()) return;
+  use_one_blas_thread();
+  const auto size = [](std::size_t n) { return static_cast<blasint>(n); };
+  cblas_dgemv(CblasRowMajor, op == Op::none ? CblasNoTrans : CblasTrans, size(a.rows()), size(a.cols()), alpha,
+              a.data(), size(a.row_stride()), x.data(), 1, beta, y.data(), 1);
+}
+
 const char* blas_core_name() {
   return openblas_get_corename();
 }

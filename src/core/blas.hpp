@@ -1,4 +1,6 @@
 #pragma once
+#include <span>
+
 #include "kqd/core/matrix_view.hpp"
 
 namespace kqd {
@@ -13,6 +15,10 @@ void gemm(double alpha, MatrixView<const double> a, Op op_a, MatrixView<const do
           MatrixView<double> c);
 void gemm(float alpha, MatrixView<const float> a, Op op_a, MatrixView<const float> b, Op op_b, float beta,
           MatrixView<float> c);
+
+/// y = alpha op(a) x + beta y, on the calling thread. A product with one vector reads `a` once, where gemm() would
+/// first copy it into tiles.
+void gemv(double alpha, MatrixView<const double> a, Op op, std::span<const double> x, double beta, std::span<double> y);
 
 /// The kernel set OpenBLAS chose for this CPU, such as "Zen".
 [[nodiscard]] const char* blas_core_name();

@@ -165,15 +165,6 @@ DrawnDirections draw_principal(const Kernel& kernel, const Pool& pool, const Dir
   return drawn;
 }
 
-Matrix<double> uniform_on_sphere(std::size_t count, std::size_t dim, Seed seed) {
-  Matrix<double> weights(count, dim);
-  for (std::size_t i = 0; i < count; ++i) {
-    RandomStream stream(seed, Purpose::linear_directions, i);
-    for (double& w : weights.row(i)) w = stream.normal();
-  }
-  return weights;
-}
-
 Matrix<double> identity(std::size_t dim) {
   Matrix<double> axes(dim, dim, 0.0);
   for (std::size_t k = 0; k < dim; ++k) axes(k, k) = 1.0;
@@ -276,6 +267,15 @@ void validate(const DirectionOptions& options, std::size_t dim) {
   require_same_number(options);
 }
 
+LinearDirections draw_uniform_directions(std::size_t count, std::size_t dim, Seed seed) {
+  Matrix<double> weights(count, dim);
+  for (std::size_t i = 0; i < count; ++i) {
+    RandomStream stream(seed, Purpose::linear_directions, i);
+    for (double& w : weights.row(i)) w = stream.normal();
+  }
+  return LinearDirections(std::move(weights));
+}
+
 DrawnDirections draw_directions(const Kernel& kernel, const SampleView& x, const SampleView& y,
                                 const DirectionOptions& options, Seed seed) {
   return draw_directions(kernel, Pool{x.points, y.points}, options, seed);
@@ -285,7 +285,8 @@ DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const Di
   validate(options, pool.dim());
   DrawnDirections drawn;
   if (options.family == DirectionFamily::linear) {
-    drawn.directions = std::make_shared<LinearDirections>(uniform_on_sphere(options.num_directions, pool.dim(), seed));
+    drawn.directions =
+        std::make_shared<LinearDirections>(draw_uniform_directions(options.num_directions, pool.dim(), seed));
     return drawn;
   }
   if (options.family == DirectionFamily::axis) {

@@ -20,6 +20,9 @@ struct ReferencePoints {
 [[nodiscard]] DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const DirectionOptions& options,
                                               Seed seed);
 
+/// `count` directions of R^dim, uniform on the sphere; direction i comes from a stream of its own.
+[[nodiscard]] LinearDirections draw_uniform_directions(std::size_t count, std::size_t dim, Seed seed);
+
 /// Per column of the pool: the median, and the interquartile range with fallbacks 1.349 * 1.4826 * MAD, then
 /// 1.349 * sd, then 0. Above 32768 rows from a label-blind random subsample of that many.
 struct ColumnScale {

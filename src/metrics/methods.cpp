@@ -18,8 +18,11 @@
 #include "metrics/other/kce.hpp"
 #include "metrics/other/kmedian.hpp"
 #include "metrics/quantile/methods.hpp"
+#include "metrics/quantile/supkqd_opt.hpp"
 #include "metrics/transport/energy.hpp"
+#include "metrics/transport/gsw_methods.hpp"
 #include "metrics/transport/sinkhorn.hpp"
+#include "metrics/transport/sliced_methods.hpp"
 #include "metrics/transport/wasserstein.hpp"
 
 namespace kqd {
@@ -33,6 +36,7 @@ const std::vector<MethodInfo>& table() {
       ekqd_centered_method(),
       supkqd_method(),
       supkqd_centered_method(),
+      supkqd_opt_method(),
       adaptive_method(),
 
       mmd_method(),
@@ -49,6 +53,10 @@ const std::vector<MethodInfo>& table() {
       monk_method(),
 
       wasserstein_method(),
+      sw_method(),
+      max_sw_method(),
+      gsw_method(),
+      max_gsw_method(),
       sinkhorn_method(),
       energy_method(),
 

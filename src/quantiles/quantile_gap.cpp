@@ -48,36 +48,60 @@ bool same_level(double a, double b) {
   return a == b || (std::max(a, b) < 1.0 && std::abs(a - b) <= kRounding * std::max(a, b));
 }
 
-template <class Consume>
-void walk_weighted_pieces(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights,
-                          const Consume& consume) {
+// Calls visit(i, j, mass) for every piece: x_(i) stands against y_(j) over levels of that mass.
+template <class Visit>
+void visit_weighted_pieces(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights,
+                           const Visit& visit) {
   const auto level_up_to = [](const QuantileFunction& q, std::size_t i) {
     if (!q.cumulative.empty()) return q.cumulative[i];
     return i + 1 == q.values.size() ? 1.0 : static_cast<double>(i + 1) / static_cast<double>(q.values.size());
   };
-  std::array<double, kPiecesPerBlock> xs;
-  std::array<double, kPiecesPerBlock> ys;
-  std::array<double, kPiecesPerBlock> masses;
   std::size_t i = 0;
   std::size_t j = 0;
-  std::size_t count = 0;
   double below = 0.0;
   while (i < x.values.size() && j < y.values.size()) {
     const double x_level = level_up_to(x, i);
     const double y_level = level_up_to(y, j);
     const double up_to = weights.cdf(std::min(x_level, y_level));
-    xs[count] = x.values[i];
-    ys[count] = y.values[j];
-    masses[count] = std::max(0.0, up_to - below);
+    visit(i, j, std::max(0.0, up_to - below));
     below = std::max(below, up_to);
     const bool both_move = same_level(x_level, y_level);
     if (both_move || x_level < y_level) ++i;
     if (both_move || y_level < x_level) ++j;
+  }
+}
+
+// The same for equally weighted samples.
+template <class Visit>
+void visit_pieces(const LevelGrid& grid, const Visit& visit) {
+  const auto masses = grid.masses();
+  const double unit_mass = 1.0 / static_cast<double>(grid.num_pieces());
+  std::size_t i = 0;
+  std::size_t j = 0;
+  for (std::size_t k = 0; k < grid.num_pieces(); ++k) {
+    visit(i, j, masses.empty() ? unit_mass : masses[k]);
+    const unsigned step = grid.aligned() ? 3U : grid.steps()[k];
+    i += step & 1U;
+    j += step >> 1U;
+  }
+}
+
+template <class Consume>
+void walk_weighted_pieces(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights,
+                          const Consume& consume) {
+  std::array<double, kPiecesPerBlock> xs;
+  std::array<double, kPiecesPerBlock> ys;
+  std::array<double, kPiecesPerBlock> masses;
+  std::size_t count = 0;
+  visit_weighted_pieces(x, y, weights, [&](std::size_t i, std::size_t j, double mass) {
+    xs[count] = x.values[i];
+    ys[count] = y.values[j];
+    masses[count] = mass;
     if (++count == kPiecesPerBlock) {
       consume(std::span<const double>(xs), std::span<const double>(ys), std::span<const double>(masses));
       count = 0;
     }
-  }
+  });
   if (count > 0) {
     consume(std::span<const double>(xs).first(count), std::span<const double>(ys).first(count),
             std::span<const double>(masses).first(count));
@@ -109,6 +133,46 @@ double integrate(const Walk& walk, double unit_mass, double p, GapForm form) {
   rule.scale = largest();
   if (rule.scale == 0.0 || std::isinf(rule.scale)) return rule.scale;
   return rule.scale * root(total());
+}
+
+// tau and its slopes from any visit of pieces. With M the largest gap, tau = M (sum m (|D|/M)^p)^(1/p), so that no
+// power leaves the range of doubles, and d tau / d D = m (|D|/tau)^(p-1) sign D.
+template <class VisitAll>
+double slopes(const VisitAll& visit_all, std::span<const double> x, std::span<const double> y, double p,
+              std::span<double> x_slopes, std::span<double> y_slopes) {
+  std::ranges::fill(x_slopes, 0.0);
+  std::ranges::fill(y_slopes, 0.0);
+  double largest = 0.0;
+  std::size_t largest_i = 0;
+  std::size_t largest_j = 0;
+  visit_all([&](std::size_t i, std::size_t j, double mass) {
+    const double gap = std::abs(x[i] - y[j]);
+    if (!(mass > 0.0) || !(gap > largest)) return;
+    largest = gap;
+    largest_i = i;
+    largest_j = j;
+  });
+  if (!(largest > 0.0) || std::isinf(largest)) return largest;
+  if (std::isinf(p)) {
+    x_slopes[largest_i] = std::copysign(1.0, x[largest_i] - y[largest_j]);
+    y_slopes[largest_j] = -x_slopes[largest_i];
+    return largest;
+  }
+  CompensatedSum total;
+  visit_all([&](std::size_t i, std::size_t j, double mass) {
+    const double gap = std::abs(x[i] - y[j]) / largest;
+    total.add(mass * (p == 1.0 ? gap : p == 2.0 ? gap * gap : std::pow(gap, p)));
+  });
+  const double tau = largest * (p == 2.0 ? std::sqrt(total.value()) : std::pow(total.value(), 1.0 / p));
+  visit_all([&](std::size_t i, std::size_t j, double mass) {
+    const double gap = x[i] - y[j];
+    if (gap == 0.0) return;
+    const double size = std::abs(gap) / tau;
+    const double slope = std::copysign(mass * (p == 1.0 ? 1.0 : p == 2.0 ? size : std::pow(size, p - 1.0)), gap);
+    x_slopes[i] += slope;
+    y_slopes[j] -= slope;
+  });
+  return tau;
 }
 
 }  // namespace
@@ -180,6 +244,18 @@ double quantile_gap(std::span<const double> x_sorted, std::span<const double> y_
 double quantile_gap(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights, Power power,
                     GapForm form) {
   return integrate([&](const auto& consume) { walk_weighted_pieces(x, y, weights, consume); }, 1.0, power.value, form);
+}
+
+double gap_slopes(std::span<const double> x, std::span<const double> y, const LevelGrid& grid, Power power,
+                  std::span<double> x_slopes, std::span<double> y_slopes) {
+  KQD_ASSERT(x.size() == grid.nx() && y.size() == grid.ny());
+  return slopes([&](const auto& visit) { visit_pieces(grid, visit); }, x, y, power.value, x_slopes, y_slopes);
+}
+
+double gap_slopes(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights, Power power,
+                  std::span<double> x_slopes, std::span<double> y_slopes) {
+  return slopes([&](const auto& visit) { visit_weighted_pieces(x, y, weights, visit); }, x.values, y.values,
+                power.value, x_slopes, y_slopes);
 }
 
 }  // namespace kqd

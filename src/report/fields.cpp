@@ -42,9 +42,14 @@ std::string kernel_phrase(const Made& made) {
                      needs_bandwidth(made.options.kernel) ? " (median rule)" : "");
 }
 
+std::string directions_word(const Made& made) {
+  return made.method.directions.empty() ? to_string(made.options.directions.family)
+                                        : std::string(made.method.directions);
+}
+
 std::string directions_phrase(const Made& made) {
   const DirectionOptions& directions = made.options.directions;
-  std::string text = fmt::format("{} {}", made.num_directions, to_string(directions.family));
+  std::string text = fmt::format("{} {}", made.num_directions, directions_word(made));
   if (directions.family == DirectionFamily::principal) {
     text += fmt::format(", through {} pooled rows as landmarks", made.num_reference);
   } else if (directions.family == DirectionFamily::mixed) {
@@ -97,7 +102,7 @@ void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const 
   const bool kernel = made.method.uses.kernel;
   json["kernel"] = kernel ? Json(to_string(made.kernel)) : Json(nullptr);
   json["bandwidth"] = kernel && bandwidth ? Json(*bandwidth) : Json(nullptr);
-  json["directions"] = directed ? Json(to_string(options.directions.family)) : Json(nullptr);
+  json["directions"] = directed ? Json(directions_word(made)) : Json(nullptr);
   json["num_directions"] = made.num_directions;
   json["num_reference"] = made.num_reference;
   json["n_set_aside"] = made.num_set_aside;

@@ -195,9 +195,6 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
     result.per_direction = plan->per_direction(observed, 0, statistic.threads);
   }
   if (options.effect_interval && prepared.pooled_scale > 0.0) {
-    if (!result.configurations.empty()) {
-      fail(ErrorCode::invalid_option, "an interval for the effect size is not known for {}, use ekqd", method.id);
-    }
     const EffectEstimate estimate{result.effect_size, result.test.permutation_mean, prepared.pooled_scale};
     result.effect_interval = effect_interval(method, prepared.frozen, x, y, estimate, test.confidence);
   }

@@ -98,7 +98,7 @@ BAD_TEST_SETTINGS = [
     ("a.csv b.csv --design paired:a", f"--design paired:a: {DESIGNS}"),
     ("a.csv b.csv --design blocs:g", f"--design blocs:g: {DESIGNS}; did you mean blocks?"),
     ("a.csv b.csv --calibration permutatoin",
-     'calibration "permutatoin" is unknown, expected one of permutation, sign-flip; did you mean permutation?'),
+     'calibration "permutatoin" is unknown, expected one of permutation, sign-flip, asymptotic; did you mean permutation?'),
     ("a.csv b.csv --early-stop=beting",
      'early-stop "beting" is unknown, expected one of none, besag-clifford, betting; did you mean betting?'),
     ("a.csv b.csv --set-aside maybe", "--set-aside maybe: expected yes or no"),

@@ -202,6 +202,7 @@ TEST(Discrepancies, of_a_large_sample_with_itself_are_zero) {
         }
         for (const auto& method : distances_between_samples(rows, KernelFamily::gaussian)) {
           if (weighted && !test::takes_weights(method)) continue;
+          if (method.id == "max-gsw" && dim == 40) continue;  // 11480 monomials: the same code, many seconds
           EXPECT_EQ(method.distance(x, x, {}).statistic, 0.0) << method.id << rows;
         }
       }

@@ -31,16 +31,17 @@ struct AsymptoticResult {
 
 /// One way of comparing two samples, as `kqd methods` lists it.
 struct MethodInfo {
-  std::string_view id;            ///< as in --method
-  std::string_view family;        ///< "kernel quantiles", ...
-  std::string_view summary;       ///< one line
-  std::string_view reports;       ///< what the number is: a root, a power, a signed estimate
-  std::string_view cost;          ///< cost class of one evaluation
-  std::string_view permutation;   ///< what one more labelling costs once the pool is prepared
-  std::string_view calibrations;  ///< valid ways to a p-value
-  std::string_view details;       ///< a paragraph: the formula, the defaults, its own flags
-  std::string_view reference;     ///< where it comes from
-  bool sign_flip = false;         ///< may be calibrated by swaps within pairs of rows
+  std::string_view id;               ///< as in --method
+  std::string_view family;           ///< "kernel quantiles", ...
+  std::string_view summary;          ///< one line
+  std::string_view reports;          ///< what the number is: a root, a power, a signed estimate
+  std::string_view cost;             ///< cost class of one evaluation
+  std::string_view permutation;      ///< what one more labelling costs once the pool is prepared
+  std::string_view calibrations;     ///< valid ways to a p-value
+  std::string_view details;          ///< a paragraph: the formula, the defaults, its own flags
+  std::string_view reference;        ///< where it comes from
+  bool sign_flip = false;            ///< may be calibrated by swaps within pairs of rows
+  std::string_view directions = {};  ///< the word for its directions, when it has its own and asks for no family
   MethodUses uses = {};
   std::span<const ParameterInfo> parameters = {};  ///< its own, besides the common options
 

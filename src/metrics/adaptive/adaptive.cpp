@@ -122,6 +122,7 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   const ParameterValues parameters("adaptive", kParameters, options.parameters);
   // The effect size is that of e-KQD along Gaussian directions, which shares no rows with anything: no row leaves.
   PreparedPlan prepared = prepare_kqd(pool, options, request, Over::mean, false);
+  prepared.no_interval = "an aggregate has no distance of its own; use ekqd";
   prepared.num_directions = 0;
   prepared.num_reference = 0;
   prepared.aggregate.rule = kCombineRules[parameters.count("combine")];

@@ -85,6 +85,7 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
     fail(ErrorCode::invalid_weights, "aggregated MMD tests take no weights; use mmd or adaptive");
   }
   PreparedPlan prepared = prepare_mmd(pool, options, request, MmdEstimate::u);
+  prepared.no_interval = "an aggregate has no distance of its own; use mmd";
   const bool fuse = sharpness > 0.0;
   prepared.aggregate.rule = fuse ? Aggregation::fuse : Aggregation::two_layer;
   const auto n = static_cast<double>(std::min(pool.x.size(), pool.y.size()));

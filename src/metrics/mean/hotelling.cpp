@@ -99,7 +99,7 @@ double Hotelling::slack(double value, double rounding, const PooledFeatures& poo
   // times the latter, hence c z' (scatter)^-1 z <= c a_max T and this is below their smallest eigenvalue:
   const GroupSums x = pooled.observed_x();
   const GroupSums y = pooled.observed_y();
-  const auto [a_min, a_max] = std::minmax(scatter_factor(x), scatter_factor(y));
+  const auto [a_min, a_max] = std::minmax({scatter_factor(x), scatter_factor(y)});
   const double total = x.weight + y.weight;
   const double c = x.weight * y.weight / total;
   const double kappa = x.squared_shares() + y.squared_shares();

@@ -13,6 +13,7 @@
 #include "metrics/affordable.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/mean/mean_embedding.hpp"
+#include "metrics/quantile/along_directions.hpp"
 #include "metrics/quantile/over_directions.hpp"
 #include "quantiles/quantile_gap.hpp"
 #include "quantiles/sorted_projections.hpp"
@@ -169,19 +170,35 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
       constant.size() > shown ? ", ..." : ""));
 }
 
+CheckedSamples::CheckedSamples(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options,
+                               std::vector<std::string>& warnings) {
+  validate(options);
+  validate_pair(x_given, y_given, options.threads);
+  x = without_zero_weights(x_given, x_storage_);
+  y = without_zero_weights(y_given, y_storage_);
+  warn_about_data(x, y, warnings);
+}
+
+void measure_along(KqdResult& result, const Directions& directions, const SampleView& x, const SampleView& y,
+                   const KqdOptions& options, Over over) {
+  result.kernel = directions.kernel().spec();
+  result.num_directions = directions.count();
+  DirectionGaps gaps = direction_gaps(x, y, directions, options, result.mmd_squared);
+  result.per_direction = std::move(gaps.tau);
+  if (gaps.num_flat > 0) {
+    result.warnings.push_back(flat_directions_warning(gaps.num_flat, result.num_directions, result.kernel));
+  }
+  summarise(result, over, options.power);
+}
+
 namespace {
 
 KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options, Over over,
                       bool centered) {
-  validate(options);
-  validate_pair(x_given, y_given, options.threads);
-  Sample x_storage;
-  Sample y_storage;
-  const SampleView x = without_zero_weights(x_given, x_storage);
-  const SampleView y = without_zero_weights(y_given, y_storage);
-
   KqdResult result;
-  warn_about_data(x, y, result.warnings);
+  const CheckedSamples samples(x_given, y_given, options, result.warnings);
+  const SampleView& x = samples.x;
+  const SampleView& y = samples.y;
   // Linear and axis directions have a kernel of their own: no bandwidth is looked for, or warned about.
   const DirectionFamily family = options.directions.family;
   const bool kernel_matters = family != DirectionFamily::linear && family != DirectionFamily::axis;
@@ -190,8 +207,6 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
                           : parse_kernel("linear"));
   DrawnDirections drawn = draw_directions(kernel, x, y, options.directions, options.seed);
   std::ranges::move(drawn.warnings, std::back_inserter(result.warnings));
-  result.kernel = drawn.directions->kernel().spec();
-  result.num_directions = drawn.directions->count();
   result.num_reference = drawn.num_reference;
   if (centered) {
     if (!options.directions.normalise) {
@@ -201,12 +216,7 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
     require_affordable(x.size() + y.size(), x.dim(), options.allow_quadratic, "the MMD of the centered discrepancy");
     result.mmd_squared = mmd_v_squared(drawn.directions->kernel(), x, y, options.threads);
   }
-  DirectionGaps gaps = direction_gaps(x, y, *drawn.directions, options, result.mmd_squared);
-  result.per_direction = std::move(gaps.tau);
-  if (gaps.num_flat > 0) {
-    result.warnings.push_back(flat_directions_warning(gaps.num_flat, result.num_directions, result.kernel));
-  }
-  summarise(result, over, options.power);
+  measure_along(result, *drawn.directions, x, y, options, over);
   return result;
 }
 

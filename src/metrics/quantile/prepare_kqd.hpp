@@ -1,4 +1,5 @@
 #pragma once
+#include "kqd/directions/directions.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "metrics/quantile/over_directions.hpp"
 #include "metrics/test_pool.hpp"
@@ -10,5 +11,10 @@ namespace kqd {
 /// binds them to. Throws Error{invalid_option} for the balanced reference measure, which depends on the labels.
 [[nodiscard]] PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
                                        Over over, bool centered);
+
+/// Prepares e-KQD or sup-KQD along directions that are there already, for the rows `rows` of (X, Y) in label-blind
+/// order. The directions must not depend on the labels of those rows.
+[[nodiscard]] PreparedPlan prepare_along(const Directions& directions, const TestPool& pool,
+                                         std::vector<std::size_t> rows, const KqdOptions& options, Over over);
 
 }  // namespace kqd

@@ -128,5 +128,36 @@ TEST(Blas, names_the_kernels_it_chose) {
   EXPECT_FALSE(std::string(blas_core_name()).empty());
 }
 
+// k products and their sum, alpha, beta and one more sum, as above.
+TEST(Gemv, agrees_with_the_double_loop) {
+  test::Source source(6);
+  for (const auto& [rows, cols] : {std::pair{1UL, 1UL}, {3UL, 7UL}, {256UL, 33UL}, {17UL, 300UL}}) {
+    for (const Op op : {Op::none, Op::transpose}) {
+      for (const auto& [alpha, beta] : {std::pair{1.0, 0.0}, {-0.7, 1.3}}) {
+        const Framed<double> a(rows, cols, 3, source);
+        const std::size_t inner = op == Op::none ? cols : rows;
+        std::vector<double> x(inner), y(op == Op::none ? rows : cols);
+        for (double& v : x) v = source.normal();
+        for (double& v : y) v = source.normal();
+        const std::vector<double> before = y;
+        gemv(alpha, a.read(), op, x, beta, y);
+        for (std::size_t i = 0; i < y.size(); ++i) {
+          Real product = 0;
+          Real size = 0;
+          for (std::size_t k = 0; k < inner; ++k) {
+            const Real term = element(a.read(), op, i, k) * x[k];
+            product += term;
+            size += std::abs(term);
+          }
+          const Real own = beta * Real{before[i]};
+          ASSERT_TRUE(
+              test::within(y[i], alpha * product + own,
+                           test::roundings(static_cast<double>(inner + 3)) * (std::abs(alpha) * size + std::abs(own))));
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kqd

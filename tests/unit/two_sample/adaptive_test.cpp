@@ -265,7 +265,8 @@ TEST(AdaptiveTest, refuses_what_it_cannot_do_in_a_sentence) {
                      [&] { static_cast<void>(distance("adaptive", x, y)); });
   TwoSampleOptions interval = adaptive();
   interval.effect_interval = true;
-  test::expect_error(ErrorCode::invalid_option, "an interval for the effect size is not known for adaptive, use ekqd",
+  test::expect_error(ErrorCode::invalid_option,
+                     "adaptive has no interval for the effect size: an aggregate has no distance of its own; use ekqd",
                      [&] { static_cast<void>(two_sample_test(x, y, interval)); });
   TwoSampleOptions weighted = adaptive();
   weighted.method = "mmd-fuse";

@@ -1,0 +1,114 @@
+#include "metrics/quantile/gap_objective.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/fail.hpp"
+#include "core/summation.hpp"
+#include "kernel/kernel_traits.hpp"
+#include "quantiles/sort.hpp"
+#include "quantiles/weighted_quantiles.hpp"
+
+namespace kqd {
+
+GapProblem::GapProblem(const Slices& slices_in, std::span<const std::size_t> x_in, std::span<const std::size_t> y_in,
+                       std::span<const double> weights_in, const KqdOptions& options)
+    : slices(slices_in),
+      x(x_in),
+      y(y_in),
+      weights(weights_in),
+      weighting(options.weighting),
+      power{options.power},
+      signed_weights(slices_in.num_points(), 0.0) {
+  if (weights.empty()) {
+    grid.emplace(x.size(), y.size(), weighting, options.point_evaluated_levels);
+  } else if (options.point_evaluated_levels) {
+    fail(ErrorCode::invalid_option, "point-evaluated level weights need samples without row weights");
+  }
+  const auto set_signed = [&](std::span<const std::size_t> group, double sign) {
+    CompensatedSum total;
+    for (const std::size_t i : group) total.add(weights.empty() ? 1.0 : weights[i]);
+    for (const std::size_t i : group) signed_weights[i] = sign * (weights.empty() ? 1.0 : weights[i]) / total.value();
+  };
+  set_signed(x, 1.0);
+  set_signed(y, -1.0);
+}
+
+GapObjective::GapObjective(const GapProblem& problem)
+    : problem_(problem), values_(problem.slices.num_points()), slopes_(values_.size()) {
+  for (const auto& [group, positions] : {std::pair{&x_, problem.x}, std::pair{&y_, problem.y}}) {
+    group->positions = positions;
+    group->values.resize(positions.size());
+    group->order.resize(positions.size());
+    group->ordered.resize(positions.size());
+    group->slopes.resize(positions.size());
+  }
+}
+
+void GapObjective::evaluate(std::span<const double> w) {
+  problem_.slices.evaluate(w, values_);
+  if (!std::ranges::all_of(values_, [](double v) { return std::isfinite(v); })) {
+    fail(ErrorCode::non_finite_value, "values along a direction overflow on this data; {}", kOverflowAdvice);
+  }
+  gather(x_);
+  gather(y_);
+}
+
+void GapObjective::gather(Group& group) const {
+  for (std::size_t k = 0; k < group.values.size(); ++k) group.values[k] = values_[group.positions[k]];
+}
+
+void GapObjective::find_order(Group& group) const {
+  argsort(group.values, group.order);
+  if (problem_.weights.empty()) return;
+  WeightedQuantiles quantiles;
+  for (const std::uint32_t k : group.order) quantiles.add(group.values[k], problem_.weights[group.positions[k]]);
+  const auto cumulative = quantiles.function().cumulative;
+  group.cumulative.assign(cumulative.begin(), cumulative.end());
+}
+
+double GapObjective::value(std::span<const double> w) {
+  evaluate(w);
+  if (problem_.grid) {
+    sort_ascending(std::span(x_.values));
+    sort_ascending(std::span(y_.values));
+    return quantile_gap(x_.values, y_.values, *problem_.grid, problem_.power);
+  }
+  for (Group* group : {&x_, &y_}) {
+    find_order(*group);
+    for (std::size_t k = 0; k < group->order.size(); ++k) group->ordered[k] = group->values[group->order[k]];
+  }
+  return quantile_gap({x_.ordered, x_.cumulative}, {y_.ordered, y_.cumulative}, problem_.weighting, problem_.power);
+}
+
+double GapObjective::gradient(std::span<const double> w, std::span<double> gradient) {
+  evaluate(w);
+  find_order(x_);
+  find_order(y_);
+  return slopes(w, gradient);
+}
+
+double GapObjective::gradient_of_coupling(std::span<const double> w, std::span<double> gradient) {
+  evaluate(w);
+  return slopes(w, gradient);
+}
+
+double GapObjective::slopes(std::span<const double> w, std::span<double> gradient) {
+  for (Group* group : {&x_, &y_}) {
+    for (std::size_t k = 0; k < group->order.size(); ++k) group->ordered[k] = group->values[group->order[k]];
+  }
+  const double tau = problem_.grid
+                         ? gap_slopes(x_.ordered, y_.ordered, *problem_.grid, problem_.power, x_.slopes, y_.slopes)
+                         : gap_slopes({x_.ordered, x_.cumulative}, {y_.ordered, y_.cumulative}, problem_.weighting,
+                                      problem_.power, x_.slopes, y_.slopes);
+  std::ranges::fill(slopes_, 0.0);
+  for (const Group* group : {&x_, &y_}) {
+    for (std::size_t k = 0; k < group->order.size(); ++k) {
+      slopes_[group->positions[group->order[k]]] = group->slopes[k];
+    }
+  }
+  problem_.slices.pull_back(w, values_, slopes_, gradient);
+  return tau;
+}
+
+}  // namespace kqd

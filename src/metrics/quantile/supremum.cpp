@@ -1,0 +1,178 @@
+#include "metrics/quantile/supremum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "core/fail.hpp"
+#include "core/summation.hpp"
+#include "kernel/kernel_traits.hpp"
+#include "metrics/affordable.hpp"
+#include "metrics/direct_plan.hpp"
+#include "metrics/quantile/along_directions.hpp"
+#include "metrics/quantile/prepare_kqd.hpp"
+#include "metrics/quantile/sphere_ascent.hpp"
+#include "metrics/split.hpp"
+
+namespace kqd {
+namespace {
+
+SupremumOptions supremum_options(const ParameterValues& parameters) {
+  return {.max_steps = parameters.count("steps"), .num_random = parameters.count("starts")};
+}
+
+std::vector<std::size_t> positions(std::size_t begin, std::size_t end) {
+  std::vector<std::size_t> list(end - begin);
+  std::iota(list.begin(), list.end(), begin);
+  return list;
+}
+
+// One weight per row of X, then of Y, each sample near 1; none when neither has any.
+std::vector<double> joint_weights(const SampleView& x, const SampleView& y) {
+  std::vector<double> weights;
+  if (!x.weighted() && !y.weighted()) return weights;
+  for (const SampleView* sample : {&x, &y}) {
+    const auto own = sample->weighted() ? scaled_near_one(sample->weights) : std::vector<double>(sample->size(), 1.0);
+    std::ranges::copy(own, std::back_inserter(weights));
+  }
+  return weights;
+}
+
+Matrix<double> all_rows(const Pool& pool) {
+  Matrix<double> rows(pool.size(), pool.dim());
+  copy_rows(pool, 0, rows);
+  return rows;
+}
+
+double in_units(double value, double unit) {
+  const double result = value * unit;
+  if (!std::isfinite(result)) {
+    fail(ErrorCode::non_finite_value, "the largest gap overflows on this data; {}", kOverflowAdvice);
+  }
+  return result;
+}
+
+void report(const Supremum& found, std::vector<Detail>& details) {
+  details.push_back({"starts", static_cast<double>(found.num_starts)});
+  details.push_back({"optima", static_cast<double>(found.num_optima)});
+  details.push_back({"steps", static_cast<double>(found.num_steps)});
+}
+
+// A supremum over two samples, with the slices it was found on.
+struct Fit {
+  SliceModel model;
+  Supremum found;
+  double value = 0.0;
+};
+
+Fit fit(const SupremumMethod& method, const SampleView& x, const SampleView& y, const KqdOptions& options,
+        const ParameterValues& parameters, SupremumMethod::Purpose purpose) {
+  const std::size_t nx = x.size();
+  const std::size_t n = nx + y.size();
+  const SupremumOptions limits = supremum_options(parameters);
+  Fit result;
+  result.model = method.make(all_rows({x.points, y.points}), row_blocks(nx, n), options, parameters, purpose);
+  require_affordable_seconds(expected_seconds(*result.model.slices, limits), options.allow_quadratic,
+                             fmt::format("{} of {} rows", method.id, n));
+  const auto x_positions = positions(0, nx);
+  const auto y_positions = positions(nx, n);
+  const auto weights = joint_weights(x, y);
+  const GapProblem problem(*result.model.slices, x_positions, y_positions, weights, options);
+  result.found = maximise_gap(problem, options.seed, limits, options.threads);
+  result.value = in_units(result.found.value, result.model.unit);
+  return result;
+}
+
+PreparedPlan prepare_by_split(const SupremumMethod& method, const TestPool& pool, const KqdOptions& options,
+                              const PlanRequest& request, const ParameterValues& parameters) {
+  const Split split = split_for_training(pool, parameters.value("share"), request, options.seed);
+  const Fit trained =
+      fit(method, split.train_x, split.train_y, options, parameters, SupremumMethod::Purpose::direction);
+  const auto direction = trained.model.direction(trained.found.direction);
+  PreparedPlan prepared = prepare_along(*direction, pool, split.test_rows, options, Over::maximum);
+  prepared.num_set_aside = split.train_rows.size();
+  prepared.frozen.kernel = trained.model.kernel;
+  prepared.details = trained.model.details;
+  prepared.details.push_back({"fitted", trained.value});
+  report(trained.found, prepared.details);
+  prepared.warnings.insert(prepared.warnings.begin(), trained.model.warnings.begin(), trained.model.warnings.end());
+  return prepared;
+}
+
+// What every labelling is evaluated on: a function of the unlabelled pool.
+struct Refit {
+  SliceModel model;
+  std::vector<double> weights;
+  KqdOptions options;
+  SupremumOptions limits;
+
+  [[nodiscard]] double operator()(std::span<const std::size_t> x, std::span<const std::size_t> y) const {
+    const GapProblem problem(*model.slices, x, y, weights, options);
+    return in_units(maximise_gap(problem, options.seed, limits, ThreadCount{1}).value, model.unit);
+  }
+};
+
+PreparedPlan prepare_by_refits(const SupremumMethod& method, const TestPool& pool, const KqdOptions& options,
+                               const PlanRequest& request, const ParameterValues& parameters) {
+  const std::size_t n = pool.order.size();
+  auto refit = std::make_shared<Refit>();
+  refit->model =
+      method.make(all_rows(pool.rows()), row_blocks(n, n), options, parameters, SupremumMethod::Purpose::value);
+  refit->options = options;
+  refit->limits = supremum_options(parameters);
+  if (pool.weighted()) {
+    for (const std::size_t row : pool.order) refit->weights.push_back(pool.weight_of_row(row));
+    refit->weights = scaled_near_one(refit->weights);
+  }
+  const Slices& slices = *refit->model.slices;
+  PreparedPlan prepared;
+  prepared.expected_seconds = static_cast<double>(request.num_labellings) * expected_seconds(slices, refit->limits);
+  require_affordable_seconds(
+      prepared.expected_seconds, options.allow_quadratic,
+      fmt::format("{} of {} rows, once for each of {} labellings (share = 0),", method.id, n, request.num_labellings));
+  prepared.rows = pool.order;
+  prepared.frozen = options;
+  prepared.frozen.kernel = refit->model.kernel;
+  prepared.num_directions = 1;
+  prepared.details = refit->model.details;
+  prepared.warnings = refit->model.warnings;
+  prepared.pooled_scale = in_units(largest_spread(slices, options.seed), refit->model.unit);
+  // Ascents stop when five steps gain less than 1e-8 each: what lies closer together than some of those is not told
+  // apart, and counts as equal. That can only raise the p-value.
+  prepared.plan = std::make_unique<DirectPlan>(
+      n, [refit](auto x, auto y) { return (*refit)(x, y); }, [](double value) { return 1e-7 * std::abs(value); });
+  return prepared;
+}
+
+}  // namespace
+
+KqdResult supremum_distance(const SupremumMethod& method, const SampleView& x, const SampleView& y,
+                            const KqdOptions& options) {
+  KqdResult result;
+  const CheckedSamples samples(x, y, options, result.warnings);
+  const ParameterValues parameters(method.id, method.parameters, options.parameters);
+  const Fit fitted = fit(method, samples.x, samples.y, options, parameters, SupremumMethod::Purpose::value);
+  result.statistic = fitted.value;
+  result.statistic_power = std::isinf(options.power) ? fitted.value : std::pow(fitted.value, options.power);
+  result.per_direction = {fitted.value};
+  result.kernel = fitted.model.kernel;
+  result.num_directions = 1;
+  result.details = fitted.model.details;
+  report(fitted.found, result.details);
+  std::ranges::copy(fitted.model.warnings, std::back_inserter(result.warnings));
+  return result;
+}
+
+PreparedPlan prepare_supremum(const SupremumMethod& method, const TestPool& pool, const KqdOptions& options,
+                              const PlanRequest& request) {
+  const ParameterValues parameters(method.id, method.parameters, options.parameters);
+  PreparedPlan prepared = parameters.value("share") > 0.0
+                              ? prepare_by_split(method, pool, options, request, parameters)
+                              : prepare_by_refits(method, pool, options, request, parameters);
+  prepared.no_interval = "the direction would be fitted anew to every half-sample";
+  return prepared;
+}
+
+}  // namespace kqd

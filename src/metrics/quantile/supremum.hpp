@@ -1,0 +1,57 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/parameter_values.hpp"
+#include "kqd/directions/directions.hpp"
+#include "kqd/metrics/discrepancy.hpp"
+#include "metrics/quantile/slices.hpp"
+#include "metrics/test_pool.hpp"
+
+namespace kqd {
+
+/// The slices of some points over which a supremum is taken, and the way back from a vector w to a direction of R^d.
+struct SliceModel {
+  std::unique_ptr<const Slices> slices;
+  double unit = 1.0;  ///< what values along the slices are measured in
+  KernelSpec kernel = {};
+  /// u_w, for points that the slices have not seen. Throws Error{degenerate_directions} when there is none.
+  std::function<std::shared_ptr<const Directions>(std::span<const double> w)> direction;
+  std::vector<Detail> details = {};
+  std::vector<std::string> warnings = {};
+};
+
+/// A discrepancy that is a supremum over the sphere of a family of slices: sup-KQD, max-SW, max-GSW (methods B).
+struct SupremumMethod {
+  /// What the model will serve for: values as exact as can be, or a direction that is evaluated at other points.
+  enum class Purpose { value, direction };
+
+  std::string_view id;
+  std::span<const ParameterInfo> parameters;
+  /// `blocks` as row_blocks() gives them for these points.
+  SliceModel (*make)(const Matrix<double>& points, const std::vector<std::size_t>& blocks, const KqdOptions& options,
+                     const ParameterValues& parameters, Purpose purpose);
+};
+
+/// What every one of them takes besides its own parameters.
+inline constexpr ParameterInfo kShareParameter = {
+    "share", 0.5, 0.0, 0.9, false, "of the rows on which a test fits its direction; 0: fit anew for every labelling"};
+inline constexpr ParameterInfo kStepsParameter = {"steps", 200, 1, 100000, true, "of one ascent, at most"};
+inline constexpr ParameterInfo kStartsParameter = {
+    "starts", 4, 0, 1000, true, "random starts, besides the difference of means, of covariances and the best of 32"};
+
+/// The largest tau_p that was found. Details: starts, optima (different ends among them) and steps (of all ascents).
+[[nodiscard]] KqdResult supremum_distance(const SupremumMethod& method, const SampleView& x, const SampleView& y,
+                                          const KqdOptions& options);
+
+/// share > 0: a direction is fitted to a part of the rows with a look at their labels, and the labels of the others are
+/// tested along it. share = 0: every labelling of all rows has a supremum of its own, found by the same procedure on
+/// slices that know no labels.
+[[nodiscard]] PreparedPlan prepare_supremum(const SupremumMethod& method, const TestPool& pool,
+                                            const KqdOptions& options, const PlanRequest& request);
+
+}  // namespace kqd
