@@ -346,6 +346,9 @@ void bind_methods(py::module_& m) {
       .def_readonly("reference", &MethodInfo::reference, "where it comes from")
       .def_property_readonly("parameters", &parameter_table, "its own keywords: name -> (default, meaning, range)")
       .def_readonly("directions", &MethodInfo::directions, "the word for its directions, when it has its own")
+      .def_property_readonly(
+          "has_distance", [](const MethodInfo& method) { return method.distance != nullptr; },
+          "False for tests that are made of several statistics")
       .def_property_readonly("uses_kernel", [](const MethodInfo& method) { return method.uses.kernel; })
       .def_property_readonly("uses_power", [](const MethodInfo& method) { return method.uses.power; })
       .def_property_readonly("uses_weighting", [](const MethodInfo& method) { return method.uses.weighting; })

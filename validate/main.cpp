@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -49,7 +50,7 @@ class Progress {
     const std::scoped_lock lock(mutex_);
     done_ += work_of_run_;
     const auto now = Clock::now();
-    if (now - last_ < std::chrono::seconds(1)) return;
+    if (!on_terminal_ || now - last_ < std::chrono::seconds(1)) return;
     last_ = now;
     const double elapsed_s = std::chrono::duration<double>(now - start_).count();
     fmt::print(stderr, "\r{:3.0f} %, {:.1f} min left: {}\033[K", 100.0 * done_ / total_work_,
@@ -57,10 +58,13 @@ class Progress {
     std::fflush(stderr);
   }
 
-  static void finish() { fmt::print(stderr, "\r\033[K"); }
+  void finish() const {
+    if (on_terminal_) fmt::print(stderr, "\r\033[K");
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
+  bool on_terminal_ = isatty(STDERR_FILENO) == 1;
   double total_work_;
   double done_ = 0.0;
   double work_of_run_ = 0.0;
@@ -72,6 +76,7 @@ class Progress {
 
 std::vector<Scenario> all_scenarios() {
   std::vector<Scenario> scenarios = level_scenarios();
+  std::ranges::move(method_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(adaptive_level_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(power_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(study_scenarios(), std::back_inserter(scenarios));
@@ -105,7 +110,7 @@ void run_missing(const std::vector<Scenario>& scenarios, Results& results, const
     results.add(scenario,
                 count_rejections(scenario, scenario.runs, threads, Seed{request.seed}, [&] { progress.run_done(); }));
   }
-  Progress::finish();
+  progress.finish();
 }
 
 // 0: every rate is as expected. 1: some are not, and are listed.

@@ -65,6 +65,9 @@ struct Scenario {
 /// The power study behind the default test: many kinds of difference, the candidates, and beside each cell its null.
 [[nodiscard]] std::vector<Scenario> study_scenarios();
 
+/// True nulls of every method of the registry at small sizes: 10,000 runs, fewer for dear methods.
+[[nodiscard]] std::vector<Scenario> method_scenarios();
+
 /// True nulls of the adaptive test, few and many columns, with and without ties: 10,000 runs each.
 [[nodiscard]] std::vector<Scenario> adaptive_level_scenarios();
 

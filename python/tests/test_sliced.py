@@ -99,7 +99,7 @@ def test_an_optimised_test_sets_its_training_rows_aside():
         found = kqd.test(x, y, method=method, rng=0, n_resamples=199)
         assert found.pvalue == 1 / 200 and found.n_set_aside == 70 and len(found.per_direction) == 1
         assert found.details["starts"] == 8 and found.details["fitted"] > 0
-        with pytest.raises(ValueError, match="an interval for the effect size is not known for"):
+        with pytest.raises(ValueError, match="has no interval for the effect size"):
             kqd.test(x, y, method=method, rng=0, effect_interval=True)
     refitted = kqd.test(x[:15], y[:15], method="max-sw", share=0, rng=0, n_resamples=99)
     assert refitted.n_set_aside == 0

@@ -91,6 +91,9 @@ KqdResult distance(std::string_view id, const SampleView& x, const SampleView& y
   const StopScope stoppable(control);
   const MethodInfo& method = find_method(id);
   validate_parameters(method, options.parameters);
+  if (method.distance == nullptr) {
+    fail(ErrorCode::invalid_option, "{} is a test and has no distance of its own; use ekqd or another method", id);
+  }
   return method.distance(x, y, options);
 }
 

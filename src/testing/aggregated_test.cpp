@@ -63,7 +63,10 @@ AggregatedOutcome aggregated_test(const AggregatedPlan& plan, const LabellingSou
                                   const RunControl* control) {
   validate(options);
   const StopScope scope(control);
-  LabellingRun run(source, static_cast<std::uint64_t>(options.num_permutations), options.enumeration_limit);
+  // Two layers need as many labellings again, for the ranks.
+  const auto num_permutations =
+      static_cast<std::uint64_t>(options.num_permutations) * (plan.rule == Aggregation::two_layer ? 2 : 1);
+  LabellingRun run(source, num_permutations, options.enumeration_limit);
   if (options.early_stop != EarlyStop::none && !run.enumerated()) {
     fail(ErrorCode::invalid_option, "early stopping does not go with a test that aggregates several statistics");
   }

@@ -165,13 +165,12 @@ TEST(Discrepancies, with_shared_directions_satisfy_the_triangle_inequality) {
 // Every method but the unbiased estimates around 0, which are no distances between the samples and need two rows, and
 // the tests that have no distance. me and scf need a second row for a covariance, scf the kernel that is its window.
 std::vector<MethodInfo> distances_between_samples(std::size_t rows, KernelFamily family) {
-  const std::vector<std::string_view> left_out = {"mmd",      "mmd-lin", "mmd-multi", "mmd-block",
-                                                  "adaptive", "mmd-agg", "mmd-fuse"};
+  const std::vector<std::string_view> left_out = {"mmd", "mmd-lin", "mmd-multi", "mmd-block", "sinkhorn"};
   std::vector<MethodInfo> chosen;
   std::ranges::copy_if(methods(), std::back_inserter(chosen), [&](const MethodInfo& m) {
     if (m.id == "me") return rows > 1;
     if (m.id == "scf") return rows > 1 && family == KernelFamily::gaussian;
-    return std::ranges::count(left_out, m.id) == 0;
+    return m.distance != nullptr && std::ranges::count(left_out, m.id) == 0;
   });
   return chosen;
 }
@@ -181,6 +180,7 @@ TEST(Discrepancies, of_a_sample_with_itself_are_zero) {
     Case c(seed);
     SCOPED_TRACE(c.text());
     for (const auto& method : distances_between_samples(c.nx, c.options.kernel.family)) {
+      if (method.id == "wasserstein" && std::isinf(c.options.power)) continue;  // refused beyond one dimension
       EXPECT_EQ(method.distance(c.x, c.x, c.options).statistic, 0.0) << method.id;
     }
     EXPECT_EQ(ekqd(c.x, c.x).statistic, 0.0);  // drawn directions as well

@@ -8,6 +8,7 @@ namespace kqd::test {
 
 /// False for a method that refuses weighted rows.
 inline bool takes_weights(const MethodInfo& method) {
+  if (method.distance == nullptr) return false;
   Sample weighted = column({0, 1, 3, 7});
   weighted.weights = {1, 2, 3, 4};
   try {

@@ -45,6 +45,7 @@ struct MethodInfo {
   MethodUses uses = {};
   std::span<const ParameterInfo> parameters = {};  ///< its own, besides the common options
 
+  /// Null for tests that are made of several statistics and have no distance of their own.
   KqdResult (*distance)(const SampleView& x, const SampleView& y, const KqdOptions& options) = nullptr;
   PreparedPlan (*prepare)(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) = nullptr;
   /// For methods with a limiting law; null for the others.

@@ -154,10 +154,6 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   return prepared;
 }
 
-KqdResult no_distance(const SampleView&, const SampleView&, const KqdOptions&) {
-  fail(ErrorCode::invalid_option, "adaptive is a test and has no distance of its own; use ekqd or another method");
-}
-
 }  // namespace
 
 MethodInfo adaptive_method() {
@@ -180,7 +176,6 @@ MethodInfo adaptive_method() {
           .sign_flip = true,
           .uses = {.kernel = true},
           .parameters = kParameters,
-          .distance = no_distance,
           .prepare = prepare};
 }
 

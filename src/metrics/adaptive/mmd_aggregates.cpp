@@ -120,21 +120,13 @@ PreparedPlan prepare_fuse(const TestPool& pool, const KqdOptions& options, const
                  given > 0.0 ? given : std::sqrt(n * (n - 1.0)));
 }
 
-template <const char* id>
-KqdResult no_distance(const SampleView&, const SampleView&, const KqdOptions&) {
-  fail(ErrorCode::invalid_option, "{} is a test and has no distance of its own; use mmd", id);
-}
-
-constexpr char kAgg[] = "mmd-agg";
-constexpr char kFuse[] = "mmd-fuse";
-
 }  // namespace
 
 MethodInfo mmd_agg_method() {
-  return {.id = kAgg,
+  return {.id = "mmd-agg",
           .family = "mean embeddings",
           .summary = "MMD over Gaussian and Laplace kernels of many bandwidths, by corrected quantiles",
-          .reports = "the largest log(w/p) over kernels, p by rank in the first half of the permutations",
+          .reports = "the largest log(w/p) over kernels, p by rank among permutations of their own",
           .cost = "2 S N^2 d",
           .permutation = "2 S N^2",
           .calibrations = "permutation",
@@ -145,12 +137,11 @@ MethodInfo mmd_agg_method() {
               "from X against Y, so the test is exact.",
           .reference = "Schrab et al.: MMD Aggregated Two-Sample Test (JMLR 2023)",
           .parameters = kAggParameters,
-          .distance = no_distance<kAgg>,
           .prepare = prepare_agg};
 }
 
 MethodInfo mmd_fuse_method() {
-  return {.id = kFuse,
+  return {.id = "mmd-fuse",
           .family = "mean embeddings",
           .summary = "MMD over Gaussian and Laplace kernels of many bandwidths, by a soft maximum",
           .reports = "log sum_r w_r exp(lambda MMD_r^2 / sqrt(N_r)), N_r the mean square of kernel r over the pool",
@@ -162,7 +153,6 @@ MethodInfo mmd_fuse_method() {
               "Bandwidths run from half the 5th to twice the 95th percentile of the pooled distances.",
           .reference = "Biggs, Schrab, Gretton: MMD-FUSE (NeurIPS 2023)",
           .parameters = kFuseParameters,
-          .distance = no_distance<kFuse>,
           .prepare = prepare_fuse};
 }
 

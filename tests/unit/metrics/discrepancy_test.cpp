@@ -487,6 +487,7 @@ TEST(Warnings, count_and_name_constant_columns) {
 TEST(Warnings, identical_points_have_distance_zero_and_say_so) {
   const Sample same = column({3, 3, 3});
   for (const auto& method : methods()) {
+    if (method.distance == nullptr) continue;
     const KqdResult result = method.distance(same, column({3, 3}), {});
     EXPECT_EQ(result.statistic, 0.0) << method.id;
     EXPECT_EQ(result.warnings.front(), "all 5 pooled points are identical: there is nothing to compare") << method.id;

@@ -183,27 +183,28 @@ SyntheticPair problem(const std::string& name, std::size_t n, std::size_t dim,
   return make_problem(request);
 }
 
-// The configuration with the smallest adjusted p-value, the first of equals.
-std::string most_telling(const TwoSampleResult& result) {
-  return std::ranges::min_element(result.configurations, {},
-                                  [](const Configuration& c) {
-                                    return std::pair{c.adjusted_pvalue, c.pvalue};
-                                  })
-      ->name;
+// Over the configurations whose names have `part`.
+double smallest_adjusted(const TwoSampleResult& result, std::string_view part) {
+  double smallest = 1.0;
+  for (const Configuration& c : result.configurations) {
+    if (c.name.find(part) != std::string::npos) smallest = std::min(smallest, c.adjusted_pvalue);
+  }
+  return smallest;
 }
 
 TEST(AdaptiveTest, finds_a_difference_in_few_of_many_columns_and_says_so) {
-  const SyntheticPair data = problem("power-decay", 100, 200, {});
+  const SyntheticPair data = problem("power-decay", 200, 100, {});
   const TwoSampleResult result = two_sample_test(data.x, data.y, adaptive());
   EXPECT_TRUE(result.test.reject);
-  EXPECT_NE(most_telling(result).find("single columns"), std::string::npos) << most_telling(result);
+  EXPECT_LE(smallest_adjusted(result, "single columns"), 0.02);
 }
 
 TEST(AdaptiveTest, finds_a_changed_spread_of_one_cluster_through_a_narrow_kernel_and_says_so) {
   const SyntheticPair data = problem("mixture", 400, 0, {"sd=2"});
   const TwoSampleResult result = two_sample_test(data.x, data.y, adaptive());
   EXPECT_TRUE(result.test.reject);
-  EXPECT_NE(most_telling(result).find("gaussian"), std::string::npos) << most_telling(result);
+  EXPECT_LE(smallest_adjusted(result, "gaussian of bandwidth"), 0.02);
+  EXPECT_GT(smallest_adjusted(result, "single columns"), 0.02);
 }
 
 TEST(AdaptiveTest, lists_every_configuration_with_adjusted_pvalues_at_least_as_large) {
