@@ -3,11 +3,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/blas.hpp"
 #include "core/executor.hpp"
+#include "core/fail.hpp"
 #include "core/summation.hpp"
-#include "kernel/kernel_block.hpp"
 
 namespace kqd {
+namespace {
+
+constexpr std::size_t kMaxKept = std::size_t{32} << 20U;  // 256 MB of doubles: a pool of 8000 rows
+
+}  // namespace
 
 CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::size_t> order, ThreadCount threads)
     : kernel_(std::move(kernel)), x_(pool.x), y_(pool.y), order_(std::move(order)) {
@@ -24,26 +30,34 @@ CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::s
 
   row_means_.resize(n);
   diagonal_.resize(n);
+  if (n * (n + kTile) / 2 <= kMaxKept) kept_.resize(num_tiles() * num_tiles());
+  // The matrix is symmetric: tiles on and right of its diagonal tell the sums of their rows and of their columns.
+  std::vector<double> factors(n);
+  for (std::size_t i = 0; i < n; ++i) factors[i] = weight(i);
+  Matrix<double> parts(num_tiles(), n, 0.0);  // what the columns of row tile t add to each row
+  std::vector<CompensatedSum> sums(n);
   parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
     Matrix<double> own(end - begin, rows().dim());
     copy_rows(rows(), begin, own);
     kernel_.diagonal(own, std::span(diagonal_).subspan(begin, end - begin));
-    const KernelBlock block(kernel_, own);
     Matrix<double> others(kTile, rows().dim());
-    Matrix<double> values(kTile, end - begin);
-    std::vector<CompensatedSum> sums(end - begin);
-    for (std::size_t j = 0; j < n; j += kTile) {
+    std::vector<double> row_sums(end - begin);
+    for (std::size_t j = begin; j < n; j += kTile) {
       const std::size_t count = std::min(kTile, n - j);
       copy_rows(rows(), j, others.view().row_range(0, count));
-      block.evaluate(others.view().row_range(0, count), values.view().row_range(0, count));
-      for (std::size_t i = 0; i < end - begin; ++i) {
-        double part = 0.0;
-        for (std::size_t k = 0; k < count; ++k) part += weight(j + k) * values(k, i);
-        sums[i].add(part);
-      }
+      Matrix<double> values(end - begin, count);
+      kernel_.evaluate(own, others.view().row_range(0, count), values);
+      const auto below = parts.row(begin / kTile).subspan(j, count);
+      gemv(1.0, values, Op::none, std::span(factors).subspan(j, count), 0.0, row_sums);
+      for (std::size_t i = begin; i < end; ++i) sums[i].add(row_sums[i - begin]);
+      if (j > begin) gemv(1.0, values, Op::transpose, std::span(factors).subspan(begin, end - begin), 0.0, below);
+      if (!kept_.empty()) kept_[tile_number(begin, j)] = std::move(values);
     }
-    for (std::size_t i = begin; i < end; ++i) row_means_[i] = sums[i - begin].value() / total_weight_;
   });
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t t = 0; t < i / kTile; ++t) sums[i].add(parts(t, i));
+    row_means_[i] = sums[i].value() / total_weight_;
+  }
   CompensatedSum grand;
   for (std::size_t i = 0; i < n; ++i) grand.add(weight(i) * row_means_[i]);
   grand_mean_ = grand.value() / total_weight_;
@@ -51,11 +65,22 @@ CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::s
 }
 
 void CentredGram::tile(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const {
-  Matrix<double> own(values.rows(), rows().dim());
-  Matrix<double> others(values.cols(), rows().dim());
-  copy_rows(rows(), first_row, own);
-  copy_rows(rows(), first_column, others);
-  kernel_.evaluate(own, others, values);
+  KQD_ASSERT(first_row % kTile == 0 && first_column % kTile == 0);
+  if (kept_.empty()) {
+    Matrix<double> own(values.rows(), rows().dim());
+    Matrix<double> others(values.cols(), rows().dim());
+    copy_rows(rows(), first_row, own);
+    copy_rows(rows(), first_column, others);
+    kernel_.evaluate(own, others, values);
+  } else if (first_row <= first_column) {
+    const Matrix<double>& kept = kept_[tile_number(first_row, first_column)];
+    for (std::size_t i = 0; i < values.rows(); ++i) std::ranges::copy(kept.row(i), values.row(i).begin());
+  } else {
+    const Matrix<double>& mirrored = kept_[tile_number(first_column, first_row)];
+    for (std::size_t i = 0; i < values.rows(); ++i) {
+      for (std::size_t j = 0; j < values.cols(); ++j) values(i, j) = mirrored(j, i);
+    }
+  }
   for (std::size_t i = 0; i < values.rows(); ++i) {
     const auto row = values.row(i);
     const double row_part = row_means_[first_row + i] - grand_mean_;

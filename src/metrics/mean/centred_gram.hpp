@@ -8,8 +8,8 @@
 
 namespace kqd {
 
-/// The Gram matrix of a pool with the feature map moved by the (weighted) pooled mean, tile by tile: nothing of size
-/// N^2 is kept. Then K w = 0 for the weights w of the pooled rows.
+/// The Gram matrix of a pool with the feature map moved by the (weighted) pooled mean, tile by tile. Tiles are
+/// kept while all of them fit into 256 MB, else made anew. Then K w = 0 for the weights w of the pooled rows.
 class CentredGram {
  public:
   static constexpr std::size_t kTile = 256;
@@ -28,10 +28,13 @@ class CentredGram {
   [[nodiscard]] std::span<const double> row_means() const { return row_means_; }
   /// The diagonal of the centred matrix.
   [[nodiscard]] std::span<const double> diagonal() const { return diagonal_; }
-  /// Entries of the centred matrix from this row and column on.
+  /// A tile of the centred matrix: both places are multiples of kTile.
   void tile(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const;
 
  private:
+  [[nodiscard]] std::size_t tile_number(std::size_t first_row, std::size_t first_column) const {
+    return first_row / kTile * num_tiles() + first_column / kTile;
+  }
   [[nodiscard]] Pool rows() const { return {x_.points, y_.points, order_}; }
 
   Kernel kernel_;
@@ -43,6 +46,7 @@ class CentredGram {
   std::vector<double> row_means_;
   double grand_mean_ = 0.0;
   std::vector<double> diagonal_;
+  std::vector<Matrix<double>> kept_;  // tiles of the kernel as it was given, by number; empty when too large
 };
 
 }  // namespace kqd

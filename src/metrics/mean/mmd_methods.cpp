@@ -16,24 +16,24 @@ constexpr std::string_view kGretton = "Gretton et al.: A Kernel Two-Sample Test 
 }  // namespace
 
 MethodInfo mmd_method() {
-  return {
-      .id = "mmd",
-      .family = "mean embeddings",
-      .summary = "maximum mean discrepancy, unbiased",
-      .reports = "the unbiased estimate of MMD^2: signed, near 0 when the samples are alike",
-      .cost = "N^2 d",
-      .permutation = "N^2",
-      .calibrations = "permutation, sign-flip",
-      .details =
-          "mean k(x,x') + mean k(y,y') - 2 mean k(x,y) over different rows. Defaults: Gaussian kernel with the "
-          "median bandwidth. Tiles of the Gram matrix are made and forgotten: memory does not grow with N^2. With one "
-          "column and the Laplace (or matern12) kernel one sort and one pass replace the Gram matrix: N log N, and "
-          "N per labelling.",
-      .reference = kGretton,
-      .sign_flip = true,
-      .uses = {.kernel = true},
-      .distance = mmd,
-      .prepare = prepare<MmdEstimate::u>};
+  return {.id = "mmd",
+          .family = "mean embeddings",
+          .summary = "maximum mean discrepancy, unbiased",
+          .reports = "the unbiased estimate of MMD^2: signed, near 0 when the samples are alike",
+          .cost = "N^2 d",
+          .permutation = "N^2",
+          .calibrations = "permutation, sign-flip",
+          .details =
+              "mean k(x,x') + mean k(y,y') - 2 mean k(x,y) over different rows. Defaults: Gaussian kernel with the "
+              "median bandwidth. Tiles of the Gram matrix are kept up to 256 MB and made anew beyond: memory does not "
+              "grow with N^2. With one "
+              "column and the Laplace (or matern12) kernel one sort and one pass replace the Gram matrix: N log N, and "
+              "N per labelling.",
+          .reference = kGretton,
+          .sign_flip = true,
+          .uses = {.kernel = true},
+          .distance = mmd,
+          .prepare = prepare<MmdEstimate::u>};
 }
 
 MethodInfo mmd_v_method() {

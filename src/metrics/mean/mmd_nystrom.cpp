@@ -33,7 +33,7 @@ constexpr std::array<std::string_view, 2> kForms = {"standard", "as-coded"};
 constexpr std::array<ParameterInfo, 3> kParameters = {{
     {"landmarks", 0, 0, 1e6, true, "pooled rows that the kernel is seen through; 0: sqrt(N), rounded up"},
     {"sampling", 0, 0, 1, true, "how landmarks are drawn: any subset alike, or by ridge leverage scores", kSamplings},
-    {"form", 0, 0, 1, true, "standard, or the authors' code of the paper, whose scaling is wrong (erratum 30)", kForms},
+    {"form", 0, 0, 1, true, "standard, or the authors' code of the paper, whose scaling is wrong", kForms},
 }};
 
 // Rough cost on one thread: the eigenvectors of r landmarks, and the kernel and features of N rows.

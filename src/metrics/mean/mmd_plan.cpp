@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kTile = CentredGram::kTile;
 constexpr std::size_t kLabellingsAtATime = 1024;  // columns of one matrix product: 2 MB of expanded labels
+constexpr std::size_t kMaxSharedLabels = std::size_t{8} << 20U;  // 64 MB of doubles
 
 }  // namespace
 
@@ -54,13 +55,23 @@ void MmdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> va
   // What row tile t adds to the quadratic form and to the X sums of the labellings; added up in order of t.
   Matrix<double> forms(num_tiles, num_labellings, 0.0);
   Matrix<double> sums(num_tiles * kNumSums, num_labellings);
+  // Labels as doubles, once for all tiles while they are few.
+  Matrix<double> shared;
+  if (n * num_labellings <= kMaxSharedLabels) {
+    shared = Matrix<double>(n, num_labellings);
+    parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
+      expand_labels(batches, 0, begin, gram_.weights(), shared.view().row_range(begin, end - begin));
+    });
+  }
   parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
     const std::size_t rows_here = end - begin;
     Matrix<double> products(rows_here, num_labellings, 0.0);
     Matrix<double> tile(rows_here, kTile);
-    Matrix<double> labels(kTile, std::min(kLabellingsAtATime, num_labellings));
-    const auto expand = [&](std::size_t first, std::size_t rows_of_tile, std::size_t b) {
+    Matrix<double> labels;
+    if (shared.empty()) labels = Matrix<double>(kTile, std::min(kLabellingsAtATime, num_labellings));
+    const auto expand = [&](std::size_t first, std::size_t rows_of_tile, std::size_t b) -> MatrixView<const double> {
       const std::size_t columns = std::min(kLabellingsAtATime, num_labellings - b);
+      if (!shared.empty()) return shared.view().row_range(first, rows_of_tile).column_range(b, columns);
       const auto expanded = labels.view().row_range(0, rows_of_tile).column_range(0, columns);
       expand_labels(batches, b, first, gram_.weights(), expanded);
       return expanded;

@@ -18,7 +18,7 @@ enum class MmdEstimate {
   u,          ///< unbiased: the diagonal is left out, may be negative
 };
 
-/// MMD^2 of every labelling from tiles of the Gram matrix that are made and forgotten: O(tile) memory at any size, one
+/// MMD^2 of every labelling from tiles of the Gram matrix (CentredGram): bounded memory at any size, one
 /// pass for all labellings of a call (methods C2).
 ///
 /// The V-statistic, and the U-statistic of rows without weights, do not change when the feature map is moved: so the
