@@ -18,8 +18,17 @@ namespace kqd {
 namespace {
 
 constexpr std::array<double, 5> kBandwidthFactors = {0.1, 0.25, 0.5, 1.0, 2.0};
-constexpr std::size_t kNumPrincipal = 30;
-constexpr std::size_t kMaxRank = 64;
+// Principal functions that quantiles are taken along, and that means are compared along. Large pools tell with fewer,
+// and there time counts.
+struct Ranks {
+  std::size_t quantiles;
+  std::size_t means;
+};
+constexpr std::size_t kLargePool = 20'000;
+constexpr Ranks ranks_for(std::size_t num_rows) {
+  return num_rows > kLargePool ? Ranks{20, 40} : Ranks{30, 64};
+}
+
 constexpr double kColumnBudget = 2e7;  // pooled rows times columns that are looked at one by one
 constexpr std::size_t kDefaultBytes = std::size_t{512} << 20U;
 
@@ -86,10 +95,11 @@ void add_columns(Workshop& shop, std::vector<std::string>& warnings) {
 void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, std::size_t num_landmarks) {
   const Kernel kernel(spec);
   const Pool rows = shop.pool.rows();
-  PrincipalBasis basis = principal_basis(kernel, rows, {.num_landmarks = num_landmarks, .max_rank = kMaxRank},
+  const Ranks ranks = ranks_for(rows.size());
+  PrincipalBasis basis = principal_basis(kernel, rows, {.num_landmarks = num_landmarks, .max_rank = ranks.means},
                                          shop.options.seed, shop.options.threads);
   if (basis.variances.empty()) return;  // all points are equal to this kernel
-  const std::size_t count = std::min(kNumPrincipal, basis.variances.size());
+  const std::size_t count = std::min(ranks.quantiles, basis.variances.size());
   Matrix<double> leading(basis.coefficients.rows(), count);
   for (std::size_t i = 0; i < leading.rows(); ++i) {
     std::ranges::copy(basis.coefficients.row(i).first(count), leading.row(i).begin());
