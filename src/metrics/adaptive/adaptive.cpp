@@ -50,6 +50,7 @@ struct Workshop {
   std::vector<double> weights;
   std::size_t max_bytes;
   AggregatedPlan& plan;
+  std::vector<SpectralView> views;
 };
 
 std::string family_name(KernelSpec spec) {
@@ -111,8 +112,7 @@ void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, s
   };
   shop.plan.bundles.push_back(std::make_unique<DirectionalBundle>(
       fmt::format("quantiles, {}", what), count, rows.size(), project, shop.weights, Clock::values, shop.max_bytes));
-  shop.plan.bundles.push_back(std::make_unique<SpectralBundle>(fmt::format("means, {}", what), kernel, std::move(basis),
-                                                               rows, shop.weights, shop.options.threads));
+  shop.views.push_back({fmt::format("means, {}", what), kernel, std::move(basis)});
 }
 
 // The bandwidths to try: factors of the rule's, and one as small as the closest points when they are much closer.
@@ -136,7 +136,7 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   prepared.num_directions = 0;
   prepared.num_reference = 0;
   prepared.aggregate.rule = kCombineRules[parameters.count("combine")];
-  Workshop shop{pool, options, pool.weights_of(pool.order), kDefaultBytes, prepared.aggregate};
+  Workshop shop{pool, options, pool.weights_of(pool.order), kDefaultBytes, prepared.aggregate, {}};
 
   add_columns(shop, prepared.warnings);
   const std::size_t rows = pool.order.size();
@@ -156,6 +156,10 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
     }
   } else {
     add_kernel(shop, kernel, fmt::format("kernel {}", to_string(kernel)), landmarks);
+  }
+  if (!shop.views.empty()) {
+    prepared.aggregate.bundles.push_back(
+        std::make_unique<SpectralBundle>(std::move(shop.views), pool.rows(), shop.weights, options.threads));
   }
   std::size_t count = 0;
   for (const auto& bundle : prepared.aggregate.bundles) count += bundle->names().size();

@@ -130,7 +130,7 @@ TEST(SpectralBundle, equals_mean_differences_of_the_principal_functions_by_brute
     const Pool rows = data.pool.rows();
     const PrincipalBasis basis = principal_basis(kernel, rows, {.num_landmarks = 12, .max_rank = 6}, Seed{5}, {});
     const auto weights = data.pool.weights_of(data.pool.order);
-    const SpectralBundle bundle("gaussian", kernel, basis, rows, weights, ThreadCount{2});
+    const SpectralBundle bundle({{"gaussian", kernel, basis}}, rows, weights, ThreadCount{2});
     Matrix<double> values(3, 6);
     bundle.evaluate({&data.batch, 1}, values, ThreadCount{2});
     const auto function = [&](std::size_t j, std::size_t i) {
