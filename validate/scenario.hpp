@@ -74,7 +74,7 @@ struct ConfigurationCounts {
 /// The power study behind the default test: many kinds of difference and the candidates, nulls of the default beside.
 [[nodiscard]] std::vector<Scenario> study_scenarios();
 
-/// True nulls of every method of the registry at small sizes: 10,000 runs, fewer for dear methods.
+/// True nulls of every other method of the registry at small sizes: 10,000 runs, fewer for dear methods.
 [[nodiscard]] std::vector<Scenario> method_scenarios();
 
 /// True nulls of the adaptive test, few and many columns, with and without ties: 10,000 runs each.
