@@ -218,6 +218,12 @@ TEST(AdaptiveTest, lists_every_configuration_with_adjusted_pvalues_at_least_as_l
   }
 }
 
+TEST(AdaptiveTest, reports_no_directions_of_one_statistic) {
+  const TwoSampleResult result = two_sample_test(draw(20, 2, 1), draw(20, 2, 2), adaptive(19));
+  EXPECT_EQ(result.num_directions, 0U);
+  EXPECT_TRUE(result.per_direction.empty());
+}
+
 TEST(AdaptiveTest, is_the_same_for_any_number_of_threads_and_any_order_of_rows) {
   const Sample x = draw(40, 3, 1);
   const Sample y = draw(31, 3, 2);
