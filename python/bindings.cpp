@@ -277,7 +277,7 @@ void bind_distance(py::module_& m) {
 py::list configuration_list(const TwoSampleResult& result) {
   py::list list;
   for (const Configuration& c : result.configurations) {
-    list.append(py::make_tuple(c.name, c.statistic, c.pvalue, c.adjusted_pvalue));
+    list.append(py::make_tuple(c.name, c.statistic, c.score, c.pvalue, c.adjusted_pvalue));
   }
   return list;
 }

@@ -71,6 +71,8 @@ class Configuration(NamedTuple):
 
     name: str
     statistic: float
+    #: How extreme the statistic is among labellings, as a standard normal deviate.
+    score: float
     #: For itself.
     pvalue: float
     #: For all configurations together (step-down); holds when the distributions are equal.
@@ -172,7 +174,7 @@ class TestResult:
 
     def _telling(self) -> List[Tuple[str, str]]:
         """The configurations that stand out most."""
-        first = sorted(self.configurations, key=lambda c: (c.adjusted_pvalue, c.pvalue))[:3]
+        first = sorted(self.configurations, key=lambda c: -c.score)[:3]
         return [("seen in", f"{c.name} (p {c.pvalue:.3g}, adjusted {c.adjusted_pvalue:.3g})") for c in first]
 
     def _certainty(self) -> str:

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -72,17 +73,15 @@ std::string effect_phrase(const TwoSampleResult& result, double confidence) {
 std::string configuration_lines(std::vector<Configuration> configurations) {
   constexpr std::size_t kShown = 6;
   if (configurations.empty()) return "";
-  std::ranges::stable_sort(configurations, {}, [](const Configuration& c) {
-    return std::pair{c.adjusted_pvalue, c.pvalue};
-  });
+  std::ranges::stable_sort(configurations, std::greater{}, &Configuration::score);
   const std::size_t total = configurations.size();
   configurations.resize(std::min(total, kShown));
   constexpr std::string_view kTitle = "where it was looked for";
   std::size_t width = kTitle.size();
   for (const Configuration& c : configurations) width = std::max(width, c.name.size());
-  std::string text = fmt::format("\n  {:<{}}  p-value  adjusted for all {}\n", kTitle, width, total);
+  std::string text = fmt::format("\n  {:<{}}  score  p-value  adjusted for all {}\n", kTitle, width, total);
   for (const Configuration& c : configurations) {
-    text += fmt::format("  {:<{}}  {:<7.4g}  {:.4g}\n", c.name, width, c.pvalue, c.adjusted_pvalue);
+    text += fmt::format("  {:<{}}  {:5.1f}  {:<7.4g}  {:.4g}\n", c.name, width, c.score, c.pvalue, c.adjusted_pvalue);
   }
   return text;
 }

@@ -175,6 +175,7 @@ std::vector<AggregatedStatistic> adjusted_statistics(MatrixView<const double> st
     deskewed_scores(row, scores.row(r));
     const auto exceed = std::ranges::count_if(row, [&](double t) { return t >= row[0]; });
     results[r].value = row[0];
+    results[r].score = scores(r, 0);
     results[r].pvalue = static_cast<double>(exceed) / static_cast<double>(num_labellings);
   }
   std::vector<std::size_t> order(statistics.rows());

@@ -21,6 +21,7 @@ void deskewed_scores(std::span<const double> row, std::span<double> scores);
 struct AggregatedStatistic {
   double value = 0.0;            ///< for the observed labelling
   double pvalue = 1.0;           ///< its own: (1 + exceedances) / (1 + B)
+  double score = 0.0;            ///< how extreme it is, as a standard normal deviate (deskewed_scores)
   double adjusted_pvalue = 1.0;  ///< by step-down over all statistics [WY93, Alg. 2.8]
 };
 

@@ -74,7 +74,7 @@ std::vector<Configuration> configurations(const AggregatedPlan& plan, std::span<
   for (const auto& bundle : plan.bundles) {
     for (std::string& name : bundle->names()) {
       const AggregatedStatistic& s = statistics[list.size()];
-      list.push_back({std::move(name), s.value, s.pvalue, s.adjusted_pvalue});
+      list.push_back({std::move(name), s.value, s.score, s.pvalue, s.adjusted_pvalue});
     }
   }
   return list;

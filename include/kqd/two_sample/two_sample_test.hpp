@@ -39,6 +39,7 @@ struct TwoSampleOptions {
 struct Configuration {
   std::string name;
   double statistic = 0.0;
+  double score = 0.0;   ///< how extreme the statistic is among labellings, as a standard normal deviate
   double pvalue = 1.0;  ///< for itself
   double adjusted_pvalue =
       1.0;  ///< for all configurations together (step-down); holds when the distributions are equal

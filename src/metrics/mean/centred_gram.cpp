@@ -1,6 +1,8 @@
 #include "metrics/mean/centred_gram.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/blas.hpp"
@@ -62,7 +64,9 @@ CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::s
   CompensatedSum grand;
   for (std::size_t i = 0; i < n; ++i) grand.add(weight(i) * row_means_[i]);
   grand_mean_ = grand.value() / total_weight_;
-  for (std::size_t i = 0; i < n; ++i) diagonal_[i] = std::max(0.0, diagonal_[i] - 2.0 * row_means_[i] + grand_mean_);
+  for (std::size_t i = 0; i < n; ++i) {
+    diagonal_[i] = std::max(0.0, centred(diagonal_[i], row_means_[i], row_means_[i]));
+  }
 }
 
 MatrixView<const double> CentredGram::kept_tile(std::size_t first_row, std::size_t first_column) const {
@@ -96,9 +100,17 @@ void CentredGram::tile(std::size_t first_row, std::size_t first_column, MatrixVi
   }
   for (std::size_t i = 0; i < values.rows(); ++i) {
     const auto row = values.row(i);
-    const double row_part = row_means_[first_row + i] - grand_mean_;
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] -= row_part + row_means_[first_column + j];
+    const double mean = row_means_[first_row + i];
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = centred(row[j], mean, row_means_[first_column + j]);
   }
+}
+
+// k - m_i - m_j + m; what is no more than the rounding of the means counts as 0, so that equal points are equal.
+double CentredGram::centred(double value, double row_mean, double column_mean) const {
+  constexpr double kRounding = 64.0 * std::numeric_limits<double>::epsilon();
+  const double difference = value - (row_mean - grand_mean_ + column_mean);
+  const double size = std::abs(value) + std::abs(row_mean) + std::abs(column_mean);
+  return std::abs(difference) <= kRounding * size ? 0.0 : difference;
 }
 
 }  // namespace kqd

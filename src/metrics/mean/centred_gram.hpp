@@ -32,6 +32,7 @@ class CentredGram {
   void tile(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const;
 
  private:
+  [[nodiscard]] double centred(double value, double row_mean, double column_mean) const;
   /// A kept tile on or right of the diagonal, which has rows x cols entries.
   [[nodiscard]] MatrixView<double> kept_tile(std::size_t first_row, std::size_t first_column);
   [[nodiscard]] MatrixView<const double> kept_tile(std::size_t first_row, std::size_t first_column) const;
