@@ -21,6 +21,7 @@ struct Request {
   std::size_t runs = 0;
   std::uint64_t seed = 0;
   unsigned threads = 0;
+  bool configurations = false;
 };
 
 // Rough operations of one run: Gram matrix or projections, then labellings. For the time left alone.
@@ -126,8 +127,28 @@ int report(const std::vector<Scenario>& scenarios, const Results& results) {
   return misses == 0 ? 0 : 1;
 }
 
+// For every kind of difference: the configuration of the adaptive test that did best in one set of runs, and how it and
+// the whole test do in another.
+int compare_configurations(const std::vector<Scenario>& scenarios, const Request& request) {
+  fmt::print(
+      "| difference | best single configuration, chosen on other runs | its power | adaptive |\n|---|---|---|---|\n");
+  for (const Scenario& scenario : scenarios) {
+    if (scenario.table != "Power study" || scenario.column != "adaptive") continue;
+    const ThreadCount threads{request.threads};
+    const ConfigurationCounts first = count_configurations(scenario, scenario.runs, threads, Seed{request.seed + 1});
+    const ConfigurationCounts second = count_configurations(scenario, scenario.runs, threads, Seed{request.seed + 2});
+    const auto best = std::ranges::max_element(first.single, {}, &Count::successes) - first.single.begin();
+    const auto place = static_cast<std::size_t>(best);
+    fmt::print("| {} | {} | {:.3f} | {:.3f} |\n", scenario.row, first.names[place], second.single[place].rate(),
+               second.aggregate.rate());
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
 int run(const Request& request) {
   const std::vector<Scenario> scenarios = chosen_scenarios(request);
+  if (request.configurations) return compare_configurations(scenarios, request);
   Results results(request.results);
   run_missing(scenarios, results, request);
   // The page shows all that was ever finished as planned, whatever was chosen this time.
@@ -148,6 +169,8 @@ int main(int argc, char** argv) {
   app.add_option("--seed", request.seed, "another seed repeats with fresh data; give it a file of results of its own")
       ->capture_default_str();
   app.add_option("--threads", request.threads, "0 asks the system")->capture_default_str();
+  app.add_flag("--configurations", request.configurations,
+               "compare the adaptive test with its best single configuration instead");
   CLI11_PARSE(app, argc, argv);
   try {
     return kqd::validation::run(request);

@@ -18,13 +18,13 @@ std::uint64_t hash(std::string_view text) {
   return value;
 }
 
-bool rejects(const Scenario& scenario, Seed seed) {
+TwoSampleResult run_once(const Scenario& scenario, Seed seed) {
   const Draw data = scenario.draw(seed);
   TwoSampleOptions options = scenario.options;
   options.statistic.seed = seed;
   options.statistic.threads = ThreadCount{1};
   options.test.design = data.design;
-  return two_sample_test(data.x, data.y, options).test.reject;
+  return two_sample_test(data.x, data.y, options);
 }
 
 }  // namespace
@@ -57,10 +57,30 @@ Count count_rejections(const Scenario& scenario, std::size_t runs, ThreadCount t
   const std::uint64_t first_seed = hash(scenario.name()) + seed.value * 0x9e3779b97f4a7c15ULL;
   std::atomic<std::size_t> rejections{0};
   parallel_for_blocks(runs, 1, threads, [&](std::size_t run, std::size_t) {
-    if (rejects(scenario, Seed{first_seed + run})) ++rejections;
+    if (run_once(scenario, Seed{first_seed + run}).test.reject) ++rejections;
     if (after_run) after_run();
   });
   return {rejections, runs};
+}
+
+ConfigurationCounts count_configurations(const Scenario& scenario, std::size_t runs, ThreadCount threads, Seed seed) {
+  const std::uint64_t first_seed = hash(scenario.name()) + seed.value * 0x9e3779b97f4a7c15ULL;
+  std::vector<TwoSampleResult> results(runs);
+  parallel_for_blocks(runs, 1, threads,
+                      [&](std::size_t run, std::size_t) { results[run] = run_once(scenario, Seed{first_seed + run}); });
+  ConfigurationCounts counts;
+  counts.aggregate.runs = runs;
+  for (const TwoSampleResult& result : results) {
+    if (result.test.reject) ++counts.aggregate.successes;
+    for (std::size_t r = 0; r < result.configurations.size(); ++r) {
+      if (r == counts.single.size()) {
+        counts.names.push_back(result.configurations[r].name);
+        counts.single.push_back({0, runs});
+      }
+      if (result.configurations[r].pvalue <= scenario.options.test.alpha) ++counts.single[r].successes;
+    }
+  }
+  return counts;
 }
 
 }  // namespace kqd::validation

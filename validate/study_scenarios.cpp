@@ -161,6 +161,11 @@ std::vector<Scenario> study_scenarios() {
       if (is_default && difference.bar) {
         scenario.expectation = {.kind = Expectation::Kind::at_least, .at_least = *difference.bar};
       }
+      const bool has_level_rows = !is_default;  // levels of the others: "Level of every method"
+      if (has_level_rows) {
+        scenarios.push_back(std::move(scenario));
+        continue;
+      }
       Scenario null = scenario;
       null.table = "Power study, nulls";
       null.draw = difference.null;

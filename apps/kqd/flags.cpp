@@ -167,6 +167,7 @@ void add_comparison_flags(CLI::App& command, Flags& flags) {
 }
 
 void add_test_flags(CLI::App& command, Flags& flags) {
+  command.get_option("--method")->default_str("adaptive; ekqd when one of its options is given");
   add_value(command, "--permutations", "B", flags.permutations, "number of random labellings");
   add_value(command, "--alpha", "A", flags.alpha, "level of the decision, between 0 and 1");
   add_value(command, "--design", "DESIGN", flags.design,
@@ -270,6 +271,16 @@ KqdOptions to_options(const Flags& flags) {
   }
   validate_parameters(method, options.parameters);
   return options;
+}
+
+void choose_method(const CLI::App& test, Flags& flags) {
+  // Who says how one statistic is made, or asks for what an aggregate of many cannot give, has one in mind.
+  constexpr std::array<const char*, 10> kOfOneStatistic = {
+      "--directions", "--num-directions", "--num-reference", "--reference",  "--power",
+      "--weighting",  "--compat",         "--whiten",        "--early-stop", "--effect-interval"};
+  if (test.count("--method") > 0) return;
+  const bool one_statistic = std::ranges::any_of(kOfOneStatistic, [&](auto* flag) { return test.count(flag) > 0; });
+  flags.method = one_statistic ? "ekqd" : "adaptive";
 }
 
 std::vector<std::string> unused_flags(const CLI::App& command, const MethodInfo& method) {

@@ -12,7 +12,7 @@ namespace kqd::app {
 struct Flags {
   std::string x;
   std::string y;
-  std::string method = "ekqd";
+  std::string method = "ekqd";  // of a distance; that of a test is chosen by choose_method()
   std::string kernel = "gaussian";
   std::string bandwidth = "median";
   std::string directions = "gaussian";
@@ -60,6 +60,9 @@ void add_comparison_flags(CLI::App& command, Flags& flags);
 /// Those of `kqd test` besides.
 void add_test_flags(CLI::App& command, Flags& flags);
 void add_sample_flags(CLI::App& command, SampleFlags& flags);
+
+/// The method of a test for which none was typed: adaptive; ekqd when one of its own options was.
+void choose_method(const CLI::App& test, Flags& flags);
 
 /// Flags that were typed and mean nothing to the method, such as "--power".
 [[nodiscard]] std::vector<std::string> unused_flags(const CLI::App& command, const MethodInfo& method);

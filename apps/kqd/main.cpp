@@ -63,6 +63,7 @@ int run(int argc, char** argv) {
       "Examples:\n  kqd test old.csv new.csv\n  kqd test before.csv after.csv --design paired --permutations 9999\n"
       "  kqd test a.npy b.npy --method mmd --json --exit-code");
   test->callback([&] {
+    choose_method(*test, flags);
     note_unused(*test, flags);
     code = run_test(flags);
   });

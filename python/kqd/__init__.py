@@ -3,7 +3,7 @@
 >>> import kqd
 >>> kqd.distance([0, 1], [0.5, 2, 3], kernel="linear", power=2, rng=0).statistic
 1.5
->>> kqd.test([1, 2, 3], [4, 5, 6], kernel="linear", rng=0).pvalue
+>>> kqd.test([1, 2, 3], [4, 5, 6], rng=0).pvalue
 0.1
 """
 

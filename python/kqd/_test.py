@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Callable, List, Optional, Sequence, Tuple, Union
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _arrays, _core
@@ -16,7 +17,7 @@ def test(
     x: ArrayLike,
     y: ArrayLike,
     *,
-    method: str = "ekqd",
+    method: Optional[str] = None,
     kernel: str = "gaussian",
     bandwidth: Union[str, float] = "median",
     directions: str = "gaussian",
@@ -50,14 +51,19 @@ def test(
 ) -> TestResult:
     """Are two samples from the same distribution? A permutation test, exact for any sizes and any method.
 
-    The discrepancy of `method` is computed for the samples as they are and for the same rows under other labels. The
+    The statistic of `method` is computed for the samples as they are and for the same rows under other labels. The
     p-value is the share of labellings, the observed one included, for which it is at least as large: under equal
     distributions ``pvalue <= alpha`` happens with probability `alpha` at most. When there are few labellings all of
     them are evaluated, else `n_resamples` random ones.
 
     Parameters
     ----------
-    x, y, method, kernel, bandwidth, directions, n_directions, whiten, n_reference, reference, coefficients, power, weighting, \
+    method : str, optional
+        Id of a method, see `kqd.methods`. Without it the method is ``"adaptive"``, which looks for many kinds of
+        difference at once; but it is ``"ekqd"`` when an option of one statistic is given another value than its
+        default: `directions`, `n_directions`, `whiten`, `n_reference`, `reference`, `coefficients`, `power`,
+        `weighting`, `compat`, `early_stop` or `effect_interval`.
+    x, y, kernel, bandwidth, directions, n_directions, whiten, n_reference, reference, coefficients, power, weighting, \
 compat, rng, workers, allow_quadratic, **parameters
         As for `kqd.distance`. The reference measure ``"balanced"`` depends on the labels and is refused.
     x_weights, y_weights : array_like, optional
@@ -112,9 +118,15 @@ compat, rng, workers, allow_quadratic, **parameters
     (0.001, True)
     >>> statistic, pvalue = result
 
+    The adaptive test says what kind of difference it found; p-values are adjusted for all it looked at:
+
+    >>> first = min(result.configurations, key=lambda entry: entry.adjusted_pvalue)
+    >>> first.name, first.adjusted_pvalue
+    ('quantiles, gaussian of bandwidth 1.14, on average', 0.001)
+
     Three rows against three can be labelled in twenty ways, and two of them set these as far apart: p = 2/20.
 
-    >>> kqd.test([1, 2, 3], [4, 5, 6], kernel="linear", rng=0)
+    >>> kqd.test([1, 2, 3], [4, 5, 6], method="ekqd", kernel="linear", rng=0)
     TestResult
       statistic   3 (by chance 1.6 +- 0.629)
       p-value     0.1 (exact: all labellings were evaluated)
@@ -134,6 +146,20 @@ compat, rng, workers, allow_quadratic, **parameters
     y_sample = _arrays.sample(y, y_weights, "y")
     if progress is not None and not callable(progress):
         raise TypeError(f"progress is of type {type(progress).__name__}, expected a callable")
+    if method is None:
+        method = _default_method(
+            directions=directions,
+            n_directions=n_directions,
+            whiten=whiten,
+            n_reference=n_reference,
+            reference=reference,
+            coefficients=coefficients,
+            power=power,
+            weighting=weighting,
+            compat=compat,
+            early_stop=early_stop,
+            effect_interval=effect_interval,
+        )
     statistic = core_options(
         kernel=kernel,
         bandwidth=bandwidth,
@@ -212,6 +238,19 @@ compat, rng, workers, allow_quadratic, **parameters
         warnings=tuple(found.warnings),
         elapsed_s=time.perf_counter() - started,
     )
+
+
+def _default_method(**of_one_statistic: object) -> str:
+    """The method when none is named: who says how one statistic is made, or asks for what an aggregate of many cannot
+    give, has one in mind."""
+    defaults = test.__kwdefaults__
+    named = any(not _is_default(value, defaults[name]) for name, value in of_one_statistic.items())
+    return "ekqd" if named else "adaptive"
+
+
+def _is_default(value: object, default: object) -> bool:
+    """No default is an array, whose == is no truth value."""
+    return value is default or (np.isscalar(value) and bool(value == default))
 
 
 def _design(

@@ -105,7 +105,7 @@ def test_the_p_value_of_weighted_rows_is_exact(name):
 @pytest.mark.parametrize("directions", ["gaussian", "linear", "axis"])
 def test_the_linear_kernel_on_the_line_tests_by_wasserstein(directions, n_x, n_y, power):
     x, y = RNG.normal(size=n_x), RNG.normal(size=n_y) + 1
-    options = dict(kernel="linear", directions=directions, power=power, n_directions=3)
+    options = dict(method="ekqd", kernel="linear", directions=directions, power=power, n_directions=3)
     check_all_labellings(x, y, options, labellings.wasserstein(power), labellings.independent(n_x, n_y))
 
 
@@ -145,7 +145,7 @@ def test_a_test_has_the_statistic_of_the_distance():
 
 def test_early_stopping_draws_less_and_decides_the_same():
     alike = X[:30], X[30:]
-    full = kqd.test(*alike, rng=0)
+    full = kqd.test(*alike, method="ekqd", rng=0)
     for rule in ("besag-clifford", "betting"):
         found = kqd.test(*alike, rng=0, early_stop=rule)
         assert found.stopped_early and found.n_resamples < full.n_resamples
@@ -189,6 +189,40 @@ def test_identical_points_are_not_told_apart(value, reference, kernel):
         assert warning in distance.warnings and warning in found.warnings
 
 
+# ---- Which method runs when none is named ----
+
+@pytest.mark.parametrize("options", [
+    dict(), dict(kernel="laplace"), dict(bandwidth=2), dict(design="independent"), dict(randomised_ties=True),
+    dict(set_aside=False), dict(null_distribution=True), dict(combine="rank"), dict(landmarks=16),
+    # Values that are the defaults.
+    dict(directions="gaussian", n_directions=np.int64(64), n_reference=None, reference="gaussian", coefficients=None,
+         power=1, weighting="uniform", compat=(), whiten=False, early_stop=None, effect_interval=False),
+])
+def test_a_test_is_adaptive_unless_told_otherwise(options):
+    found = kqd.test(X, Y, **options, rng=0, n_resamples=9)
+    assert found.method == "adaptive"
+    expected = kqd.test(X, Y, **options, method="adaptive", rng=0, n_resamples=9)
+    assert {**found.to_dict(), "elapsed_s": 0} == {**expected.to_dict(), "elapsed_s": 0}
+
+
+@pytest.mark.parametrize("options", [
+    dict(directions="linear"), dict(n_directions=5), dict(n_reference=3), dict(reference="uniform"),
+    dict(reference=X[:4]), dict(reference=X[:4].tolist()), dict(coefficients=np.ones((4, 2))), dict(power=2),
+    dict(weighting="triangle"), dict(compat=["jitter"]), dict(compat="jitter"), dict(whiten=True),
+    dict(early_stop="betting"), dict(effect_interval=True),
+])
+def test_an_option_of_one_statistic_means_ekqd(options):
+    found = kqd.test(X, Y, **options, rng=0, n_resamples=9)
+    assert found.method == "ekqd"
+    expected = kqd.test(X, Y, **options, method="ekqd", rng=0, n_resamples=9)
+    assert {**found.to_dict(), "elapsed_s": 0} == {**expected.to_dict(), "elapsed_s": 0}
+
+
+def test_a_named_method_stays_whatever_else_is_given():
+    assert kqd.test(X, Y, method="supkqd", power=2, rng=0, n_resamples=9).method == "supkqd"
+    assert kqd.test(X, Y, method="adaptive", power=2, rng=0, n_resamples=9).method == "adaptive"
+
+
 # ---- What comes back ----
 
 @pytest.fixture
@@ -202,11 +236,18 @@ def test_a_result_unpacks_like_those_of_scipy(result):
 
 
 def test_a_result_says_what_was_tested_and_how(result):
-    assert (result.method, result.design, result.calibration, result.seed) == ("ekqd", "independent", "permutation", 5)
-    assert (result.n_x, result.n_y, result.dim, result.n_directions) == (60, 45, 3, 64)
+    assert (result.design, result.calibration, result.seed) == ("independent", "permutation", 5)
+    assert (result.method, result.directions, len(result.per_direction)) == ("adaptive", None, 0)
+    assert (result.n_x, result.n_y, result.dim) == (60, 45, 3)
     assert result.reject == (result.pvalue <= result.alpha) and result.alpha == 0.05
-    assert result.null_distribution is None and result.per_direction.shape == (64,)
+    assert result.null_distribution is None
     assert result.elapsed_s > 0 and result.warnings == ()
+
+
+def test_a_result_of_one_statistic_tells_its_directions():
+    found = kqd.test(X, Y, method="ekqd", rng=5, n_resamples=9)
+    assert (found.directions, found.n_directions, found.reference) == ("gaussian", 64, "gaussian")
+    assert found.per_direction.shape == (64,)
 
 
 def test_methods_without_directions_say_so():
@@ -312,11 +353,12 @@ def test_what_progress_raises_ends_the_test():
         raise LookupError(what)
 
     with pytest.raises(LookupError, match="permutations"):
-        kqd.test(X, Y, rng=0, n_resamples=10**9, progress=give_up)
+        kqd.test(X, Y, rng=0, n_resamples=10**6, progress=give_up)
 
 
 @pytest.mark.parametrize("what, call", [
-    ("labellings", "kqd.test(x[:500], x[500:1000], rng=0, n_resamples=10**9)"),
+    ("labellings", "kqd.test(x[:500], x[500:1000], method='ekqd', rng=0, n_resamples=10**9)"),
+    ("labellings of many statistics", "kqd.test(x[:500], x[500:1000], rng=0, n_resamples=10**6)"),
     ("preparation", "kqd.test(x, x + 1, rng=0, n_directions=4096, n_resamples=10**9, workers=1)"),
 ])
 def test_ctrl_c_ends_a_long_test(what, call):
@@ -351,7 +393,7 @@ def test_other_python_threads_run_meanwhile():
 
     ticker = threading.Thread(target=tick)
     ticker.start()
-    kqd.test(X, Y, rng=0, n_resamples=200_000, workers=1)
+    kqd.test(X, Y, method="ekqd", rng=0, n_resamples=200_000, workers=1)
     running.set()
     ticker.join()
     assert len(ticks) > 5

@@ -34,7 +34,7 @@ enum class Aggregation {
   smooth_min_p,  ///< max_r log(w_r / p_r) with smooth p-values: as min_p, without its coarse steps
   soft_min_p,    ///< log sum_r (w_r / p_r)^1.5 with smooth p-values: the smallest count most, agreement counts too
   min_p,         ///< max_r log(w_r / p_r) with p-values by rank [WY93]
-  fuse,          ///< log sum_r w_r exp(T_r): statistics that come scaled, as in MMD-FUSE [BSG23]
+  fuse,          ///< log sum_r w_r exp(T_r): statistics that come scaled, as in MMD-FUSE [Big23]
   two_layer,     ///< min-p with ranks from the first half of the labellings, as in MMDAgg [Sch23]
 };
 

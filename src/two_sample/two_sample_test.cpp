@@ -193,7 +193,9 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   if (prepared.pooled_scale > 0.0) {
     result.effect_size = effect / prepared.pooled_scale;
   }
-  if (const auto* plan = dynamic_cast<const KqdPlan*>(prepared.plan.get())) {
+  // The plan beside an aggregate gives the effect size alone: its directions are not what was tested.
+  const auto* plan = dynamic_cast<const KqdPlan*>(prepared.plan.get());
+  if (plan != nullptr && prepared.num_directions > 0) {
     LabelBatch observed;
     source.fill(LabellingMode::random, 0, 1, observed);
     result.per_direction = plan->per_direction(observed, 0, statistic.threads);

@@ -1,4 +1,5 @@
-"""The guide's examples, run and compared: every `console` block of docs/guide/command-line.md, in order, in one folder."""
+"""Printed examples, run and compared: every `console` block of docs/guide/command-line.md, in order, in one folder, and the
+report in README.md."""
 
 import os
 import re
@@ -6,6 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
 from conftest import PROGRAM, ROOT, masked
 
 GUIDE = ROOT / "docs" / "guide" / "command-line.md"
@@ -32,11 +34,23 @@ def run_in_shell(command, folder):
     return done.stdout
 
 
-def test_the_examples_print_what_the_guide_shows(tmp_path):
+@pytest.fixture
+def home(tmp_path):
+    """A folder with the bundled data and, in bin, the program."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "kqd").symlink_to(Path(PROGRAM).resolve())
     shutil.copytree(ROOT / "data", tmp_path / "data")
+    return tmp_path
+
+
+def test_the_examples_print_what_the_guide_shows(home):
     examples = list(commands_of(GUIDE.read_text()))
     assert len(examples) > 5
     shown = [(command, same_machine(output)) for command, output in examples]
-    assert [(command, same_machine(run_in_shell(command, tmp_path))) for command, _ in examples] == shown
+    assert [(command, same_machine(run_in_shell(command, home))) for command, _ in examples] == shown
+
+
+def test_the_first_example_prints_what_the_readme_shows(home):
+    text = (ROOT / "README.md").read_text()
+    (command, output), = re.findall(r"(?ms)^```\n\$ build/release/(kqd .*?)\n(.*?)^```$", text)
+    assert same_machine(run_in_shell(command, home)) == same_machine(output)

@@ -36,7 +36,7 @@ def test_a_distance_has_every_field(kqd):
 def test_a_test_has_every_field(kqd):
     result = parsed(kqd("test", *SENSORS, "--json", "--permutations", "199", "--alpha", "0.01"))
     assert TEST_FIELDS <= result.keys()
-    expected = {"schema": "kqd.test/1", "method": "ekqd", "n_exceed": 0, "n_resamples": 199, "pvalue": 1 / 200,
+    expected = {"schema": "kqd.test/1", "method": "adaptive", "n_exceed": 0, "n_resamples": 199, "pvalue": 1 / 200,
                 "reject": True, "alpha": 0.01, "n_x": 500, "n_y": 480, "dim": 6, "n_set_aside": 0, "seed": 0}
     assert {key: result[key] for key in expected} == expected
     low, high = result["pvalue_ci"]

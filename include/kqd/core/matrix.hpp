@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "kqd/core/matrix_view.hpp"
+#include "kqd/core/memory.hpp"
 
 namespace kqd {
 
@@ -57,15 +58,16 @@ class Matrix {
   operator MatrixView<const T>() const { return view(); }  // NOLINT(google-explicit-constructor)
 
  private:
-  static constexpr std::align_val_t kAlignment{64};
   struct Free {
-    void operator()(T* p) const { ::operator delete[](p, kAlignment); }
+    std::size_t bytes = 0;
+    void operator()(T* p) const { free_aligned(p, bytes); }
   };
   static std::unique_ptr<T[], Free> allocate(std::size_t rows, std::size_t cols) {
-    if (rows == 0 || cols == 0) return nullptr;
+    if (rows == 0 || cols == 0) return {};
     // rows * cols * sizeof(T) may wrap around: a small block must not pass for an absurdly large matrix.
     if (rows > std::numeric_limits<std::size_t>::max() / sizeof(T) / cols) throw std::bad_array_new_length();
-    return std::unique_ptr<T[], Free>(static_cast<T*>(::operator new[](rows* cols * sizeof(T), kAlignment)));
+    const std::size_t bytes = rows * cols * sizeof(T);
+    return {static_cast<T*>(allocate_aligned(bytes)), Free{bytes}};
   }
 
   std::unique_ptr<T[], Free> data_;

@@ -27,7 +27,7 @@ enum class Calibration {
 
 /// What a caller of a two-sample test may choose. All defaults are usable as they stand.
 struct TwoSampleOptions {
-  std::string method = "ekqd";  ///< id in the registry
+  std::string method = "ekqd";  ///< id in the registry; the rule by which `kqd test` takes "adaptive" is not ours
   KqdOptions statistic = {};    ///< its seed and threads hold for the whole test
   TestOptions test = {};        ///< its seed and threads are taken from `statistic`
   Calibration calibration = Calibration::permutation;

@@ -50,6 +50,7 @@ struct Workshop {
   std::vector<double> weights;
   std::size_t max_bytes;
   AggregatedPlan& plan;
+  std::vector<SpectralView> views;
 };
 
 std::string family_name(KernelSpec spec) {
@@ -111,8 +112,7 @@ void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, s
   };
   shop.plan.bundles.push_back(std::make_unique<DirectionalBundle>(
       fmt::format("quantiles, {}", what), count, rows.size(), project, shop.weights, Clock::values, shop.max_bytes));
-  shop.plan.bundles.push_back(std::make_unique<SpectralBundle>(fmt::format("means, {}", what), kernel, std::move(basis),
-                                                               rows, shop.weights, shop.options.threads));
+  shop.views.push_back({fmt::format("means, {}", what), kernel, std::move(basis)});
 }
 
 // Whether sums over the pool of squared products of rows, as the linear kernel needs them, leave the range of numbers.
@@ -150,7 +150,7 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   prepared.num_directions = 0;
   prepared.num_reference = 0;
   prepared.aggregate.rule = kCombineRules[parameters.count("combine")];
-  Workshop shop{pool, options, pool.weights_of(pool.order), kDefaultBytes, prepared.aggregate};
+  Workshop shop{pool, options, pool.weights_of(pool.order), kDefaultBytes, prepared.aggregate, {}};
 
   add_columns(shop, prepared.warnings);
   const std::size_t rows = pool.order.size();
@@ -173,6 +173,10 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
     }
   } else {
     add_kernel(shop, kernel, fmt::format("kernel {}", to_string(kernel)), landmarks);
+  }
+  if (!shop.views.empty()) {
+    prepared.aggregate.bundles.push_back(
+        std::make_unique<SpectralBundle>(std::move(shop.views), pool.rows(), shop.weights, options.threads));
   }
   std::size_t count = 0;
   for (const auto& bundle : prepared.aggregate.bundles) count += bundle->names().size();

@@ -15,8 +15,8 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kRowsPerTile = 1024;
-constexpr std::size_t kMaxTasks = 64;  // partial sums that are kept apart until they are added in order
+constexpr std::size_t kRowsPerTile = 256;
+constexpr std::size_t kMaxTasks = 16;  // partial sums that are kept apart until they are added in order
 constexpr std::size_t kNumWhitened = 30;
 constexpr double kRidge = 0.03;  // of the largest variance
 
@@ -27,14 +27,12 @@ std::size_t rows_per_task(std::size_t num_rows) {
 
 }  // namespace
 
-SpectralBundle::SpectralBundle(std::string name, Kernel kernel, PrincipalBasis basis, Pool pool,
-                               std::vector<double> weights, ThreadCount threads)
-    : name_(std::move(name)),
-      kernel_(std::move(kernel)),
-      basis_(std::move(basis)),
-      pool_(pool),
-      weights_(std::move(weights)),
-      means_(basis_.variances.size(), 0.0) {
+SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::vector<double> weights,
+                               ThreadCount threads)
+    : views_(std::move(views)), pool_(pool), weights_(std::move(weights)) {
+  std::size_t num_functions = 0;
+  for (const SpectralView& view : views_) num_functions += view.basis.variances.size();
+  means_.assign(num_functions, 0.0);
   const std::size_t rank = means_.size();
   const std::size_t step = rows_per_task(pool_.size());
   Matrix<double> sums((pool_.size() + step - 1) / step, rank, 0.0);
@@ -62,15 +60,24 @@ SpectralBundle::SpectralBundle(std::string name, Kernel kernel, PrincipalBasis b
 }
 
 std::vector<std::string> SpectralBundle::names() const {
-  return {name_ + ", coarse", name_ + ", fine", name_ + ", finest"};
+  std::vector<std::string> names;
+  for (const SpectralView& view : views_) {
+    for (const char* kind : {", coarse", ", fine", ", finest"}) names.push_back(view.name + kind);
+  }
+  return names;
 }
 
 void SpectralBundle::features(std::size_t begin, std::size_t end, MatrixView<double> values) const {
   Matrix<double> rows(end - begin, pool_.dim());
   copy_rows(pool_, begin, rows);
-  Matrix<double> kernel_values(end - begin, basis_.landmarks.rows());
-  kernel_.evaluate(rows, basis_.landmarks, kernel_values);
-  gemm(1.0, kernel_values, Op::none, basis_.coefficients, Op::none, 0.0, values);
+  std::size_t first = 0;
+  for (const SpectralView& view : views_) {
+    const std::size_t rank = view.basis.variances.size();
+    Matrix<double> kernel_values(end - begin, view.basis.landmarks.rows());
+    view.kernel.evaluate(rows, view.basis.landmarks, kernel_values);
+    gemm(1.0, kernel_values, Op::none, view.basis.coefficients, Op::none, 0.0, values.column_range(first, rank));
+    first += rank;
+  }
   for (std::size_t i = 0; i < values.rows(); ++i) {
     for (std::size_t j = 0; j < values.cols(); ++j) values(i, j) -= means_[j];
   }
@@ -105,32 +112,38 @@ void SpectralBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<do
       for (std::size_t k = 0; k < num_labellings; ++k) total(j, k) += sums[t](j, k);
     }
   }
-  for (std::size_t r = 0; r < values.rows(); ++r) std::ranges::fill(values.row(r), 0.0);
-  const double ridge = rank > 0 ? kRidge * basis_.variances.front() : 0.0;
-  for (std::size_t k = 0; k < num_labellings; ++k) {
-    const double of_x = total(rank, k);
-    // The functions sum to 0 over the pool: mean over X - mean over Y = S (1/W_X + 1/W_Y).
-    const double scale = total_weight_ / (of_x * (total_weight_ - of_x));
-    for (std::size_t j = 0; j < rank; ++j) {
-      const double square = scale * scale * total(j, k) * total(j, k);
-      values(0, k) += square;
-      values(1, k) += square / (basis_.variances[j] + ridge);
-      if (j < kNumWhitened) values(2, k) += square / basis_.variances[j];
+  std::size_t first = 0;
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    const std::vector<double>& variances = views_[v].basis.variances;
+    const double ridge = kRidge * variances.front();
+    const auto coarse = values.row(3 * v);
+    const auto fine = values.row(3 * v + 1);
+    const auto finest = values.row(3 * v + 2);
+    for (std::size_t k = 0; k < num_labellings; ++k) {
+      const double of_x = total(rank, k);
+      // The functions sum to 0 over the pool: mean over X - mean over Y = S (1/W_X + 1/W_Y).
+      const double scale = total_weight_ / (of_x * (total_weight_ - of_x));
+      coarse[k] = fine[k] = finest[k] = 0.0;
+      for (std::size_t j = 0; j < variances.size(); ++j) {
+        const double gap = scale * total(first + j, k);
+        coarse[k] += gap * gap;
+        fine[k] += gap * gap / (variances[j] + ridge);
+        if (j < kNumWhitened) finest[k] += gap * gap / variances[j];
+      }
     }
+    first += variances.size();
   }
 }
 
 double SpectralBundle::tie_slack(std::size_t r, double value) const {
-  // A sum S_j of N features has an error of about N eps times their size; the statistic of equal labellings feels it as
+  // A sum S_j of N features has an error of about sqrt(N) eps times their size, sqrt(N v_j); the statistic feels it as
   // sqrt(value) times the error of d_j, once per function and divided by its scale.
-  const double eps = std::numeric_limits<double>::epsilon();
-  const auto n = static_cast<double>(pool_.size());
+  const std::vector<double>& variances = views_[r / 3].basis.variances;
+  const double ridge = r % 3 == 1 ? kRidge * variances.front() : 0.0;
   double error = 0.0;
-  for (std::size_t j = 0; j < means_.size(); ++j) {
-    const double scale = r == 0 ? 1.0 : basis_.variances[j] + (r == 1 ? kRidge * basis_.variances.front() : 0.0);
-    error += basis_.variances[j] / scale;
-  }
-  return 8.0 * std::sqrt(n) * eps * (value + std::sqrt(value * error));
+  for (const double variance : variances) error += r % 3 == 0 ? variance : variance / (variance + ridge);
+  const double eps = std::numeric_limits<double>::epsilon();
+  return 8.0 * std::sqrt(static_cast<double>(pool_.size())) * eps * (value + std::sqrt(value * error));
 }
 
 }  // namespace kqd

@@ -8,34 +8,40 @@
 
 namespace kqd {
 
+/// A kernel, seen through the principal functions of the pool.
+struct SpectralView {
+  std::string name;
+  Kernel kernel;
+  PrincipalBasis basis;
+};
+
 /// Differences of kernel mean embeddings, seen along the principal functions e_j of the pool: with d_j the difference
 /// of the means of e_j and v_j the pooled variance along it,
-///   the MMD itself      sum_j d_j^2            (Nystroem, [Cha22]),
-///   regularised         sum_j d_j^2 / (v_j + 0.03 v_1)   [Hag24],
-///   whitened            sum_j d_j^2 / v_j      over the 30 leading functions,
-/// which look for coarse, finer and finest differences. Cost: O(N m (d + r)) and O(N r) per labelling.
+///   the MMD itself      sum_j d_j^2                       (Nystroem),
+///   regularised         sum_j d_j^2 / (v_j + 0.03 v_1)    (spectrally regularised MMD),
+///   whitened            sum_j d_j^2 / v_j                 over the 30 leading functions,
+/// which look for coarse, finer and finest differences; three statistics for every kernel. Labels are expanded once for
+/// all kernels: one matrix product per block of rows.
+/// Cost: O(N m (d + r)) per kernel and O(N r) per kernel and labelling.
 class SpectralBundle : public StatisticBundle {
  public:
   /// `weights`: of the rows, empty for equal ones. `pool` views rows that must outlive the bundle.
-  SpectralBundle(std::string name, Kernel kernel, PrincipalBasis basis, Pool pool, std::vector<double> weights,
-                 ThreadCount threads);
+  SpectralBundle(std::vector<SpectralView> views, Pool pool, std::vector<double> weights, ThreadCount threads);
 
   [[nodiscard]] std::vector<std::string> names() const override;
   void evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const override;
   [[nodiscard]] double tie_slack(std::size_t r, double value) const override;
 
  private:
-  // features(i, j) = e_j(row begin + i) - its pooled mean.
+  // values(i, j) = function j of all views at row begin + i, less its pooled mean.
   void features(std::size_t begin, std::size_t end, MatrixView<double> values) const;
   [[nodiscard]] double weight(std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
 
-  std::string name_;
-  Kernel kernel_;
-  PrincipalBasis basis_;
+  std::vector<SpectralView> views_;
   Pool pool_;
   std::vector<double> weights_;
   double total_weight_ = 0.0;
-  std::vector<double> means_;  // of the functions over the pool
+  std::vector<double> means_;  // of the functions of all views, one view after another
 };
 
 }  // namespace kqd

@@ -30,7 +30,8 @@ CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::s
 
   row_means_.resize(n);
   diagonal_.resize(n);
-  if (n * (n + kTile) / 2 <= kMaxKept) kept_.resize(num_tiles() * num_tiles());
+  const std::size_t num_kept = num_tiles() * (num_tiles() + 1) / 2;
+  if (num_kept * kTile * kTile <= kMaxKept) kept_ = Matrix<double>(num_kept, kTile * kTile);
   // The matrix is symmetric: tiles on and right of its diagonal tell the sums of their rows and of their columns.
   std::vector<double> factors(n);
   for (std::size_t i = 0; i < n; ++i) factors[i] = weight(i);
@@ -41,17 +42,17 @@ CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::s
     copy_rows(rows(), begin, own);
     kernel_.diagonal(own, std::span(diagonal_).subspan(begin, end - begin));
     Matrix<double> others(kTile, rows().dim());
+    Matrix<double> passing(end - begin, kept_.empty() ? kTile : 0);
     std::vector<double> row_sums(end - begin);
     for (std::size_t j = begin; j < n; j += kTile) {
       const std::size_t count = std::min(kTile, n - j);
       copy_rows(rows(), j, others.view().row_range(0, count));
-      Matrix<double> values(end - begin, count);
+      const MatrixView<double> values = kept_.empty() ? passing.view().column_range(0, count) : kept_tile(begin, j);
       kernel_.evaluate(own, others.view().row_range(0, count), values);
       const auto below = parts.row(begin / kTile).subspan(j, count);
       gemv(1.0, values, Op::none, std::span(factors).subspan(j, count), 0.0, row_sums);
       for (std::size_t i = begin; i < end; ++i) sums[i].add(row_sums[i - begin]);
       if (j > begin) gemv(1.0, values, Op::transpose, std::span(factors).subspan(begin, end - begin), 0.0, below);
-      if (!kept_.empty()) kept_[tile_number(begin, j)] = std::move(values);
     }
   });
   for (std::size_t i = 0; i < n; ++i) {
@@ -64,6 +65,18 @@ CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::s
   for (std::size_t i = 0; i < n; ++i) diagonal_[i] = std::max(0.0, diagonal_[i] - 2.0 * row_means_[i] + grand_mean_);
 }
 
+MatrixView<const double> CentredGram::kept_tile(std::size_t first_row, std::size_t first_column) const {
+  const std::size_t t = first_row / kTile;
+  // Row tile t starts after t (T - 1) - t (t - 1)/2 + t others.
+  const std::size_t number = t * num_tiles() - t * (t - 1) / 2 - t + first_column / kTile;
+  return {kept_.row(number).data(), std::min(kTile, size() - first_row), std::min(kTile, size() - first_column)};
+}
+
+MatrixView<double> CentredGram::kept_tile(std::size_t first_row, std::size_t first_column) {
+  const auto kept = std::as_const(*this).kept_tile(first_row, first_column);
+  return {const_cast<double*>(kept.data()), kept.rows(), kept.cols()};  // NOLINT(cppcoreguidelines-pro-type-const-cast)
+}
+
 void CentredGram::tile(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const {
   KQD_ASSERT(first_row % kTile == 0 && first_column % kTile == 0);
   if (kept_.empty()) {
@@ -73,10 +86,10 @@ void CentredGram::tile(std::size_t first_row, std::size_t first_column, MatrixVi
     copy_rows(rows(), first_column, others);
     kernel_.evaluate(own, others, values);
   } else if (first_row <= first_column) {
-    const Matrix<double>& kept = kept_[tile_number(first_row, first_column)];
+    const MatrixView<const double> kept = kept_tile(first_row, first_column);
     for (std::size_t i = 0; i < values.rows(); ++i) std::ranges::copy(kept.row(i), values.row(i).begin());
   } else {
-    const Matrix<double>& mirrored = kept_[tile_number(first_column, first_row)];
+    const MatrixView<const double> mirrored = kept_tile(first_column, first_row);
     for (std::size_t i = 0; i < values.rows(); ++i) {
       for (std::size_t j = 0; j < values.cols(); ++j) values(i, j) = mirrored(j, i);
     }

@@ -32,9 +32,9 @@ class CentredGram {
   void tile(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const;
 
  private:
-  [[nodiscard]] std::size_t tile_number(std::size_t first_row, std::size_t first_column) const {
-    return first_row / kTile * num_tiles() + first_column / kTile;
-  }
+  /// A kept tile on or right of the diagonal, which has rows x cols entries.
+  [[nodiscard]] MatrixView<double> kept_tile(std::size_t first_row, std::size_t first_column);
+  [[nodiscard]] MatrixView<const double> kept_tile(std::size_t first_row, std::size_t first_column) const;
   [[nodiscard]] Pool rows() const { return {x_.points, y_.points, order_}; }
 
   Kernel kernel_;
@@ -46,7 +46,7 @@ class CentredGram {
   std::vector<double> row_means_;
   double grand_mean_ = 0.0;
   std::vector<double> diagonal_;
-  std::vector<Matrix<double>> kept_;  // tiles of the kernel as it was given, by number; empty when too large
+  Matrix<double> kept_;  // tiles of the kernel as it was given, one per row; empty when too many
 };
 
 }  // namespace kqd

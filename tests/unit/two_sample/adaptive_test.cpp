@@ -130,7 +130,7 @@ TEST(SpectralBundle, equals_mean_differences_of_the_principal_functions_by_brute
     const Pool rows = data.pool.rows();
     const PrincipalBasis basis = principal_basis(kernel, rows, {.num_landmarks = 12, .max_rank = 6}, Seed{5}, {});
     const auto weights = data.pool.weights_of(data.pool.order);
-    const SpectralBundle bundle("gaussian", kernel, basis, rows, weights, ThreadCount{2});
+    const SpectralBundle bundle({{"gaussian", kernel, basis}}, rows, weights, ThreadCount{2});
     Matrix<double> values(3, 6);
     bundle.evaluate({&data.batch, 1}, values, ThreadCount{2});
     const auto function = [&](std::size_t j, std::size_t i) {
@@ -216,6 +216,12 @@ TEST(AdaptiveTest, lists_every_configuration_with_adjusted_pvalues_at_least_as_l
     EXPECT_GE(c.pvalue, 0.01);
     EXPECT_GE(c.adjusted_pvalue, c.pvalue);
   }
+}
+
+TEST(AdaptiveTest, reports_no_directions_of_one_statistic) {
+  const TwoSampleResult result = two_sample_test(draw(20, 2, 1), draw(20, 2, 2), adaptive(19));
+  EXPECT_EQ(result.num_directions, 0U);
+  EXPECT_TRUE(result.per_direction.empty());
 }
 
 TEST(AdaptiveTest, is_the_same_for_any_number_of_threads_and_any_order_of_rows) {

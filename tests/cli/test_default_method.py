@@ -1,0 +1,62 @@
+"""Which method runs when none is named: the adaptive test, or ekqd for whoever gives an option of one statistic."""
+
+import json
+
+import pytest
+
+FILES = ("a.csv", "b.csv")
+
+
+def method_of(kqd, command, *flags):
+    run = kqd(command, *FILES, "--json", *flags)
+    assert (run.stderr, run.code) == ("", 0)
+    return json.loads(run.stdout)["method"]
+
+
+@pytest.mark.parametrize("flags", ["", "--kernel laplace", "--bandwidth 2", "--permutations 9", "--alpha 0.1", "--seed 3",
+                                   "--threads 1", "--design paired", "--calibration sign-flip", "--set-aside no",
+                                   "--randomise-ties", "--null-distribution", "--yes-quadratic", "--set combine=rank"])
+def test_a_test_is_adaptive_unless_told_otherwise(kqd, flags):
+    assert method_of(kqd, "test", *flags.split()) == "adaptive"
+
+
+@pytest.mark.parametrize("flags", ["--directions linear", "--num-directions 5", "--num-reference 2",
+                                   "--reference uniform", "--reference a.csv", "--power 2", "--power 1",
+                                   "--weighting triangle", "--compat jitter", "--whiten --directions principal",
+                                   "--whiten", "--early-stop", "--early-stop=besag-clifford"])
+def test_an_option_of_one_statistic_means_ekqd(kqd, flags):
+    assert method_of(kqd, "test", *flags.split()) == "ekqd"
+
+
+def test_an_interval_for_the_effect_size_means_ekqd(kqd):
+    run = kqd("test", "sensors-march.csv", "sensors-april.csv", "--effect-interval", "--permutations", "19", "--json")
+    assert (json.loads(run.stdout)["method"], run.stderr, run.code) == ("ekqd", "", 0)
+
+
+def test_a_named_method_stays_whatever_else_is_given(kqd):
+    assert method_of(kqd, "test", "--method", "mmd") == "mmd"
+    assert method_of(kqd, "test", "--method", "supkqd", "--power", "2") == "supkqd"
+    run = kqd("test", *FILES, "--method", "adaptive", "--power", "2")
+    assert run.stdout.startswith("\nTwo-sample test by adaptive: ")
+    assert (run.stderr, run.code) == ("kqd: --power has no effect on method adaptive\n", 0)
+
+
+@pytest.mark.parametrize("flag, sentence", [
+    ("--early-stop", "early stopping does not go with a test that aggregates several statistics"),
+    ("--effect-interval",
+     "adaptive has no interval for the effect size: an aggregate has no distance of its own; use ekqd"),
+])
+def test_the_adaptive_test_refuses_what_it_cannot_give_when_it_is_named(kqd, flag, sentence):
+    run = kqd("test", "sensors-march.csv", "sensors-april.csv", "--method", "adaptive", flag)
+    assert (run.stdout, run.stderr, run.code) == ("", f"kqd: {sentence}\n", 2)
+
+
+def test_a_distance_is_ekqd(kqd):
+    assert method_of(kqd, "distance") == "ekqd"
+    assert method_of(kqd, "distance", "--power", "2") == "ekqd"
+
+
+def test_help_tells_the_rule(kqd):
+    words = lambda command: " ".join(kqd(command, "--help").stdout.split())  # noqa: E731
+    assert "(default: adaptive; ekqd when one of its options is given)" in words("test")
+    assert "`kqd methods` lists them (default: ekqd)" in words("distance")
