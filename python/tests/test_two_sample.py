@@ -304,7 +304,7 @@ def test_a_result_prints_as_a_block(result):
      'calibration "wild" is unknown, expected one of permutation, sign-flip, asymptotic'),
     (dict(calibration="sign-flip"), "calibration sign-flip needs samples of equal size, got 60 and 45"),
     (dict(early_stop="soon"), 'early-stop "soon" is unknown, expected one of none, besag-clifford, betting'),
-    (dict(early_stop="betting", randomised_ties=True), "TestOptions::randomised_ties = true, needs early_stop = none"),
+    (dict(early_stop="betting", randomised_ties=True), "randomised ties do not go with early stopping"),
     (dict(reference="balanced"), "reference balanced depends on the labels, so a test with it is not exact; "
                                  "use pooled, gaussian or uniform"),
     (dict(power=0.5), "KqdOptions::power = 0.5, needs >= 1"),

@@ -49,8 +49,9 @@ std::string parameter_text(const ParameterInfo& parameter, double value) {
 
 std::string parameter_range(const ParameterInfo& parameter) {
   if (!parameter.choices.empty()) return fmt::format("one of {}", join(parameter.choices));
-  return fmt::format("a {}number in [{}, {}]", parameter.whole ? "whole " : "", shortest(parameter.lowest),
-                     shortest(parameter.highest));
+  const std::string_view kind = parameter.whole ? "whole " : "";
+  if (std::isinf(parameter.highest)) return fmt::format("a {}number >= {}", kind, shortest(parameter.lowest));
+  return fmt::format("a {}number in [{}, {}]", kind, shortest(parameter.lowest), shortest(parameter.highest));
 }
 
 void set_parameter(Parameters& values, std::string_view owner, std::span<const ParameterInfo> parameters,

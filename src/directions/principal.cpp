@@ -9,6 +9,7 @@
 #include "core/fail.hpp"
 #include "core/random.hpp"
 #include "kernel/kernel_block.hpp"
+#include "kernel/kernel_traits.hpp"
 
 namespace kqd {
 namespace {
@@ -30,6 +31,9 @@ struct Spectrum {
 };
 
 Spectrum leading_spectrum(const Rows& symmetric, std::size_t max_rank) {
+  if (!symmetric.allFinite()) {
+    fail(ErrorCode::non_finite_value, "kernel values of the pooled points overflow; {}", kOverflowAdvice);
+  }
   const Eigen::SelfAdjointEigenSolver<Rows> solver(symmetric);
   if (solver.info() != Eigen::Success) {
     fail(ErrorCode::internal, "the eigenvalues of {} landmarks did not converge", symmetric.rows());

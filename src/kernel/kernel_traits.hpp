@@ -7,7 +7,7 @@
 namespace kqd {
 
 /// What to do when a kernel value, or a distance, is beyond the largest double.
-inline constexpr std::string_view kOverflowAdvice = "rescale the columns (--standardize) or take a bounded kernel";
+inline constexpr std::string_view kOverflowAdvice = "rescale the columns or take a bounded kernel";
 
 [[nodiscard]] constexpr bool is_composite(KernelFamily family) {
   return family == KernelFamily::sum || family == KernelFamily::product;

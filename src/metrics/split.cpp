@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 
 #include "core/fail.hpp"
 #include "core/random.hpp"
@@ -13,19 +14,31 @@ std::size_t part_of(std::size_t count, double share) {
   return static_cast<std::size_t>(share * static_cast<double>(count));
 }
 
+// The units of as many of the drawn rows, taken in order, as hold no more than `most` rows: the clusters of all rows of
+// a half would be nearly all clusters. One unit at least.
+std::vector<std::size_t> units_of(std::span<const std::size_t> drawn, std::size_t most, const PlanRequest& request) {
+  const auto of_first = [&](std::size_t count) {
+    std::vector<std::size_t> rows(drawn.begin(), drawn.begin() + static_cast<std::ptrdiff_t>(count));
+    std::ranges::sort(rows);
+    return request.whole_units ? request.whole_units(rows) : rows;
+  };
+  const auto counts = std::views::iota(std::min<std::size_t>(1, drawn.size()), drawn.size() + 1);
+  const auto too_many = std::ranges::partition_point(
+      counts, [&](std::size_t count) { return count <= 1 || of_first(count).size() <= most; });
+  return of_first(*std::ranges::prev(too_many));
+}
+
 // Drawn by where rows stand, not by what they hold: whatever order the pool has is then unrelated to the draw.
 std::vector<std::size_t> draw_training_rows(const TestPool& pool, double share, const PlanRequest& request, Seed seed) {
   const std::size_t nx = pool.x.size();
   const std::size_t ny = pool.y.size();
   RandomStream stream(seed, Purpose::training_split);
-  std::vector<std::size_t> rows;
   if (request.bound_rows || request.swaps_only) {
     const std::size_t among = request.swaps_only ? nx : nx + ny;  // pairs are named by their row of X
-    rows = sample_without_replacement(among, part_of(among, share), stream);
-    std::ranges::sort(rows);
-    return request.whole_units ? request.whole_units(rows) : rows;
+    const auto drawn = sample_without_replacement(among, part_of(among, share), stream);
+    return units_of(drawn, part_of(nx + ny, share), request);
   }
-  rows = sample_without_replacement(nx, part_of(nx, share), stream);
+  std::vector<std::size_t> rows = sample_without_replacement(nx, part_of(nx, share), stream);
   for (const std::size_t row : sample_without_replacement(ny, part_of(ny, share), stream)) rows.push_back(nx + row);
   std::ranges::sort(rows);
   return rows;

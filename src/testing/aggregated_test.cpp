@@ -48,7 +48,11 @@ void merge_ties_of_bundles(const AggregatedPlan& plan, Matrix<double>& values) {
       double largest = 0.0;
       for (const double value : values.row(row)) {
         if (!std::isfinite(value)) {
-          fail(ErrorCode::non_finite_value, "the statistic of a labelling is {}, expected a finite number", value);
+          fail(
+              ErrorCode::non_finite_value,
+              "the statistic of a labelling is {}, not a finite number: the data or their weights span too many orders "
+              "of magnitude",
+              value);
         }
         largest = std::max(largest, std::abs(value));
       }

@@ -1,5 +1,6 @@
 #include "testing/comparison.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -15,13 +16,25 @@ struct Moments {
   double sd = 0.0;
 };
 
+// In units of a power of two near the largest value: neither the sum nor the squares leave the range of numbers, and
+// nothing is rounded that would not be rounded anyway.
 Moments moments(std::span<const double> values, double lost_degrees_of_freedom) {
   const auto n = static_cast<double>(values.size());
-  const double mean = sum(values) / n;
+  double largest = 0.0;
+  for (const double v : values) largest = std::max(largest, std::abs(v));
+  if (largest == 0.0) return {};
+  const int unit = std::ilogb(largest);
+  CompensatedSum total;
+  for (const double v : values) total.add(std::scalbn(v, -unit));
+  const double mean = total.value() / n;
   CompensatedSum squares;
-  for (const double v : values) squares.add((v - mean) * (v - mean));
+  for (const double v : values) {
+    const double deviation = std::scalbn(v, -unit) - mean;
+    squares.add(deviation * deviation);
+  }
   const double divisor = n - lost_degrees_of_freedom;
-  return {mean, divisor > 0.0 ? std::sqrt(squares.value() / divisor) : 0.0};
+  const double sd = divisor > 0.0 ? std::sqrt(squares.value() / divisor) : 0.0;
+  return {std::scalbn(mean, unit), std::scalbn(sd, unit)};
 }
 
 }  // namespace

@@ -22,7 +22,10 @@ std::vector<double> evaluate(const Plan& plan, std::span<const LabelBatch> batch
   plan.evaluate(batches, values, threads);
   for (const double value : values) {
     if (!std::isfinite(value)) {
-      fail(ErrorCode::non_finite_value, "the statistic of a labelling is {}, expected a finite number", value);
+      fail(ErrorCode::non_finite_value,
+           "the statistic of a labelling is {}, not a finite number: the data or their weights span too many orders "
+           "of magnitude",
+           value);
     }
   }
   return values;
@@ -66,11 +69,11 @@ void validate(const TestOptions& options) {
   const auto num_permutations = static_cast<std::uint64_t>(options.num_permutations);
   if (options.early_stop == EarlyStop::besag_clifford && besag_clifford_limit(options.alpha, num_permutations) == 0) {
     fail(ErrorCode::invalid_option,
-         "TestOptions::alpha * (num_permutations + 1) = {} * {} = {}, needs a whole number >= 1 for besag_clifford",
+         "alpha * (permutations + 1) = {} * {} = {}, early stopping by besag-clifford needs a whole number >= 1",
          options.alpha, num_permutations + 1, options.alpha * static_cast<double>(num_permutations + 1));
   }
   if (options.randomised_ties && options.early_stop != EarlyStop::none) {
-    fail(ErrorCode::invalid_option, "TestOptions::randomised_ties = true, needs early_stop = none");
+    fail(ErrorCode::invalid_option, "randomised ties do not go with early stopping");
   }
 }
 

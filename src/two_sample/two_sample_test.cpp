@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 #include "core/executor.hpp"
@@ -85,6 +86,7 @@ double effect_of_plan(const Plan& plan, const LabellingSource& source, const Tes
   TestOptions few = test;
   few.num_permutations = LabelBatch::kCapacity - 1;
   few.enumeration_limit = 0;
+  few.early_stop = EarlyStop::none;
   const TestOutcome outcome = permutation_test(plan, source, few, nullptr);
   return outcome.statistic - outcome.permutation_mean;
 }
@@ -103,8 +105,10 @@ TwoSampleResult asymptotic_test(const MethodInfo& method, const SampleView& x, c
   AsymptoticResult found = method.asymptotic(x, y, options.statistic);
   append(result.warnings, found.result.warnings);
   result.test.statistic = found.result.statistic;
-  result.test.pvalue = result.test.pvalue_lower = result.test.pvalue_upper = found.pvalue;
-  result.test.reject = found.pvalue <= options.test.alpha;
+  // A tail beyond the smallest number is small, not impossible.
+  const double pvalue = std::max(found.pvalue, std::numeric_limits<double>::min());
+  result.test.pvalue = result.test.pvalue_lower = result.test.pvalue_upper = pvalue;
+  result.test.reject = pvalue <= options.test.alpha;
   result.kernel = std::move(found.result.kernel);
   result.num_directions = found.result.num_directions;
   result.num_reference = found.result.num_reference;

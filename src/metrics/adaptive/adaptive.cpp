@@ -115,6 +115,16 @@ void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, s
   shop.views.push_back({fmt::format("means, {}", what), kernel, std::move(basis)});
 }
 
+// Whether sums over the pool of squared products of rows, as the linear kernel needs them, leave the range of numbers.
+bool products_overflow(const Pool& rows) {
+  double largest = 0.0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    for (const double value : rows.row(i)) largest = std::max(largest, std::abs(value));
+  }
+  const double product = static_cast<double>(rows.dim()) * largest * largest;
+  return !std::isfinite(static_cast<double>(rows.size()) * product * product);
+}
+
 // The bandwidths to try: factors of the rule's, and one as small as the closest points when they are much closer.
 std::vector<double> bandwidths(double middle, const Pool& rows, Seed seed) {
   std::vector<double> grid;
@@ -131,7 +141,11 @@ std::vector<double> bandwidths(double middle, const Pool& rows, Seed seed) {
 PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
   const ParameterValues parameters("adaptive", kParameters, options.parameters);
   // The effect size is that of e-KQD along Gaussian directions, which shares no rows with anything: no row leaves.
-  PreparedPlan prepared = prepare_kqd(pool, options, request, Over::mean, false);
+  KqdOptions plain = options;
+  plain.directions = {};
+  plain.power = 1.0;
+  plain.weighting = {};
+  PreparedPlan prepared = prepare_kqd(pool, plain, request, Over::mean, false);
   prepared.no_interval = "an aggregate has no distance of its own; use ekqd";
   prepared.num_directions = 0;
   prepared.num_reference = 0;
@@ -143,7 +157,10 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   const std::size_t landmarks = parameters.count("landmarks") > 0
                                     ? parameters.count("landmarks")
                                     : default_num_landmarks(prepared.frozen.kernel, rows, pool.x.dim());
-  if (pool.x.dim() > 1) {
+  if (products_overflow(pool.rows())) {
+    prepared.warnings.emplace_back(
+        "linear combinations of the columns are left out: products of values this large overflow; rescale the columns");
+  } else if (pool.x.dim() > 1) {
     add_kernel(shop, parse_kernel("linear"), "linear combinations", landmarks);
   }
   const KernelSpec& kernel = prepared.frozen.kernel;
@@ -174,17 +191,18 @@ MethodInfo adaptive_method() {
   return {.id = "adaptive",
           .family = "kernel quantiles",
           .summary = "many kinds of difference at once: columns, linear and kernel directions, means and quantiles",
-          .reports = "the largest log(w/p) over configurations, p their smooth p-values and w their weights",
+          .reports = "log sum (w/p)^1.5 over configurations, p their smooth p-values and w their weights",
           .cost = "N m (d + m) + (l + d) N log N",
           .permutation = "(l + d + r) N",
           .calibrations = "permutation, sign-flip",
           .details =
               "Looks at the samples in many ways: quantiles of single columns (by values, and by ranks with weight on "
               "the tails), means and quantiles along linear principal components and along the principal functions of "
-              "the kernel at bandwidths from a tenth of the median rule to twice it. Everything is chosen from the "
-              "unlabelled pool. Each statistic is turned into a smooth p-value by its own permutations, the smallest "
-              "one counts, and the same permutations calibrate it: one layer, exact. The table of configurations says "
-              "which kind of difference was found; its adjusted p-values hold for all of them together. The effect "
+              "the kernel at bandwidths from a tenth of the median rule (or the closest points, if they are closer) to "
+              "twice it. Everything is chosen from the unlabelled pool. Each statistic is turned into a smooth p-value "
+              "by its own permutations, a soft minimum of them is taken (--set combine), and the same permutations "
+              "calibrate it: one layer, exact. The table of configurations says which kind of difference was found; "
+              "its adjusted p-values hold for all of them together. The effect "
               "size is that of ekqd.",
           .reference = "kqd: docs/design/0005-adaptive-test.md; min-p: Westfall and Young (1993)",
           .sign_flip = true,

@@ -9,6 +9,7 @@
 #include "core/parameter_values.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_block.hpp"
+#include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/adaptive/plan_bundle.hpp"
 #include "metrics/affordable.hpp"
@@ -40,8 +41,12 @@ std::vector<KernelSpec> kernels(const Collection& collection, const Pool& pool, 
   std::vector<KernelSpec> specs;
   const auto add = [&](KernelFamily family, DistanceKind kind, double factor) {
     std::vector<double> distances = pooled_distances(pool, kind, seed);
-    if (!distances.empty() && !(distances.back() > 0.0)) {
-      fail(ErrorCode::invalid_option, "all pooled points coincide: there is no bandwidth to choose from");
+    if (!std::isfinite(distances.back())) {
+      fail(ErrorCode::non_finite_value, "distances between the pooled points overflow; {}", kOverflowAdvice);
+    }
+    if (distances.back() == 0.0) {  // one kernel that sees that all points coincide
+      specs.push_back({.family = family, .bandwidth = 1.0});
+      return;
     }
     for (const double h : collection.grid(distances, count)) {
       // Half of many equal points can make the lower end 0: a kernel of no width sees nothing.
@@ -134,7 +139,8 @@ MethodInfo mmd_agg_method() {
               "MMDAgg: the unbiased MMD of S bandwidths for each of two kernel families. Half of the "
               "permutations give each statistic its p-value, the other half the law of the smallest one. The "
               "bandwidths, from half the smallest to twice the largest distance, come from the pool and not "
-              "from X against Y, so the test is exact.",
+              "from X against Y, so the test is exact. As published, these distances count as at least 0.1 and 0.3: "
+              "columns of a small unit should be rescaled.",
           .reference = "Schrab et al.: MMD Aggregated Two-Sample Test (JMLR 2023)",
           .parameters = kAggParameters,
           .prepare = prepare_agg};

@@ -129,9 +129,9 @@ FeatureMap features_at(Kind kind, const KqdOptions& frozen) {
           }};
 }
 
-// S has no inverse when features are as many as rows (methods C4).
-void require_covariance(Kind kind, std::size_t num_features, double ridge, const TestPool& pool,
-                        std::span<const std::size_t> rows) {
+// S has no inverse when features are as many as rows (methods C4): refused, or a warning where a ridge stands in.
+void check_covariance(Kind kind, std::size_t num_features, double ridge, const TestPool& pool,
+                      std::span<const std::size_t> rows, std::vector<std::string>& warnings) {
   const auto nx =
       static_cast<std::size_t>(std::ranges::count_if(rows, [&](std::size_t row) { return row < pool.x.size(); }));
   const std::size_t ny = rows.size() - nx;
@@ -144,10 +144,11 @@ void require_covariance(Kind kind, std::size_t num_features, double ridge, const
          "form = unnormalised",
          id_of(kind), num_features, kMostHotellingFeatures);
   }
-  if (ridge > 0.0 || num_features + 1 < std::min(nx, ny)) return;
-  fail(ErrorCode::invalid_option,
-       "{}: {} features and {} rows of {}: their covariance is singular; take fewer locations or ridge > 0",
-       id_of(kind), num_features, std::min(nx, ny), nx <= ny ? "X" : "Y");
+  if (num_features + 1 < std::min(nx, ny)) return;
+  const std::string too_few = fmt::format("{}: {} features and {} rows of {}: their covariance is singular",
+                                          id_of(kind), num_features, std::min(nx, ny), nx <= ny ? "X" : "Y");
+  if (!(ridge > 0.0)) fail(ErrorCode::invalid_option, "{}; take fewer locations or ridge > 0", too_few);
+  warnings.push_back(too_few + " but for the ridge, which sets the size of the statistic; take fewer locations");
 }
 
 KqdOptions fit_on_training_rows(Kind kind, const Split& split, KqdOptions options, const ParameterValues& values) {
@@ -190,7 +191,7 @@ FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanR
     return setup;
   }
   const double ridge = values.value("ridge");
-  require_covariance(kind, setup.map.count, ridge, pool, setup.rows);
+  check_covariance(kind, setup.map.count, ridge, pool, setup.rows, setup.warnings);
   WhitenedFeatures whitened = whiten(setup.map, pool, setup.rows, options.threads);
   setup.map = std::move(whitened.map);
   setup.statistic = std::make_unique<Hotelling>(ridge, std::move(whitened.eigenvalues));

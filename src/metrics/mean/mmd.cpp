@@ -77,6 +77,13 @@ KqdResult mmd(const SampleView& x, const SampleView& y, const KqdOptions& option
   const Kernel kernel(result.kernel);
   const Diagonal dx = diagonal_part(kernel, samples.x);
   const Diagonal dy = diagonal_part(kernel, samples.y);
+  constexpr double kLeastShare = 1e-10;  // of the other rows: below it rounding is all that 1 - sum a_i^2 holds
+  for (const auto& [diagonal, name] : {std::pair{&dx, "X"}, std::pair{&dy, "Y"}}) {
+    if (1.0 - diagonal->weights < kLeastShare) {
+      fail(ErrorCode::invalid_weights,
+           "{} has all its weight on one row, the unbiased MMD needs at least two (mmd-v takes one)", name);
+    }
+  }
   if (is_laplace_on_line(result.kernel, x.dim())) {
     result.statistic =
         unbiased_from(laplace_line_norms(*result.kernel.bandwidth, samples.x, samples.y), {dx.weights, dy.weights});

@@ -146,12 +146,33 @@ std::string flat_directions_warning(std::size_t num_flat, std::size_t num_direct
                 : "");
 }
 
+namespace {
+
+// Points that differ, by so little that the squares of their distances are no normal numbers.
+bool squares_underflow(const Pool& pool) {
+  constexpr double kSmallest = 1e-150;
+  bool differ = false;
+  for (std::size_t i = 1; i < pool.size(); ++i) {
+    for (std::size_t k = 0; k < pool.dim(); ++k) {
+      const double gap = std::abs(pool.row(i)[k] - pool.row(0)[k]);
+      if (gap >= kSmallest) return false;
+      differ = differ || gap > 0.0;
+    }
+  }
+  return differ;
+}
+
+}  // namespace
+
 void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings) {
   for (const auto& [sample, name] : {std::pair{&x, "X"}, std::pair{&y, "Y"}}) {
     if (sample->size() == 1)
       warnings.push_back(fmt::format("{} has one row: its quantiles are all the same value", name));
   }
   const Pool pool{x.points, y.points};
+  if (squares_underflow(pool)) {
+    warnings.emplace_back("the pooled points are so close that squared distances underflow; rescale the columns");
+  }
   std::vector<std::size_t> constant;
   for (std::size_t k = 0; k < pool.dim(); ++k) {
     std::size_t i = 1;

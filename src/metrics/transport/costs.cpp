@@ -61,7 +61,11 @@ double longest_distance(const Pool& pool) {
   if (!std::isfinite(squares)) {
     fail(ErrorCode::non_finite_value, "distances between the pooled points overflow; {}", kOverflowAdvice);
   }
-  return squares > 0.0 ? std::sqrt(squares) : 1.0;
+  if (lowest == highest) return 1.0;
+  if (!std::isnormal(squares)) {
+    fail(ErrorCode::non_finite_value, "squared distances between the pooled points underflow; rescale the columns");
+  }
+  return std::sqrt(squares);
 }
 
 PooledCosts::PooledCosts(const Pool& pool, const CostRule& rule, ThreadCount threads)

@@ -129,8 +129,7 @@ KqdResult energy(const SampleView& x_given, const SampleView& y_given, const Kqd
     result.statistic = 2.0 * mmd_v_squared(kernel, x, y, options.threads);
   }
   if (!std::isfinite(result.statistic)) {
-    fail(ErrorCode::non_finite_value,
-         "the energy distance overflows on this data; rescale the columns (--standardize)");
+    fail(ErrorCode::non_finite_value, "the energy distance overflows on this data; rescale the columns");
   }
   result.statistic_power = result.statistic;
   return result;

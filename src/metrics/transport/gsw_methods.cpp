@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 2> kFamilies = {"polynomial", "circular"}
 
 constexpr ParameterInfo kFamily = {
     "family", 0, 0, 1, true, "of slices: homogeneous polynomials, or distances to the points of a sphere", kFamilies};
-constexpr ParameterInfo kDegree = {"degree", 3, 1, 64, true, "of the polynomials: odd"};
+constexpr ParameterInfo kDegree = {"degree", 3, 1, 63, true, "of the polynomials: odd"};
 constexpr ParameterInfo kRadius = {"radius", 2.0,   1e-100,
                                    1e100,    false, "of the sphere for circular slices, in the unit of the data"};
 
@@ -139,9 +139,8 @@ MethodInfo gsw_method() {
               "Slices g(x) = sum theta_alpha x^alpha over all monomials of degree q exactly, theta uniform on the "
               "sphere of R^K (--set family=polynomial degree=3; odd degrees alone, degree 1 is sw; K at most 20000), "
               "or g(x) = |x - r theta| (--set family=circular radius=2). Monomials are plain, without multinomial "
-              "weights, and coordinates are not rescaled: columns of larger unit count more, --standardize makes them "
-              "equal. Values are means over levels and slices, not the sums of the authors' code. Memory does not grow "
-              "with K N.",
+              "weights, and coordinates are not rescaled: columns of larger unit count more. Values are means "
+              "over levels and slices, not the sums of the authors' code. Memory does not grow with K N.",
           .reference = kKolouri,
           .sign_flip = true,
           .directions = "generalised",

@@ -71,7 +71,7 @@ struct Settings {
 Settings settings_for(const Pool& pool, const KqdOptions& options) {
   const ParameterValues values("sinkhorn", kParameters, options.parameters);
   if (std::isinf(options.power)) {
-    fail(ErrorCode::invalid_option, "KqdOptions::power = inf, the Sinkhorn divergence needs a finite power");
+    fail(ErrorCode::invalid_option, "power = inf, the Sinkhorn divergence needs a finite power");
   }
   Settings settings;
   settings.costs = {.power = options.power, .unit = 1.0};

@@ -80,8 +80,8 @@ MethodInfo sw_method() {
           .calibrations = "permutation, sign-flip",
           .details =
               "SW_p = (1/l sum_i W_p^p(u_i.X, u_i.Y))^(1/p) with u_i uniform on the sphere: ekqd with --kernel linear "
-              "--directions linear, by the same code. Directions can be given as --reference points with coefficients. "
-              "Defaults: l = 64, p = 1, uniform levels.",
+              "--directions linear, by the same code. With --reference FILE directions are random combinations of its "
+              "points. Defaults: l = 64, p = 1, uniform levels.",
           .reference = "Bonneel, Rabin, Peyre, Pfister: Sliced and Radon Wasserstein Barycenters (JMIV 2015)",
           .sign_flip = true,
           .directions = "linear",

@@ -64,7 +64,7 @@ double require_affordable_transport(Solver solver, const SampleView& x, const Sa
   const std::size_t ny = y.size();
   if (std::isinf(options.power)) {
     fail(ErrorCode::invalid_option,
-         "KqdOptions::power = inf, exact transport beyond one dimension needs a finite power; take a large one, or a "
+         "power = inf, exact transport beyond one dimension needs a finite power; take a large one, or a "
          "sliced distance");
   }
   if (std::max(nx, ny) > kMaxRows && !options.allow_quadratic) {

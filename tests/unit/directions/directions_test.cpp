@@ -297,12 +297,12 @@ TEST(KernelDirections, what_does_not_fit_together_is_refused) {
 TEST(KernelDirections, overflow_is_an_error_and_never_a_value) {
   const Kernel kernel(parse_kernel("polynomial:3:1"));
   expect_error(ErrorCode::non_finite_value,
-               "the norm of direction 1 overflows; rescale the columns (--standardize) or take a bounded kernel",
+               "the norm of direction 1 overflows; rescale the columns or take a bounded kernel",
                [&] { KernelDirections(kernel, Matrix<double>(1, 1, {1e60}), Matrix<double>(1, 1, 1.0)); });
   const KernelDirections directions(kernel, Matrix<double>(1, 1, {1.0}), Matrix<double>(1, 1, 1.0));
   Matrix<double> values(1, 2);
   expect_error(ErrorCode::non_finite_value,
-               "direction 1 overflows on this data; rescale the columns (--standardize) or take a bounded kernel", [&] {
+               "direction 1 overflows on this data; rescale the columns or take a bounded kernel", [&] {
                  directions.evaluate(Matrix<double>(2, 1, {1, 1e110}), 0, values, ThreadCount{1});
                });
 }
@@ -313,7 +313,7 @@ TEST(KernelDirections, overflow_names_the_direction_that_does_it_in_any_part_of_
                                     Matrix<double>(1, 3, {1.0, 1.0, 1e150}), false);
   Matrix<double> values(2, 1);
   expect_error(ErrorCode::non_finite_value,
-               "direction 3 overflows on this data; rescale the columns (--standardize) or take a bounded kernel",
+               "direction 3 overflows on this data; rescale the columns or take a bounded kernel",
                [&] { directions.evaluate(Matrix<double>(1, 1, {1e80}), 1, values, ThreadCount{1}); });
 }
 

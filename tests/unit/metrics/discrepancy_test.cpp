@@ -406,7 +406,7 @@ TEST(Discrepancy, a_mean_embedding_that_overflows_is_refused) {
   const Sample x = column({1e200, 2e200}), y = column({3e200, 5e200});
   EXPECT_DOUBLE_EQ(ekqd(x, y, options).statistic, 2.5e200);
   expect_error(ErrorCode::non_finite_value,
-               "the MMD overflows on this data; rescale the columns (--standardize) or take a bounded kernel",
+               "the MMD overflows on this data; rescale the columns or take a bounded kernel",
                [&] { static_cast<void>(ekqd_centered(x, y, options)); });
 }
 
@@ -421,14 +421,14 @@ TEST(Discrepancy, a_gap_that_overflows_is_refused) {
     options.power = power;
     EXPECT_DOUBLE_EQ(ekqd(column({0}), column({1.7e308}), options).statistic, 1.7e308) << power;
     expect_error(ErrorCode::non_finite_value,
-                 "the gap along direction 1 overflows; rescale the columns (--standardize) or take a bounded kernel",
+                 "the gap along direction 1 overflows; rescale the columns or take a bounded kernel",
                  [&] { static_cast<void>(ekqd(column({-1.7e308}), column({1.7e308}), options)); });
   }
 }
 
 TEST(Discrepancy, distances_that_overflow_are_refused) {
   expect_error(ErrorCode::non_finite_value,
-               "distances between the pooled points overflow; rescale the columns (--standardize) or take a bounded "
+               "distances between the pooled points overflow; rescale the columns or take a bounded "
                "kernel",
                [] {
                  static_cast<void>(ekqd(column({1e200, 2e200}), column({3e200, 4e200})));

@@ -254,7 +254,7 @@ TEST(Kce, refuses_sizes_that_take_hours) {
   }
   EXPECT_THROW(static_cast<void>(distance("kce", column({1, 2}), column({3}), with("gaussian", {{"norm", 3}}))), Error);
   test::expect_error(ErrorCode::non_finite_value,
-                     "the covariance distance overflows on this data; rescale the columns (--standardize) or take a "
+                     "the covariance distance overflows on this data; rescale the columns or take a "
                      "bounded kernel",
                      [] {
                        static_cast<void>(distance("kce", column({1e200, 1}), column({3, 1}), with("linear")));

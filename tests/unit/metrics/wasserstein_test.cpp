@@ -142,8 +142,9 @@ TEST(Wasserstein, of_a_shifted_sample_is_the_length_of_the_shift) {
   for (const double p : {1.0, 1.3, 2.0, 4.0, 30.0}) EXPECT_NEAR(wasserstein(x, y, p), 0.7, 1e-12) << p;
 }
 
-// The gradient of a convex function is an optimal map for p = 2 [Brenier 1991]: W_2^2 between X and AX + b with A positive
-// definite is mean |x - Ax - b|^2, and on the corners of a cube the moments are those of N(0, I) (methods D1: 3).
+// The gradient of a convex function is an optimal map for p = 2 [Brenier 1991]: W_2^2 between X and AX + b with A
+// positive definite is mean |x - Ax - b|^2, and on the corners of a cube the moments are those of N(0, I): 3, as in
+// methods D1.
 TEST(Wasserstein, of_scaled_cube_corners_is_that_of_gaussians) {
   Sample x{Matrix<double>(32, 5), {}, {}};
   for (std::size_t i = 0; i < 32; ++i) {
@@ -230,7 +231,7 @@ TEST(Wasserstein, refuses_what_it_cannot_do) {
   const Sample x = normal_sample(5, 2, 71);
   const Sample y = normal_sample(6, 2, 72);
   test::expect_error(ErrorCode::invalid_option,
-                     "KqdOptions::power = inf, exact transport beyond one dimension needs a finite power; take a large "
+                     "power = inf, exact transport beyond one dimension needs a finite power; take a large "
                      "one, or a sliced distance",
                      [&] { (void)wasserstein(x, y, kInfinity); });
   test::expect_error(ErrorCode::invalid_option,

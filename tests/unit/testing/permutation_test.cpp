@@ -338,11 +338,12 @@ TEST(TestOptions, outside_their_bounds_are_refused_with_field_value_and_bound) {
   expect_refusal({.alpha = 1.5}, "TestOptions::alpha = 1.5, needs 0 < alpha < 1");
   expect_refusal({.alpha = std::nan("")}, "TestOptions::alpha = nan, needs 0 < alpha < 1");
   expect_refusal({.confidence = 1.0}, "TestOptions::confidence = 1, needs 0 < confidence < 1");
-  expect_refusal({.num_permutations = 1000, .early_stop = EarlyStop::besag_clifford},
-                 "TestOptions::alpha * (num_permutations + 1) = 0.05 * 1001 = 50.050000000000004, needs a whole number "
-                 ">= 1 for besag_clifford");
+  expect_refusal(
+      {.num_permutations = 1000, .early_stop = EarlyStop::besag_clifford},
+      "alpha * (permutations + 1) = 0.05 * 1001 = 50.050000000000004, early stopping by besag-clifford needs "
+      "a whole number >= 1");
   expect_refusal({.early_stop = EarlyStop::betting, .randomised_ties = true},
-                 "TestOptions::randomised_ties = true, needs early_stop = none");
+                 "randomised ties do not go with early stopping");
 }
 
 TEST(PermutationTest, refuses_labellings_of_another_pool_and_values_that_are_no_numbers) {
