@@ -113,6 +113,15 @@ def test_identical_points_are_never_different(kqd, pairs, method):
     assert any("identical" in warning for warning in result["warnings"])
 
 
+# The kernel is 1.09..., which no sum of many rows hits exactly: what centring leaves is rounding, not a difference.
+@pytest.mark.parametrize("method", ["mmd", "mmd-v", "kce", "ekqd-centered", "supkqd-centered"])
+def test_rounding_is_no_difference_between_identical_points(kqd, folder, method):
+    write_rows(folder / "tenths-x.csv", [[0.1, 0.1, 0.1]] * 40)
+    write_rows(folder / "tenths-y.csv", [[0.1, 0.1, 0.1]] * 30)
+    run = kqd("test", "tenths-x.csv", "tenths-y.csv", "--kernel", "polynomial", "--method", method, "--quiet", *FEW)
+    assert run.stdout == "1\n"
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_threads_change_no_bit(kqd, pairs, method):
     def result(threads):
