@@ -39,7 +39,7 @@ def home(tmp_path):
     """A folder with the bundled data and, in bin, the program."""
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "kqd").symlink_to(Path(PROGRAM).resolve())
-    shutil.copytree(ROOT / "data", tmp_path / "data")
+    shutil.copytree(ROOT / "data", tmp_path / "data", ignore=shutil.ignore_patterns("fashion-mnist"))
     return tmp_path
 
 
