@@ -10,10 +10,17 @@ namespace kqd {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-constexpr std::size_t kWorthHugePages = 2 * kHugePage;
+constexpr std::size_t kSmallestHuge = 2 * kHugePage;
+// A larger block is often touched in strides, and its first touches would clear all of it at once: seconds in which
+// nobody looks at the stop flag.
+constexpr std::size_t kLargestHuge = 128 * kHugePage;
+
+bool takes_huge_pages(std::size_t bytes) {
+  return bytes >= kSmallestHuge && bytes <= kLargestHuge;
+}
 
 std::align_val_t alignment_of(std::size_t bytes) {
-  return std::align_val_t{bytes >= kWorthHugePages ? kHugePage : 64};
+  return std::align_val_t{takes_huge_pages(bytes) ? kHugePage : 64};
 }
 
 }  // namespace
@@ -22,7 +29,7 @@ void* allocate_aligned(std::size_t bytes) {
   void* const memory = ::operator new[](bytes, alignment_of(bytes));
 #ifdef __linux__
   // A hint: where it is not taken, pages are small and nothing else changes.
-  if (bytes >= kWorthHugePages) madvise(memory, bytes, MADV_HUGEPAGE);
+  if (takes_huge_pages(bytes)) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
   return memory;
 }

@@ -3,8 +3,8 @@
 
 namespace kqd {
 
-/// Memory aligned for vector loads. Large blocks ask for huge pages: the first touch of a gigabyte then costs hundreds
-/// of page faults instead of hundreds of thousands. Throws std::bad_alloc.
+/// Memory aligned for vector loads. Blocks of 4 to 256 MB ask for huge pages: their first touch then costs a hundred
+/// page faults instead of tens of thousands. Throws std::bad_alloc.
 [[nodiscard]] void* allocate_aligned(std::size_t bytes);
 
 /// Gives a block of this size back.
