@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/fail.hpp"
-#include "metrics/data_warnings.hpp"
+#include "metrics/checked_samples.hpp"
 
 namespace kqd {
 
@@ -29,15 +29,11 @@ PreparedPlan prepare_by_features(const TestPool& pool, const KqdOptions& options
 
 FeatureDistance distance_by_features(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options,
                                      SetUp set_up) {
-  validate(options);
-  validate_pair(x_given, y_given, options.threads);
-  Sample x_storage;
-  Sample y_storage;
-  const SampleView x = without_zero_weights(x_given, x_storage);
-  const SampleView y = without_zero_weights(y_given, y_storage);
   FeatureDistance distance;
   KqdResult& result = distance.result;
-  warn_about_data(x, y, result.warnings);
+  const CheckedSamples samples(x_given, y_given, options, result.warnings);
+  const SampleView& x = samples.x;
+  const SampleView& y = samples.y;
   const TestPool pool = make_test_pool(x, y, options.seed, options.threads);
   FeatureSetup setup = set_up(pool, options, {});
   const GroupStatistic& statistic = *setup.statistic;

@@ -5,31 +5,21 @@
 #include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "metrics/affordable.hpp"
-#include "metrics/data_warnings.hpp"
+#include "metrics/checked_samples.hpp"
 #include "metrics/mean/laplace_line.hpp"
 #include "metrics/mean/mean_embedding.hpp"
 
 namespace kqd {
 namespace {
 
-struct Prepared {
-  Sample x_storage;
-  Sample y_storage;
-  SampleView x;
-  SampleView y;
-};
-
-void prepare(const SampleView& x, const SampleView& y, const KqdOptions& options, Prepared& samples,
-             KqdResult& result) {
-  validate(options);
-  validate_pair(x, y, options.threads);
-  samples.x = without_zero_weights(x, samples.x_storage);
-  samples.y = without_zero_weights(y, samples.y_storage);
-  warn_about_data(samples.x, samples.y, result.warnings);
+// The kernel with its bandwidth, once the cost is known to be bearable.
+KernelSpec affordable_kernel(const CheckedSamples& samples, const KqdOptions& options,
+                             std::vector<std::string>& warnings) {
+  const SampleView& x = samples.x;
   if (!is_laplace_on_line(options.kernel, x.dim())) {
-    require_affordable(samples.x.size() + samples.y.size(), x.dim(), options.allow_quadratic, "the MMD");
+    require_affordable(x.size() + samples.y.size(), x.dim(), options.allow_quadratic, "the MMD");
   }
-  result.kernel = resolve(options.kernel, samples.x, samples.y, options.bandwidth_rule, options.seed, result.warnings);
+  return resolve(options.kernel, samples.x, samples.y, options.bandwidth_rule, options.seed, warnings);
 }
 
 // sum_i a_i^2 k(x_i, x_i) and sum_i a_i^2: what the unbiased estimate leaves out.
@@ -55,8 +45,8 @@ Diagonal diagonal_part(const Kernel& kernel, const SampleView& sample) {
 
 KqdResult mmd_v(const SampleView& x, const SampleView& y, const KqdOptions& options) {
   KqdResult result;
-  Prepared samples;
-  prepare(x, y, options, samples, result);
+  const CheckedSamples samples(x, y, options, result.warnings);
+  result.kernel = affordable_kernel(samples, options, result.warnings);
   result.mmd_squared = is_laplace_on_line(result.kernel, x.dim())
                            ? laplace_line_norms(*result.kernel.bandwidth, samples.x, samples.y).difference
                            : mmd_v_squared(Kernel(result.kernel), samples.x, samples.y, options.threads);
@@ -67,8 +57,8 @@ KqdResult mmd_v(const SampleView& x, const SampleView& y, const KqdOptions& opti
 
 KqdResult mmd(const SampleView& x, const SampleView& y, const KqdOptions& options) {
   KqdResult result;
-  Prepared samples;
-  prepare(x, y, options, samples, result);
+  const CheckedSamples samples(x, y, options, result.warnings);
+  result.kernel = affordable_kernel(samples, options, result.warnings);
   for (const auto& [sample, name] : {std::pair{&samples.x, "X"}, std::pair{&samples.y, "Y"}}) {
     if (sample->size() < 2) {
       fail(ErrorCode::empty_sample, "{} has one row, the unbiased MMD needs at least two (mmd-v takes one)", name);

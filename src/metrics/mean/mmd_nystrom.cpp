@@ -13,7 +13,7 @@
 #include "kernel/kernel_block.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/affordable.hpp"
-#include "metrics/data_warnings.hpp"
+#include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
 #include "metrics/mean/feature_method.hpp"
 #include "metrics/mean/landmarks.hpp"
@@ -175,14 +175,10 @@ PreparedPlan prepare_as_coded(const TestPool& pool, const KqdOptions& options, c
 }
 
 KqdResult distance_as_coded(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
-  validate(options);
-  validate_pair(x_given, y_given, options.threads);
-  Sample x_storage;
-  Sample y_storage;
   KqdResult result;
-  const SampleView x = without_zero_weights(x_given, x_storage);
-  const SampleView y = without_zero_weights(y_given, y_storage);
-  warn_about_data(x, y, result.warnings);
+  const CheckedSamples samples(x_given, y_given, options, result.warnings);
+  const SampleView& x = samples.x;
+  const SampleView& y = samples.y;
   const TestPool pool = make_test_pool(x, y, options.seed, options.threads);
   const AsCodedSetup setup = set_up_as_coded(pool, options, result.warnings);
   std::vector<std::size_t> of_x;

@@ -11,7 +11,7 @@
 #include "core/parameter_values.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/affordable.hpp"
-#include "metrics/data_warnings.hpp"
+#include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
 #include "metrics/mean/mean_embedding.hpp"
 #include "metrics/mean/mmd_plan.hpp"
@@ -79,15 +79,11 @@ double spectral_norm(const KernelSpec& kernel, const Choice& choice, const Sampl
 }
 
 KqdResult kce_distance(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
-  validate(options);
-  const Choice choice = choice_of(options);
-  validate_pair(x_given, y_given, options.threads);
-  Sample x_storage;
-  Sample y_storage;
-  const SampleView x = without_zero_weights(x_given, x_storage);
-  const SampleView y = without_zero_weights(y_given, y_storage);
   KqdResult result;
-  warn_about_data(x, y, result.warnings);
+  const CheckedSamples samples(x_given, y_given, options, result.warnings);
+  const SampleView& x = samples.x;
+  const SampleView& y = samples.y;
+  const Choice choice = choice_of(options);
   require_affordable(x.size() + y.size(), x.dim(), options.allow_quadratic, "the covariance distance");
   result.kernel = resolve(options.kernel, x, y, options.bandwidth_rule, options.seed, result.warnings);
   if (choice.norm == OperatorNorm::hs) {

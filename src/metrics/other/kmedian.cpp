@@ -12,7 +12,7 @@
 #include "core/summation.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/affordable.hpp"
-#include "metrics/data_warnings.hpp"
+#include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
 #include "metrics/other/geometric_median.hpp"
 #include "metrics/stored_gram.hpp"
@@ -73,15 +73,11 @@ void require_affordable_medians(const SampleView& x, const SampleView& y, double
 }
 
 KqdResult kmedian_distance(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
-  validate(options);
-  const MedianOptions median = median_options(options);
-  validate_pair(x_given, y_given, options.threads);
-  Sample x_storage;
-  Sample y_storage;
-  const SampleView x = without_zero_weights(x_given, x_storage);
-  const SampleView y = without_zero_weights(y_given, y_storage);
   KqdResult result;
-  warn_about_data(x, y, result.warnings);
+  const CheckedSamples samples(x_given, y_given, options, result.warnings);
+  const SampleView& x = samples.x;
+  const SampleView& y = samples.y;
+  const MedianOptions median = median_options(options);
   require_affordable_medians(x, y, seconds_of(x, y, median, 1), 1, options.allow_quadratic);
   result.kernel = resolve(options.kernel, x, y, options.bandwidth_rule, options.seed, result.warnings);
   const Points points({x.points, y.points}, Kernel(result.kernel), options);

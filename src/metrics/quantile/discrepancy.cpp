@@ -11,6 +11,7 @@
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "metrics/affordable.hpp"
+#include "metrics/checked_samples.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/mean/mean_embedding.hpp"
 #include "metrics/quantile/along_directions.hpp"
@@ -136,69 +137,6 @@ void summarise(KqdResult& result, Over over, double p) {
 }
 
 }  // namespace
-
-std::string flat_directions_warning(std::size_t num_flat, std::size_t num_directions, const KernelSpec& kernel) {
-  const auto bandwidth = first_bandwidth(kernel);
-  return fmt::format(
-      "{} of {} directions are flat (over 95 % of the pooled values are equal) and carry no information{}", num_flat,
-      num_directions,
-      bandwidth ? fmt::format("; the bandwidth {:.6g} may be far off, or the data are mostly one value", *bandwidth)
-                : "");
-}
-
-namespace {
-
-// Points that differ, by so little that the squares of their distances are no normal numbers.
-bool squares_underflow(const Pool& pool) {
-  constexpr double kSmallest = 1e-150;
-  bool differ = false;
-  for (std::size_t i = 1; i < pool.size(); ++i) {
-    for (std::size_t k = 0; k < pool.dim(); ++k) {
-      const double gap = std::abs(pool.row(i)[k] - pool.row(0)[k]);
-      if (gap >= kSmallest) return false;
-      differ = differ || gap > 0.0;
-    }
-  }
-  return differ;
-}
-
-}  // namespace
-
-void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings) {
-  for (const auto& [sample, name] : {std::pair{&x, "X"}, std::pair{&y, "Y"}}) {
-    if (sample->size() == 1)
-      warnings.push_back(fmt::format("{} has one row: its quantiles are all the same value", name));
-  }
-  const Pool pool{x.points, y.points};
-  if (squares_underflow(pool)) {
-    warnings.emplace_back("the pooled points are so close that squared distances underflow; rescale the columns");
-  }
-  std::vector<std::size_t> constant;
-  for (std::size_t k = 0; k < pool.dim(); ++k) {
-    std::size_t i = 1;
-    while (i < pool.size() && pool.row(i)[k] == pool.row(0)[k]) ++i;
-    if (i == pool.size() && pool.size() > 1) constant.push_back(k + 1);
-  }
-  if (constant.empty()) return;
-  if (constant.size() == pool.dim()) {
-    warnings.push_back(fmt::format("all {} pooled points are identical: there is nothing to compare", pool.size()));
-    return;
-  }
-  const std::size_t shown = std::min<std::size_t>(constant.size(), 10);
-  warnings.push_back(fmt::format(
-      "{} of {} columns {} constant: {}{}", constant.size(), pool.dim(), constant.size() == 1 ? "is" : "are",
-      fmt::join(constant.begin(), constant.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-      constant.size() > shown ? ", ..." : ""));
-}
-
-CheckedSamples::CheckedSamples(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options,
-                               std::vector<std::string>& warnings) {
-  validate(options);
-  validate_pair(x_given, y_given, options.threads);
-  x = without_zero_weights(x_given, x_storage_);
-  y = without_zero_weights(y_given, y_storage_);
-  warn_about_data(x, y, warnings);
-}
 
 void measure_along(KqdResult& result, const Directions& directions, const SampleView& x, const SampleView& y,
                    const KqdOptions& options, Over over) {

@@ -1,4 +1,5 @@
 #include "metrics/quantile/supremum.hpp"
+#include "metrics/checked_samples.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -13,7 +13,7 @@
 #include "directions/reference.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/affordable.hpp"
-#include "metrics/data_warnings.hpp"
+#include "metrics/checked_samples.hpp"
 #include "metrics/mean/mean_embedding.hpp"
 #include "metrics/mean/mmd_plan.hpp"
 #include "metrics/transport/energy_plan.hpp"
@@ -107,15 +107,11 @@ std::optional<double> standard_error(std::span<const double> values, double mean
 }
 
 KqdResult energy(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
-  validate(options);
-  validate_pair(x_given, y_given, options.threads);
-  const Settings settings = settings_for(options, x_given.dim());
-  Sample x_storage;
-  Sample y_storage;
-  const SampleView x = without_zero_weights(x_given, x_storage);
-  const SampleView y = without_zero_weights(y_given, y_storage);
   KqdResult result;
-  warn_about_data(x, y, result.warnings);
+  const CheckedSamples samples(x_given, y_given, options, result.warnings);
+  const SampleView& x = samples.x;
+  const SampleView& y = samples.y;
+  const Settings settings = settings_for(options, x_given.dim());
   const Pool pool{x.points, y.points};
   if (settings.by_lines) {
     std::vector<double> energies = energies_along(*lines(settings, pool, options.seed), x, y, options.threads);

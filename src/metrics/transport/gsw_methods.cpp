@@ -1,4 +1,5 @@
 #include "metrics/transport/gsw_methods.hpp"
+#include "metrics/checked_samples.hpp"
 
 #include <algorithm>
 #include <array>

@@ -12,7 +12,7 @@
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "metrics/affordable.hpp"
-#include "metrics/data_warnings.hpp"
+#include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
 #include "metrics/transport/costs.hpp"
 #include "metrics/transport/entropic.hpp"
@@ -147,14 +147,10 @@ EntropicTransport solve_from_the_better_start(MatrixView<const double> costs, st
 }
 
 KqdResult sinkhorn(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
-  validate(options);
-  validate_pair(x_given, y_given, options.threads);
-  Sample x_storage;
-  Sample y_storage;
-  const SampleView x = without_zero_weights(x_given, x_storage);
-  const SampleView y = without_zero_weights(y_given, y_storage);
   KqdResult result;
-  warn_about_data(x, y, result.warnings);
+  const CheckedSamples samples(x_given, y_given, options, result.warnings);
+  const SampleView& x = samples.x;
+  const SampleView& y = samples.y;
   require_affordable_sweeps(x, y, 1, options);
   Settings settings = settings_for({x.points, y.points}, options);
   settings.rule.threads = options.threads;

@@ -11,7 +11,7 @@
 #include "core/parameter_values.hpp"
 #include "core/summation.hpp"
 #include "metrics/affordable.hpp"
-#include "metrics/data_warnings.hpp"
+#include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
 #include "metrics/quantile/kqd_plan.hpp"
 #include "metrics/transport/assignment.hpp"
@@ -116,15 +116,11 @@ KqdOptions options_on_the_line(const KqdOptions& options) {
 }
 
 KqdResult wasserstein(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
-  validate(options);
-  validate_pair(x_given, y_given, options.threads);
-  const auto wanted = ParameterValues("wasserstein", kParameters, options.parameters).choice<Solver>("solver");
-  Sample x_storage;
-  Sample y_storage;
-  const SampleView x = simplified(without_zero_weights(x_given, x_storage));
-  const SampleView y = simplified(without_zero_weights(y_given, y_storage));
   KqdResult result;
-  warn_about_data(x, y, result.warnings);
+  const CheckedSamples samples(x_given, y_given, options, result.warnings);
+  const SampleView x = simplified(samples.x);
+  const SampleView y = simplified(samples.y);
+  const auto wanted = ParameterValues("wasserstein", kParameters, options.parameters).choice<Solver>("solver");
   if (by_sorting(wanted, x.dim())) {
     const KqdResult found = ekqd(x, y, options_on_the_line(options));
     result.statistic = found.statistic;
