@@ -10,7 +10,7 @@
 #include "core/executor.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_block.hpp"
-#include "metrics/mean/expand_labels.hpp"
+#include "simd/label_sums.hpp"
 
 namespace kqd {
 namespace {
@@ -89,27 +89,29 @@ void SpectralBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<do
   const std::size_t num_labellings = values.cols();
   const std::size_t step = rows_per_task(pool_.size());
   const std::size_t num_tasks = (pool_.size() + step - 1) / step;
-  // Row j < rank: sum of weight * feature j over the rows labelled X; the last row: their weight.
+  const simd::RowGroupLabels labels(batches, num_labellings);
+  // Column j < rank: sum of weight * feature j over the rows labelled X; the last column: their weight.
   std::vector<Matrix<double>> sums(num_tasks);
   parallel_for_blocks(pool_.size(), step, threads, [&](std::size_t begin, std::size_t end) {
-    Matrix<double>& own = sums[begin / step] = Matrix<double>(rank + 1, num_labellings, 0.0);
+    Matrix<double>& own = sums[begin / step] = Matrix<double>(num_labellings, rank + 1, 0.0);
     Matrix<double> tile(kRowsPerTile, rank + 1);
-    Matrix<double> labels(kRowsPerTile, num_labellings);
     for (std::size_t first = begin; first < end; first += kRowsPerTile) {
       stop_point();
       const std::size_t count = std::min(end - first, kRowsPerTile);
       const auto rows = tile.view().row_range(0, count);
       features(first, first + count, rows.column_range(0, rank));
-      for (std::size_t i = 0; i < count; ++i) rows(i, rank) = 1.0;
-      const auto columns = labels.view().row_range(0, count);
-      expand_labels(batches, 0, first, weights_, columns);
-      gemm(1.0, rows, Op::transpose, columns, Op::none, 1.0, own);
+      for (std::size_t i = 0; i < count; ++i) {
+        rows(i, rank) = 1.0;
+        if (weights_.empty()) continue;
+        for (double& value : rows.row(i)) value *= weights_[first + i];
+      }
+      simd::add_labelled_rows(rows, labels, first, own);
     }
   });
   Matrix<double>& total = sums.front();
   for (std::size_t t = 1; t < num_tasks; ++t) {
-    for (std::size_t j = 0; j <= rank; ++j) {
-      for (std::size_t k = 0; k < num_labellings; ++k) total(j, k) += sums[t](j, k);
+    for (std::size_t k = 0; k < num_labellings; ++k) {
+      for (std::size_t j = 0; j <= rank; ++j) total(k, j) += sums[t](k, j);
     }
   }
   std::size_t first = 0;
@@ -120,12 +122,12 @@ void SpectralBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<do
     const auto fine = values.row(3 * v + 1);
     const auto finest = values.row(3 * v + 2);
     for (std::size_t k = 0; k < num_labellings; ++k) {
-      const double of_x = total(rank, k);
+      const double of_x = total(k, rank);
       // The functions sum to 0 over the pool: mean over X - mean over Y = S (1/W_X + 1/W_Y).
       const double scale = total_weight_ / (of_x * (total_weight_ - of_x));
       coarse[k] = fine[k] = finest[k] = 0.0;
       for (std::size_t j = 0; j < variances.size(); ++j) {
-        const double gap = scale * total(first + j, k);
+        const double gap = scale * total(k, first + j);
         coarse[k] += gap * gap;
         fine[k] += gap * gap / (variances[j] + ridge);
         if (j < kNumWhitened) finest[k] += gap * gap / variances[j];

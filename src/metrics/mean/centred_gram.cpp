@@ -105,6 +105,19 @@ void CentredGram::tile(std::size_t first_row, std::size_t first_column, MatrixVi
   }
 }
 
+void CentredGram::apply_weights(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const {
+  if (weights_.empty()) return;
+  for (std::size_t i = 0; i < values.rows(); ++i) {
+    const auto row = values.row(i);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] *= weights_[first_row + i] * weights_[first_column + j];
+  }
+}
+
+void CentredGram::weighted_tile(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const {
+  tile(first_row, first_column, values);
+  apply_weights(first_row, first_column, values);
+}
+
 // k - m_i - m_j + m; what is no more than the rounding of the means counts as 0, so that equal points are equal.
 double CentredGram::centred(double value, double row_mean, double column_mean) const {
   constexpr double kRounding = 64.0 * std::numeric_limits<double>::epsilon();

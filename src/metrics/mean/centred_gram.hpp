@@ -30,6 +30,10 @@ class CentredGram {
   [[nodiscard]] std::span<const double> diagonal() const { return diagonal_; }
   /// A tile of the centred matrix: both places are multiples of kTile.
   void tile(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const;
+  /// The same, times the weights of row and column.
+  void weighted_tile(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const;
+  /// Multiplies a tile by the weights of its rows and columns.
+  void apply_weights(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const;
 
  private:
   [[nodiscard]] double centred(double value, double row_mean, double column_mean) const;

@@ -4,9 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "core/blas.hpp"
 #include "core/executor.hpp"
-#include "metrics/mean/expand_labels.hpp"
 
 namespace kqd {
 namespace {
@@ -25,18 +23,14 @@ std::size_t GroupSumPlan::rows_per_segment() const {
   return std::max(kSmallestSegment, (share + kFeatureRows - 1) / kFeatureRows * kFeatureRows);
 }
 
-void GroupSumPlan::add_up(const LabelBatch& batch, std::size_t begin, std::size_t end, MatrixView<double> sums) const {
-  Matrix<double> labels(kFeatureRows, LabelBatch::kCapacity);
+void GroupSumPlan::add_up(const simd::RowGroupLabels& labels, std::size_t begin, std::size_t end,
+                          MatrixView<double> sums) const {
   Matrix<double> terms(kFeatureRows, pooled_.num_columns());
   for (std::size_t first = begin; first < end; first += kFeatureRows) {
     stop_point();
-    const std::size_t rows = std::min(kFeatureRows, end - first);
-    const auto own_labels = labels.view().row_range(0, rows);
-    const auto own_terms = terms.view().row_range(0, rows);
-    expand_labels({&batch, 1}, 0, first, pooled_.weights(), own_labels);
-    pooled_.copy_terms(first, own_terms);
-    // All 64 columns, in use or not: the shape of the product, and with it its rounding, is the same for every batch.
-    gemm(1.0, own_labels, Op::transpose, own_terms, Op::none, first == begin ? 0.0 : 1.0, sums);
+    const auto own = terms.view().row_range(0, std::min(kFeatureRows, end - first));
+    pooled_.copy_terms(first, own);
+    simd::add_labelled_rows(own, labels, first, sums);
   }
 }
 
@@ -54,16 +48,10 @@ void GroupSumPlan::evaluate_some(std::span<const LabelBatch> batches, std::span<
   const std::size_t step = rows_per_segment();
   const std::size_t num_segments = (num_rows() + step - 1) / step;
   const std::size_t columns = pooled_.num_columns();
-  // Rows: segment by segment, within it batch by batch, within it labelling by labelling.
-  Matrix<double> sums(num_segments * batches.size() * LabelBatch::kCapacity, columns);
-  const auto first_row = [&](std::size_t segment, std::size_t batch) {
-    return (segment * batches.size() + batch) * LabelBatch::kCapacity;
-  };
-  parallel_for_blocks(num_segments * batches.size(), 1, threads, [&](std::size_t task, std::size_t) {
-    const std::size_t segment = task / batches.size();
-    const std::size_t batch = task % batches.size();
-    add_up(batches[batch], segment * step, std::min(num_rows(), (segment + 1) * step),
-           sums.view().row_range(first_row(segment, batch), LabelBatch::kCapacity));
+  const simd::RowGroupLabels labels(batches, values.size());
+  Matrix<double> sums(num_segments * values.size(), columns, 0.0);  // segment by segment, within it by labelling
+  parallel_for_blocks(num_rows(), step, threads, [&](std::size_t begin, std::size_t end) {
+    add_up(labels, begin, end, sums.view().row_range(begin / step * values.size(), values.size()));
   });
   parallel_for_blocks(values.size(), LabelBatch::kCapacity, threads, [&](std::size_t begin, std::size_t end) {
     std::vector<double> x(columns);
@@ -71,7 +59,7 @@ void GroupSumPlan::evaluate_some(std::span<const LabelBatch> batches, std::span<
     for (std::size_t k = begin; k < end; ++k) {
       std::ranges::fill(x, 0.0);
       for (std::size_t segment = 0; segment < num_segments; ++segment) {
-        const auto part = sums.row(first_row(segment, 0) + k);
+        const auto part = sums.row(segment * values.size() + k);
         for (std::size_t c = 0; c < columns; ++c) x[c] += part[c];
       }
       std::ranges::transform(pooled_.totals(), x, y.begin(), std::minus<>());

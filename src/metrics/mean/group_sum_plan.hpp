@@ -4,6 +4,7 @@
 
 #include "kqd/core/plan.hpp"
 #include "metrics/mean/pooled_features.hpp"
+#include "simd/label_sums.hpp"
 
 namespace kqd {
 
@@ -41,7 +42,7 @@ class GroupSumPlan : public Plan {
   static constexpr std::size_t kBatchesAtATime = 8;
 
   void evaluate_some(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const;
-  void add_up(const LabelBatch& batch, std::size_t begin, std::size_t end, MatrixView<double> sums) const;
+  void add_up(const simd::RowGroupLabels& labels, std::size_t begin, std::size_t end, MatrixView<double> sums) const;
   [[nodiscard]] std::size_t rows_per_segment() const;
 
   PooledFeatures pooled_;

@@ -5,19 +5,16 @@
 #include <limits>
 #include <utility>
 
-#include "core/blas.hpp"
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
-#include "metrics/mean/expand_labels.hpp"
+#include "simd/label_sums.hpp"
 
 namespace kqd {
 namespace {
 
 constexpr std::size_t kTile = CentredGram::kTile;
-constexpr std::size_t kLabellingsAtATime = 1024;  // columns of one matrix product: 2 MB of expanded labels
-constexpr std::size_t kMaxSharedLabels = std::size_t{8} << 20U;  // 64 MB of doubles
 
 }  // namespace
 
@@ -26,16 +23,16 @@ MmdPlan::MmdPlan(Kernel kernel, const TestPool& pool, std::vector<std::size_t> o
     : gram_(std::move(kernel), pool, std::move(order), threads), estimate_(estimate) {
   const std::size_t n = gram_.size();
   CompensatedSum variance;
-  terms_ = Matrix<double>(kNumSums, n);
+  terms_ = Matrix<double>(n, kNumSums);
   for (std::size_t i = 0; i < n; ++i) {
     const double weight = gram_.weight(i);
     const double centred = gram_.diagonal()[i];
     variance.add(weight * centred);
-    terms_(kWeight, i) = 1.0;
-    terms_(kSquare, i) = weight;
-    terms_(kDiagonal, i) = weight * centred;
-    terms_(kMean, i) = gram_.row_means()[i];
-    terms_(kSquareMean, i) = weight * gram_.row_means()[i];
+    terms_(i, kWeight) = weight;
+    terms_(i, kSquare) = weight * weight;
+    terms_(i, kDiagonal) = weight * weight * centred;
+    terms_(i, kMean) = weight * gram_.row_means()[i];
+    terms_(i, kSquareMean) = weight * weight * gram_.row_means()[i];
   }
   pooled_variance_ = variance.value() / gram_.total_weight();
   if (!std::isfinite(pooled_variance_)) {
@@ -43,7 +40,7 @@ MmdPlan::MmdPlan(Kernel kernel, const TestPool& pool, std::vector<std::size_t> o
   }
   for (std::size_t k = 0; k < kNumSums; ++k) {
     CompensatedSum total;
-    for (std::size_t i = 0; i < n; ++i) total.add(gram_.weight(i) * terms_(k, i));
+    for (std::size_t i = 0; i < n; ++i) total.add(terms_(i, k));
     totals_[k] = total.value();
   }
 }
@@ -52,60 +49,28 @@ void MmdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> va
   const std::size_t n = num_rows();
   const std::size_t num_tiles = gram_.num_tiles();
   const std::size_t num_labellings = values.size();
+  const simd::RowGroupLabels labels(batches, num_labellings);
   // What row tile t adds to the quadratic form and to the X sums of the labellings; added up in order of t.
   Matrix<double> forms(num_tiles, num_labellings, 0.0);
-  Matrix<double> sums(num_tiles * kNumSums, num_labellings);
-  // Labels as doubles, once for all tiles while they are few.
-  Matrix<double> shared;
-  if (n * num_labellings <= kMaxSharedLabels) {
-    shared = Matrix<double>(n, num_labellings);
-    parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
-      expand_labels(batches, 0, begin, gram_.weights(), shared.view().row_range(begin, end - begin));
-    });
-  }
+  Matrix<double> sums(num_tiles * num_labellings, kNumSums, 0.0);
   parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
-    const std::size_t rows_here = end - begin;
-    Matrix<double> products(rows_here, num_labellings, 0.0);
-    Matrix<double> tile(rows_here, kTile);
-    Matrix<double> labels;
-    if (shared.empty()) labels = Matrix<double>(kTile, std::min(kLabellingsAtATime, num_labellings));
-    const auto expand = [&](std::size_t first, std::size_t rows_of_tile, std::size_t b) -> MatrixView<const double> {
-      const std::size_t columns = std::min(kLabellingsAtATime, num_labellings - b);
-      if (!shared.empty()) return shared.view().row_range(first, rows_of_tile).column_range(b, columns);
-      const auto expanded = labels.view().row_range(0, rows_of_tile).column_range(0, columns);
-      expand_labels(batches, b, first, gram_.weights(), expanded);
-      return expanded;
-    };
-    for (std::size_t j = begin; j < n; j += kTile) {
-      const std::size_t count = std::min(kTile, n - j);
-      const auto own_tile = tile.view().column_range(0, count);
-      gram_.tile(begin, j, own_tile);
-      for (std::size_t b = 0; b < num_labellings; b += kLabellingsAtATime) {
-        const auto expanded = expand(j, count, b);
-        // Tiles right of the diagonal stand for those below it too.
-        gemm(j == begin ? 1.0 : 2.0, own_tile, Op::none, expanded, Op::none, 1.0,
-             products.view().column_range(b, expanded.cols()));
-      }
-    }
     const std::size_t t = begin / kTile;
-    for (std::size_t b = 0; b < num_labellings; b += kLabellingsAtATime) {
-      const auto expanded = expand(begin, rows_here, b);
-      gemm(1.0, terms_.view().column_range(begin, rows_here), Op::none, expanded, Op::none, 0.0,
-           sums.view().row_range(t * kNumSums, kNumSums).column_range(b, expanded.cols()));
-      const auto form = forms.row(t).subspan(b, expanded.cols());
-      for (std::size_t i = 0; i < rows_here; ++i) {
-        const auto label = expanded.row(i);
-        const auto product = products.row(i).subspan(b, expanded.cols());
-        for (std::size_t k = 0; k < form.size(); ++k) form[k] += label[k] * product[k];
-      }
+    Matrix<double> tile(end - begin, kTile);
+    for (std::size_t j = begin; j < n; j += kTile) {
+      const auto own = tile.view().column_range(0, std::min(kTile, n - j));
+      gram_.weighted_tile(begin, j, own);
+      // Tiles right of the diagonal stand for those below it too.
+      simd::add_quadratic_forms(j == begin ? 1.0 : 2.0, own, labels, begin, j, forms.row(t));
     }
+    simd::add_labelled_rows(terms_.view().row_range(begin, end - begin), labels, begin,
+                            sums.view().row_range(t * num_labellings, num_labellings));
   });
   for (std::size_t b = 0; b < num_labellings; ++b) {
     CompensatedSum form;
     std::array<CompensatedSum, kNumSums> of_x;
     for (std::size_t t = 0; t < num_tiles; ++t) {
       form.add(forms(t, b));
-      for (std::size_t k = 0; k < kNumSums; ++k) of_x[k].add(sums(t * kNumSums + k, b));
+      for (std::size_t k = 0; k < kNumSums; ++k) of_x[k].add(sums(t * num_labellings + b, k));
     }
     GroupSums x;
     for (std::size_t k = 0; k < kNumSums; ++k) x[k] = of_x[k].value();

@@ -49,7 +49,7 @@ class MmdPlan : public Plan {
 
   CentredGram gram_;
   MmdEstimate estimate_;
-  Matrix<double> terms_;  // one row per sum, its terms divided by w
+  Matrix<double> terms_;  // one row per position, one column per sum
   GroupSums totals_{};    // over all rows
   double pooled_variance_ = 0.0;
 };

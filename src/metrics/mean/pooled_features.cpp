@@ -47,10 +47,9 @@ PooledFeatures::PooledFeatures(const FeatureMap& map, const TestPool& pool, std:
     const auto terms = block.view().row_range(0, std::min(kFeatureRows, num_rows() - first));
     copy_terms(first, terms);
     for (std::size_t i = 0; i < terms.rows(); ++i) {
-      const double weight = weights_.empty() ? 1.0 : weights_[first + i];
       auto& sums = order[first + i] < pool.x.size() ? of_x : of_y;
       const auto row = terms.row(i);
-      for (std::size_t k = 0; k < row.size(); ++k) sums[k].add(weight * row[k]);
+      for (std::size_t k = 0; k < row.size(); ++k) sums[k].add(row[k]);
     }
   }
   x_sums_ = values_of(of_x);
@@ -109,12 +108,15 @@ void PooledFeatures::copy_terms(std::size_t first, MatrixView<double> block) con
     const auto terms = terms_.row(first + i);
     const auto row = block.row(i);
     std::ranges::copy(terms, row.begin());
-    if (num_products_ == 0) continue;
-    const auto features = terms.subspan(kNumScalars);
-    double* product = row.data() + terms.size();
-    for (std::size_t k = 0; k < f; ++k) {
-      for (std::size_t l = k; l < f; ++l) *product++ = features[k] * features[l];
+    if (num_products_ > 0) {
+      const auto features = terms.subspan(kNumScalars);
+      double* product = row.data() + terms.size();
+      for (std::size_t k = 0; k < f; ++k) {
+        for (std::size_t l = k; l < f; ++l) *product++ = features[k] * features[l];
+      }
     }
+    if (weights_.empty()) continue;
+    for (double& value : row) value *= weights_[first + i];
   }
 }
 

@@ -41,7 +41,6 @@ class PooledFeatures {
   [[nodiscard]] std::size_t num_rows() const { return terms_.rows(); }
   [[nodiscard]] std::size_t num_features() const { return centre_.size(); }
   [[nodiscard]] bool weighted() const { return !weights_.empty(); }
-  [[nodiscard]] std::span<const double> weights() const { return weights_; }  ///< per position; empty: all 1
   [[nodiscard]] std::span<const double> centre() const { return centre_; }
   /// sum w |psi|^2 / sum w: the variance of the pool in the space of the features.
   [[nodiscard]] double variance() const { return variance_; }
@@ -53,7 +52,7 @@ class PooledFeatures {
 
   /// Columns that are summed: the scalars of GroupSums, the features, and their products if asked for.
   [[nodiscard]] std::size_t num_columns() const { return terms_.cols() + num_products_; }
-  /// What rows first .. first + block.rows() - 1 add to the columns, divided by their weight.
+  /// What rows first .. first + block.rows() - 1 add to the columns.
   void copy_terms(std::size_t first, MatrixView<double> block) const;
   [[nodiscard]] std::span<const double> totals() const { return total_; }
   /// Summed columns as what they are sums of.

@@ -5,19 +5,17 @@
 #include <cmath>
 #include <limits>
 
-#include "core/blas.hpp"
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kqd/core/matrix.hpp"
-#include "metrics/mean/expand_labels.hpp"
+#include "simd/label_sums.hpp"
 
 namespace kqd {
 namespace {
 
 constexpr std::size_t kTile = CentredGram::kTile;
-constexpr std::size_t kLabellingsAtATime = 512;
 
 // What a tile of rows adds for one labelling.
 struct Sums {
@@ -75,57 +73,49 @@ void CovariancePlan::evaluate(std::span<const LabelBatch> batches, std::span<dou
   const std::size_t num_labellings = values.size();
   // In groups of equal weight K p counts times 1 - t^2 = 0: then tiles below the diagonal are not needed either.
   const bool means = !gram_.weights().empty() || !std::ranges::all_of(batches, same_weight);
+  const simd::RowGroupLabels labels(batches, num_labellings);
   Matrix<Sums> sums(gram_.num_tiles(), num_labellings, Sums{});
   parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
-    const std::size_t rows = end - begin;
-    Matrix<double> products(rows, num_labellings, 0.0);
-    Matrix<double> mean_products(means ? rows : 0, means ? num_labellings : 0, 0.0);
-    Matrix<double> tile(rows, kTile);
-    Matrix<double> labels(kTile, std::min(kLabellingsAtATime, num_labellings));
-    const auto expand = [&](std::size_t first, std::size_t count, std::size_t b) {
-      const auto expanded =
-          labels.view().row_range(0, count).column_range(0, std::min(kLabellingsAtATime, num_labellings - b));
-      expand_labels(batches, b, first, gram_.weights(), expanded);
-      return expanded;
-    };
-    for (std::size_t j = means ? 0 : begin; j < n; j += kTile) {
-      const std::size_t count = std::min(kTile, n - j);
-      const auto here = tile.view().column_range(0, count);
-      gram_.tile(begin, j, here);
+    const std::size_t columns = end - begin;
+    std::vector<double> forms(num_labellings, 0.0);
+    Matrix<double> mean_products(means ? num_labellings : 0, means ? columns : 0, 0.0);  // G of the columns
+    Matrix<double> tile(kTile, columns);
+    for (std::size_t j = 0; j < (means ? n : end); j += kTile) {
+      const std::size_t rows = std::min(kTile, n - j);
+      const auto here = tile.view().row_range(0, rows);
+      gram_.tile(j, begin, here);
       if (means) {
-        for (std::size_t b = 0; b < num_labellings; b += kLabellingsAtATime) {
-          const auto expanded = expand(j, count, b);
-          gemm(1.0, here, Op::none, expanded, Op::none, 1.0, mean_products.view().column_range(b, expanded.cols()));
+        Matrix<double> weighted;
+        if (!gram_.weights().empty()) {
+          weighted = Matrix<double>(MatrixView<const double>(here));
+          for (std::size_t i = 0; i < rows; ++i) {
+            for (double& value : weighted.row(i)) value *= gram_.weight(j + i);
+          }
         }
+        simd::add_labelled_rows(weighted.empty() ? here : weighted.view(), labels, j, mean_products);
       }
-      if (j < begin) continue;  // tiles right of the diagonal stand for those below it too
+      if (j > begin) continue;  // tiles above the diagonal stand for those below it too
       for (std::size_t i = 0; i < rows; ++i) {
-        const double row_part = square_means_[begin + i] - square_grand_mean_;
-        for (std::size_t k = 0; k < count; ++k)
-          here(i, k) = here(i, k) * here(i, k) - (row_part + square_means_[j + k]);
+        const double row_part = square_means_[j + i] - square_grand_mean_;
+        for (std::size_t k = 0; k < columns; ++k)
+          here(i, k) = here(i, k) * here(i, k) - (row_part + square_means_[begin + k]);
       }
-      for (std::size_t b = 0; b < num_labellings; b += kLabellingsAtATime) {
-        const auto expanded = expand(j, count, b);
-        gemm(j == begin ? 1.0 : 2.0, here, Op::none, expanded, Op::none, 1.0,
-             products.view().column_range(b, expanded.cols()));
-      }
+      gram_.apply_weights(j, begin, here);
+      simd::add_quadratic_forms(j == begin ? 1.0 : 2.0, here, labels, j, begin, forms);
     }
-    const auto out = sums.row(begin / kTile);
-    for (std::size_t b = 0; b < num_labellings; b += kLabellingsAtATime) {
-      const auto expanded = expand(begin, rows, b);
-      for (std::size_t i = 0; i < rows; ++i) {
-        const double weight = gram_.weight(begin + i);
-        for (std::size_t k = 0; k < expanded.cols(); ++k) {
-          const double label = expanded(i, k);
-          Sums& sum = out[b + k];
-          sum.weight += label;
-          sum.form += label * products(i, b + k);
-          if (!means) continue;
-          const double g = mean_products(i, b + k);
-          sum.mean_form += label * g;
-          sum.squares_x += label * g * g;
-          sum.squares_all += weight * g * g;
-        }
+    for (std::size_t b = 0; b < num_labellings; ++b) {
+      const LabelBatch& batch = batches[b / LabelBatch::kCapacity];
+      Sums& sum = sums(begin / kTile, b);
+      sum.form = forms[b];
+      for (std::size_t i = begin; i < end; ++i) {
+        const double weight = gram_.weight(i);
+        const double label = batch.is_x(i, b % LabelBatch::kCapacity) ? weight : 0.0;
+        sum.weight += label;
+        if (!means) continue;
+        const double g = mean_products(b, i - begin);
+        sum.mean_form += label * g;
+        sum.squares_x += label * g * g;
+        sum.squares_all += weight * g * g;
       }
     }
   });
