@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -64,6 +65,23 @@ std::uint64_t whole_number(const std::string& flag, const std::string& text, std
     refuse(flag, text, fmt::format("a whole number in {}..{}", low, high));
   }
   return value;
+}
+
+// Bytes: a number and a unit, powers of 1000 as in MB or of 1024 as in MiB.
+std::size_t bytes_of(const std::string& flag, const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, double>, 7> kUnits = {
+      {{"B", 1.0}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}}};
+  const std::string expected = "a size of at least 1MB, as 800MB or 2GB";
+  double value = 0.0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const std::string_view unit(stop, end);
+  const auto found = std::ranges::find_if(
+      kUnits, [&](const auto& known) { return std::ranges::equal(known.first, unit, {}, ::tolower, ::tolower); });
+  if (error != std::errc{} || found == kUnits.end()) refuse(flag, text, expected);
+  const double bytes = value * found->second;
+  if (!(bytes >= 1e6 && bytes <= 1e15)) refuse(flag, text, expected);
+  return static_cast<std::size_t>(bytes);
 }
 
 std::uint64_t seed_of(const std::string& text) {
@@ -159,6 +177,8 @@ void add_comparison_flags(CLI::App& command, Flags& flags) {
   add_settings(command, flags.settings, "a parameter of the method; `kqd methods ID` lists them; may be repeated");
   add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
   add_value(command, "--threads", "T", flags.threads, "0 asks the system; changes the speed, not the result");
+  add_value(command, "--max-memory", "SIZE", flags.max_memory,
+            "most memory to hold beside the data, as 800MB or 2GB; changes the speed, not the result");
   command.add_flag("--whiten", flags.whiten, "principal directions count alike, whatever the spread along them");
   command.add_flag("--yes-quadratic", flags.yes_quadratic,
                    "run a method of quadratic or higher cost however long it takes");
@@ -263,6 +283,7 @@ KqdOptions to_options(const Flags& flags) {
   options.weighting = parse_level_weights(flags.weighting);
   options.seed.value = seed_of(flags.seed);
   options.threads.value = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
+  if (!flags.max_memory.empty()) options.max_memory = bytes_of("--max-memory", flags.max_memory);
   options.allow_quadratic = flags.yes_quadratic;
   if (!flags.compat.empty()) apply_compat(flags.compat, options);
   const MethodInfo& method = find_method(flags.method);

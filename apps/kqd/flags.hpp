@@ -26,6 +26,7 @@ struct Flags {
   std::vector<std::string> settings;
   std::string seed = "0";
   std::string threads = "0";
+  std::string max_memory;
   bool whiten = false;
   bool yes_quadratic = false;
   bool json = false;

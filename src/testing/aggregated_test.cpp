@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
@@ -11,6 +10,20 @@
 
 namespace kqd {
 namespace {
+
+// Sums that bundles keep per labelling stay small beside the labels.
+constexpr std::size_t kBatchesAtATime = 32;
+constexpr std::size_t kValueBytes = std::size_t{4} << 30U;
+
+// Values, scores and terms of the aggregate are held for all labellings at once.
+void require_room(const AggregatedPlan& plan, std::uint64_t num_labellings) {
+  const double bytes =
+      3.0 * sizeof(double) * static_cast<double>(plan.weights.size()) * static_cast<double>(num_labellings);
+  if (bytes <= static_cast<double>(kValueBytes)) return;
+  fail(ErrorCode::resource_limit,
+       "{} statistics of {} labellings take {:.0f} GB, more than the {} GB allowed; ask for fewer permutations",
+       plan.weights.size(), num_labellings, std::ceil(bytes / 1e9), kValueBytes >> 30U);
+}
 
 // One row per statistic, one column per labelling, ties merged.
 Matrix<double> evaluate_all(const AggregatedPlan& plan, LabellingRun& run, ThreadCount threads,
@@ -22,7 +35,7 @@ Matrix<double> evaluate_all(const AggregatedPlan& plan, LabellingRun& run, Threa
   Matrix<double> values(plan.weights.size(), run.num_labellings());
   std::size_t first_column = 0;
   while (run.num_done() < run.num_labellings()) {
-    const auto batches = run.next(std::numeric_limits<std::size_t>::max(), threads);
+    const auto batches = run.next(kBatchesAtATime, threads);
     const std::size_t columns = run.num_done() - first_column;
     std::size_t first_row = 0;
     for (std::size_t i = 0; i < plan.bundles.size(); ++i) {
@@ -70,10 +83,11 @@ AggregatedOutcome aggregated_test(const AggregatedPlan& plan, const LabellingSou
   // Two layers need as many labellings again, for the ranks.
   const auto num_permutations =
       static_cast<std::uint64_t>(options.num_permutations) * (plan.rule == Aggregation::two_layer ? 2 : 1);
-  LabellingRun run(source, num_permutations, options.enumeration_limit);
+  LabellingRun run(source, num_permutations, options.enumeration_limit, options.max_label_memory);
   if (options.early_stop != EarlyStop::none && !run.enumerated()) {
     fail(ErrorCode::invalid_option, "early stopping does not go with a test that aggregates several statistics");
   }
+  require_room(plan, run.num_labellings());
   Matrix<double> values = evaluate_all(plan, run, options.threads, control);
   merge_ties_of_bundles(plan, values);
   // All labellings there are have no random halves.

@@ -12,8 +12,11 @@ constexpr std::size_t kLabelBytes = std::size_t{256} << 20U;
 }  // namespace
 
 LabellingRun::LabellingRun(const LabellingSource& source, std::uint64_t num_permutations,
-                           std::uint64_t enumeration_limit)
-    : source_(source), mode_(LabellingMode::random), num_labellings_(num_permutations + 1) {
+                           std::uint64_t enumeration_limit, std::size_t max_bytes)
+    : source_(source),
+      mode_(LabellingMode::random),
+      num_labellings_(num_permutations + 1),
+      max_bytes_(max_bytes > 0 ? max_bytes : kLabelBytes) {
   if (enumeration_limit > 0 && source.num_labellings() <= std::max(num_permutations, enumeration_limit)) {
     mode_ = LabellingMode::enumerated;
     num_labellings_ = source.num_labellings();
@@ -23,7 +26,7 @@ LabellingRun::LabellingRun(const LabellingSource& source, std::uint64_t num_perm
 std::span<const LabelBatch> LabellingRun::next(std::size_t max_batches, ThreadCount threads) {
   constexpr std::uint64_t kCapacity = LabelBatch::kCapacity;
   const std::size_t bytes_per_batch = source_.num_rows() * sizeof(std::uint64_t);
-  const std::size_t fitting = std::max<std::size_t>(1, kLabelBytes / bytes_per_batch);
+  const std::size_t fitting = std::max<std::size_t>(1, max_bytes_ / bytes_per_batch);
   const std::uint64_t left = (num_labellings_ - num_done_ + kCapacity - 1) / kCapacity;
   const std::size_t num_batches = std::min<std::uint64_t>({left, fitting, std::max<std::size_t>(1, max_batches)});
   const std::uint64_t first = num_done_ / kCapacity;

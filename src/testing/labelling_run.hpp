@@ -14,15 +14,16 @@ namespace kqd {
 class LabellingRun {
  public:
   /// Enumerates all labellings when there are at most max(num_permutations, enumeration_limit) and the limit is not 0,
-  /// else draws num_permutations.
-  LabellingRun(const LabellingSource& source, std::uint64_t num_permutations, std::uint64_t enumeration_limit);
+  /// else draws num_permutations. max_bytes: of labels at a time, 0: 256 MB.
+  LabellingRun(const LabellingSource& source, std::uint64_t num_permutations, std::uint64_t enumeration_limit,
+               std::size_t max_bytes = 0);
 
   [[nodiscard]] bool enumerated() const { return mode_ == LabellingMode::enumerated; }
   [[nodiscard]] std::uint64_t num_labellings() const { return num_labellings_; }  ///< the observed one included
   [[nodiscard]] std::uint64_t num_done() const { return num_done_; }
 
-  /// The next at most `max_batches` batches, fewer where their labels would take more than 256 MB, valid until the next
-  /// call; empty at the end.
+  /// The next at most `max_batches` batches, fewer where their labels would take more than `max_bytes`, valid until the
+  /// next call; empty at the end.
   std::span<const LabelBatch> next(std::size_t max_batches, ThreadCount threads);
 
  private:
@@ -30,6 +31,7 @@ class LabellingRun {
   LabellingMode mode_;
   std::uint64_t num_labellings_;
   std::uint64_t num_done_ = 0;
+  std::size_t max_bytes_;
   std::vector<LabelBatch> batches_;
 };
 

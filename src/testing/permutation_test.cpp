@@ -86,7 +86,7 @@ TestOutcome permutation_test(const Plan& plan, const LabellingSource& source, co
   }
   const StopScope scope(control);
   const auto num_permutations = static_cast<std::uint64_t>(options.num_permutations);
-  LabellingRun run(source, num_permutations, options.enumeration_limit);
+  LabellingRun run(source, num_permutations, options.enumeration_limit, options.max_label_memory);
   const EarlyStop early_stop = run.enumerated() ? EarlyStop::none : options.early_stop;
   Comparison comparison([&](double value) { return plan.tie_slack(value); },
                         make_sequential_test(early_stop, options.alpha, num_permutations));

@@ -136,8 +136,12 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
                                 const RunControl* control) {
   const StopScope stoppable(control);
   const MethodInfo& method = find_method(options.method);
-  const KqdOptions& statistic = options.statistic;
+  KqdOptions statistic = options.statistic;
   TestOptions test = options.test;
+  if (statistic.max_memory > 0) {
+    test.max_label_memory = statistic.max_memory / 4;
+    statistic.max_memory -= test.max_label_memory;
+  }
   test.seed = statistic.seed;
   test.threads = statistic.threads;
   validate(statistic);
@@ -194,7 +198,7 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
     result.effect_size = effect / prepared.pooled_scale;
   }
   // The plan beside an aggregate gives the effect size alone: its directions are not what was tested.
-  const auto* plan = dynamic_cast<const KqdPlan*>(prepared.plan.get());
+  const auto* plan = dynamic_cast<const DirectionalPlan*>(prepared.plan.get());
   if (plan != nullptr && prepared.num_directions > 0) {
     LabelBatch observed;
     source.fill(LabellingMode::random, 0, 1, observed);

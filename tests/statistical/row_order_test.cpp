@@ -5,6 +5,7 @@
 
 #include "binomial.hpp"
 #include "core/random.hpp"
+#include "kqd/kqd.hpp"
 #include "kqd/testing/labelling.hpp"
 #include "kqd/testing/permutation_test.hpp"
 #include "metrics/test_pool.hpp"
@@ -98,6 +99,33 @@ TEST(RowOrder, of_a_test_pool_keeps_the_level_of_a_plan_that_sees_positions) {
   };
   const std::size_t rejections = rejected_nulls(label_blind);
   EXPECT_TRUE(validation::binomial_band(kRuns, 0.05, 1e-6).holds(rejections)) << rejections;
+}
+
+// The tests that do take eigenvectors of Gram matrices which lack rank: the linear kernel on the line has rank 1, a
+// polynomial of degree 2 rank 3, each with N = 64 rows.
+TEST(RowOrder, does_not_leak_into_principal_directions_and_the_adaptive_test) {
+  for (const std::string method : {"ekqd", "adaptive"}) {
+    for (const char* kernel : {"linear", "polynomial:2:1"}) {
+      std::size_t rejections = 0;
+      for (std::size_t run = 0; run < kRuns; ++run) {
+        const Seed seed{1000 + run};
+        TwoSampleOptions options;
+        options.method = method;
+        options.statistic.kernel = parse_kernel(kernel);
+        options.statistic.seed = seed;
+        options.statistic.threads = ThreadCount{1};
+        options.test.num_permutations = 99;
+        if (method == "ekqd") {
+          options.statistic.directions.family = DirectionFamily::principal;
+          options.statistic.directions.whiten = true;
+          options.set_aside = false;
+        }
+        if (two_sample_test(normal(kRowsOfX, seed, 0), normal(kRowsOfY, seed, 1), options).test.reject) ++rejections;
+      }
+      EXPECT_TRUE(validation::binomial_band(kRuns, 0.05, 1e-6).holds(rejections))
+          << method << ", " << kernel << ": " << rejections;
+    }
+  }
 }
 
 }  // namespace

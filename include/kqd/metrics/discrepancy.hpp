@@ -26,7 +26,10 @@ struct KqdOptions {
   Seed seed{0};
   ThreadCount threads{0};
   bool allow_quadratic = false;  ///< centered forms cost O(N^2): refused above some minutes unless allowed
-  Parameters parameters = {};    ///< what the method takes besides, by name (MethodInfo::parameters)
+  /// Bytes that may be held beside the samples, 0: the method's own bound. Changes the speed, not the result. Methods
+  /// that look along directions, the adaptive test and labels keep to it; a bound too small for them is refused.
+  std::size_t max_memory = 0;
+  Parameters parameters = {};  ///< what the method takes besides, by name (MethodInfo::parameters)
 };
 
 /// Something a method has to say of its own: ("epsilon", 0.05), ("converged", 1).

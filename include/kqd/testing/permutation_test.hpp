@@ -39,6 +39,8 @@ struct TestOptions {
   std::uint64_t enumeration_limit = 20'000;
   /// Confidence of the interval for the p-value, in (0, 1).
   double confidence = 0.95;
+  /// Bytes that labels may take at a time, 0: 256 MB. Changes the speed, not the result.
+  std::size_t max_label_memory = 0;
   /// Returns the value of every labelling that was counted.
   bool keep_null_distribution = false;
 };

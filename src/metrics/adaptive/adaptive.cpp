@@ -32,6 +32,25 @@ constexpr Ranks ranks_for(std::size_t num_rows) {
 constexpr double kColumnBudget = 2e7;  // pooled rows times columns that are looked at one by one
 constexpr std::size_t kDefaultBytes = std::size_t{512} << 20U;
 
+// What the plan of the effect size and the bundles of directions may each take.
+struct Shares {
+  std::size_t effect;
+  std::size_t bundles;
+};
+
+Shares shares_of(std::size_t max_memory, std::size_t num_rows) {
+  const std::size_t budget = max_memory > 0 ? max_memory : kDefaultBytes;
+  const Shares shares{budget / 4, budget / 2};
+  const std::size_t least =
+      std::max(4 * 2 * KqdPlan::bytes_per_direction(num_rows), 2 * DirectionalBundle::bytes_per_direction(num_rows));
+  if (max_memory > 0 && max_memory < least) {
+    fail(ErrorCode::resource_limit,
+         "the adaptive test of {} rows needs at least {} MB beside them, the limit on memory leaves it {} MB", num_rows,
+         (least >> 20U) + 1, max_memory >> 20U);
+  }
+  return shares;
+}
+
 constexpr std::array<std::string_view, 3> kCombineWords = {"soft", "min-p", "rank"};
 constexpr std::array<Aggregation, 3> kCombineRules = {Aggregation::soft_min_p, Aggregation::smooth_min_p,
                                                       Aggregation::min_p};
@@ -145,12 +164,14 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   plain.directions = {};
   plain.power = 1.0;
   plain.weighting = {};
+  const Shares shares = shares_of(options.max_memory, pool.order.size());
+  plain.max_memory = shares.effect;
   PreparedPlan prepared = prepare_kqd(pool, plain, request, Over::mean, false);
   prepared.no_interval = "an aggregate has no distance of its own; use ekqd";
   prepared.num_directions = 0;
   prepared.num_reference = 0;
   prepared.aggregate.rule = kCombineRules[parameters.count("combine")];
-  Workshop shop{pool, options, pool.weights_of(pool.order), kDefaultBytes, prepared.aggregate, {}};
+  Workshop shop{pool, options, pool.weights_of(pool.order), shares.bundles, prepared.aggregate, {}};
 
   add_columns(shop, prepared.warnings);
   const std::size_t rows = pool.order.size();

@@ -9,9 +9,12 @@
 namespace kqd {
 namespace {
 
-// Of one direction while it is scanned: values and sorted copies in doubles, order in 32 bits.
-constexpr std::size_t kBytesPerRow = 2 * sizeof(double) + sizeof(std::uint32_t);
-constexpr std::size_t kFewDirections = 8;  // enough to keep some threads busy
+// Multiples of eight where there is room: they fill the tiles of a matrix product, so values do not depend on the
+// bound.
+std::size_t directions_that_fit(std::size_t num_directions, std::size_t num_rows, std::size_t max_bytes) {
+  const std::size_t count = max_bytes / DirectionalBundle::bytes_per_direction(num_rows);
+  return std::clamp<std::size_t>(count >= 8 ? count / 8 * 8 : count, 1, num_directions);
+}
 
 }  // namespace
 
@@ -23,8 +26,7 @@ DirectionalBundle::DirectionalBundle(std::string name, std::size_t num_direction
       project_(std::move(project)),
       weights_(std::move(weights)),
       clock_(clock),
-      directions_at_a_time_(std::clamp(max_bytes / (num_rows * kBytesPerRow), std::min(kFewDirections, num_directions),
-                                       num_directions)) {}
+      directions_at_a_time_(directions_that_fit(num_directions, num_rows, max_bytes)) {}
 
 std::vector<std::string> DirectionalBundle::names() const {
   if (num_directions_ == 1) return {name_};

@@ -23,6 +23,11 @@ class DirectionalBundle : public StatisticBundle {
   DirectionalBundle(std::string name, std::size_t num_directions, std::size_t num_rows, Project project,
                     std::vector<double> weights, Clock clock, std::size_t max_bytes);
 
+  /// While it is scanned: values and a sorted copy in doubles, order in 32 bits.
+  [[nodiscard]] static constexpr std::size_t bytes_per_direction(std::size_t num_rows) {
+    return num_rows * (2 * sizeof(double) + sizeof(std::uint32_t));
+  }
+
   [[nodiscard]] std::vector<std::string> names() const override;
   void evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const override;
   [[nodiscard]] double tie_slack(std::size_t r, double value) const override;

@@ -24,12 +24,13 @@ namespace {
 
 constexpr std::size_t kMinProjectionBytes = std::size_t{256} << 20U;
 
-// Directions whose projections of both samples fit into 1.5 times the input (at least 256 MB), at least one. Multiples
+// Directions whose projections of both samples fit into 1.5 times the input (at least 256 MB) or what the user allows,
+// at least one. Multiples
 // of eight where there is room: they fill the tiles of a matrix product, so values are those of all directions at once.
-std::size_t directions_at_a_time(const SampleView& x, const SampleView& y) {
+std::size_t directions_at_a_time(const SampleView& x, const SampleView& y, std::size_t max_memory) {
   const std::size_t rows = x.size() + y.size();
   const std::size_t input_bytes = rows * x.dim() * sizeof(double);
-  const std::size_t budget = std::max(kMinProjectionBytes, input_bytes + input_bytes / 2);
+  const std::size_t budget = max_memory > 0 ? max_memory : std::max(kMinProjectionBytes, input_bytes + input_bytes / 2);
   const bool weighted = x.weighted() || y.weighted();  // cumulative weights double what a direction takes
   const std::size_t count = budget / (rows * sizeof(double) * (weighted ? 2 : 1));
   return count >= 8 ? count / 8 * 8 : std::max<std::size_t>(1, count);
@@ -85,7 +86,7 @@ DirectionGaps direction_gaps(const SampleView& x, const SampleView& y, const Dir
   const std::vector<double> origin = directions.linear() ? pooled_mean({x.points, y.points}) : std::vector<double>{};
   const GapMeter meter(x.size(), y.size(), x.weighted() || y.weighted(), options);
   const std::size_t l = directions.count();
-  const std::size_t step = directions_at_a_time(x, y);
+  const std::size_t step = directions_at_a_time(x, y, options.max_memory);
 
   DirectionGaps gaps{std::vector<double>(l), 0};
   std::vector<char> flat(l, 0);

@@ -182,13 +182,18 @@ class KqdPlan::Evaluation {
 };
 
 void KqdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const {
-  const std::size_t l = values_.rows();
+  evaluate_over_directions(over_, power_, batches, values, threads);
+}
+
+void DirectionalPlan::evaluate_over_directions(Over over, double power, std::span<const LabelBatch> batches,
+                                               std::span<double> values, ThreadCount threads) const {
+  const std::size_t l = num_directions();
   Matrix<double> taus(l, values.size());
   evaluate_directions(batches, taus, threads);
   std::vector<double> of_labelling(l);
   for (std::size_t k = 0; k < values.size(); ++k) {
     for (std::size_t i = 0; i < l; ++i) of_labelling[i] = taus(i, k);
-    values[k] = over_directions(over_, of_labelling, power_);
+    values[k] = over_directions(over, of_labelling, power);
   }
 }
 
@@ -216,13 +221,13 @@ std::vector<double> KqdPlan::expected_gaps() const {
   return gaps;
 }
 
-std::vector<double> KqdPlan::per_direction(const LabelBatch& batch, unsigned b, ThreadCount threads) const {
+std::vector<double> DirectionalPlan::per_direction(const LabelBatch& batch, unsigned b, ThreadCount threads) const {
   LabelBatch single;
   single.count = 1;
   single.num_x[0] = batch.num_x[b];
   single.words.resize(batch.words.size());
   for (std::size_t i = 0; i < batch.words.size(); ++i) single.words[i] = (batch.words[i] >> b) & 1U;
-  std::vector<double> taus(values_.rows());
+  std::vector<double> taus(num_directions());
   evaluate_directions({&single, 1}, {taus.data(), taus.size(), 1, 1}, threads);
   return taus;
 }

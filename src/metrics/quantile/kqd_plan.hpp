@@ -14,13 +14,34 @@
 
 namespace kqd {
 
+/// A plan that looks along directions, one after the other, and makes one number of what it sees.
+class DirectionalPlan : public Plan {
+ public:
+  /// taus(i, k) = tau_p along direction i for the k-th labelling, rooted.
+  virtual void evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
+                                   ThreadCount threads) const = 0;
+  [[nodiscard]] virtual std::size_t num_directions() const = 0;
+  /// Root mean square over directions of the pooled standard deviation.
+  [[nodiscard]] virtual double pooled_scale() const = 0;
+  /// Directions along which over 95 % of the pooled values are equal.
+  [[nodiscard]] virtual std::size_t num_flat() const = 0;
+
+  /// tau_p along every direction for one labelling, rooted; `batch` holds it as labelling `b`.
+  [[nodiscard]] std::vector<double> per_direction(const LabelBatch& batch, unsigned b, ThreadCount threads) const;
+
+ protected:
+  /// values[k] = the mean or the largest of what evaluate_directions() finds.
+  void evaluate_over_directions(Over over, double power, std::span<const LabelBatch> batches, std::span<double> values,
+                                ThreadCount threads) const;
+};
+
 /// e-KQD and sup-KQD of every labelling, from projections sorted once (methods A6).
 ///
 /// Along each direction the pooled values are kept ascending, measured from the smallest in units of their range: gaps
 /// of quantiles only feel the unit, and no power of them overflows. Three ways lead from labels to tau, the fastest
 /// that fits is taken: a scan of running label counts (p = 1, uniform levels), a split of the sorted values by label
 /// (p <= 8 or infinity), and quantile functions built per labelling (row weights, larger p, centered forms).
-class KqdPlan : public Plan {
+class KqdPlan : public DirectionalPlan {
  public:
   /// `order`: position -> row of (X, Y). A centered plan owns the MMD plan whose V-statistic it needs.
   KqdPlan(const Directions& directions, const TestPool& pool, const std::vector<std::size_t>& order,
@@ -35,20 +56,21 @@ class KqdPlan : public Plan {
   [[nodiscard]] std::size_t batches_per_call() const override;
   [[nodiscard]] double tie_slack(double value) const override;
 
-  /// taus(i, k) = tau_p along direction i for the k-th labelling, rooted.
-  void evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus, ThreadCount threads) const;
+  void evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
+                           ThreadCount threads) const override;
 
   /// sum_k sqrt(F_k (1 - F_k)) gap_k along every direction: what tau_1 is proportional to on average over labellings,
   /// with the same factor for all directions. 0 where all values are equal.
   [[nodiscard]] std::vector<double> expected_gaps() const;
 
-  /// tau_p along every direction for one labelling, rooted; `batch` holds it as labelling `b`.
-  [[nodiscard]] std::vector<double> per_direction(const LabelBatch& batch, unsigned b, ThreadCount threads) const;
+  [[nodiscard]] std::size_t num_directions() const override { return values_.rows(); }
+  [[nodiscard]] double pooled_scale() const override { return pooled_scale_; }
+  [[nodiscard]] std::size_t num_flat() const override { return num_flat_; }
 
-  /// Root mean square over directions of the pooled standard deviation.
-  [[nodiscard]] double pooled_scale() const { return pooled_scale_; }
-  /// Directions along which over 95 % of the pooled values are equal.
-  [[nodiscard]] std::size_t num_flat() const { return num_flat_; }
+  /// What a plan holds of one direction: sorted values in doubles, their places in 32 bits.
+  [[nodiscard]] static constexpr std::size_t bytes_per_direction(std::size_t num_rows) {
+    return num_rows * (sizeof(double) + sizeof(std::uint32_t));
+  }
 
  private:
   class Evaluation;

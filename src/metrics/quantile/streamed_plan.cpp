@@ -1,0 +1,64 @@
+#include "metrics/quantile/streamed_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/executor.hpp"
+#include "metrics/quantile/pooled_projections.hpp"
+
+namespace kqd {
+namespace {
+
+// The kept part and the one at work share the room. Multiples of eight directions where there is room: they fill the
+// tiles of a matrix product, so values are those of all directions at once.
+std::size_t directions_that_fit(std::size_t num_directions, std::size_t num_rows, std::size_t max_bytes) {
+  const std::size_t count = max_bytes / 2 / KqdPlan::bytes_per_direction(num_rows);
+  return std::clamp<std::size_t>(count >= 8 ? count / 8 * 8 : count, 1, num_directions);
+}
+
+}  // namespace
+
+StreamedKqdPlan::StreamedKqdPlan(std::shared_ptr<const Directions> directions, const TestPool& pool,
+                                 std::vector<std::size_t> order, const KqdOptions& options, Over over,
+                                 std::size_t max_bytes)
+    : directions_(std::move(directions)),
+      x_(pool.x),
+      y_(pool.y),
+      order_(std::move(order)),
+      weights_(pool.weights_of(order_)),
+      options_(options),
+      over_(over),
+      directions_at_a_time_(directions_that_fit(directions_->count(), order_.size(), max_bytes)) {
+  double variances = 0.0;
+  for (std::size_t i = 0; i < num_directions(); i += directions_at_a_time_) {
+    std::unique_ptr<const KqdPlan> own = part(i, options.threads);
+    variances += own->pooled_scale() * own->pooled_scale() * static_cast<double>(own->num_directions());
+    num_flat_ += own->num_flat();
+    if (i == 0) first_ = std::move(own);
+  }
+  pooled_scale_ = std::sqrt(variances / static_cast<double>(num_directions()));
+}
+
+std::unique_ptr<const KqdPlan> StreamedKqdPlan::part(std::size_t first, ThreadCount threads) const {
+  const std::size_t count = std::min(directions_at_a_time_, num_directions() - first);
+  return std::make_unique<const KqdPlan>(
+      project_pool(*directions_, {x_.points, y_.points, order_}, first, count, threads), weights_, options_, over_);
+}
+
+void StreamedKqdPlan::evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
+                                          ThreadCount threads) const {
+  first_->evaluate_directions(batches, taus.row_range(0, first_->num_directions()), threads);
+  for (std::size_t i = directions_at_a_time_; i < num_directions(); i += directions_at_a_time_) {
+    stop_point();
+    const auto own = part(i, threads);
+    own->evaluate_directions(batches, taus.row_range(i, own->num_directions()), threads);
+  }
+}
+
+void StreamedKqdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values,
+                               ThreadCount threads) const {
+  evaluate_over_directions(over_, options_.power, batches, values, threads);
+}
+
+}  // namespace kqd
