@@ -87,17 +87,17 @@ Difference class_shift(const std::string& name, const std::shared_ptr<const Samp
   return {name, [=](Seed seed) { return draw(seed, share); }, [=](Seed seed) { return draw(seed, 0.0); }};
 }
 
-// Only where `./dev data fashion-mnist` has put the pictures and labels.
-std::optional<Difference> fashion(std::size_t n) {
-  const std::filesystem::path folder = "data/fashion-mnist";
-  if (!std::filesystem::exists(folder / "train-images.npy")) return std::nullopt;
-  const auto pictures = std::make_shared<const Sample>(read_sample((folder / "train-images.npy").string()));
-  const Sample labels = read_sample((folder / "train-labels.npy").string());
+// Only where `./dev data` has put the pictures and labels.
+std::optional<Difference> pictures_of(const std::string& name, const std::string& files, std::size_t n) {
+  const std::string images = "data/" + files + "-images.npy";
+  if (!std::filesystem::exists(images)) return std::nullopt;
+  const auto pictures = std::make_shared<const Sample>(read_sample(images));
+  const Sample labels = read_sample("data/" + files + "-labels.npy");
   auto rows_of = std::make_shared<std::vector<std::vector<std::size_t>>>(10);
   for (std::size_t i = 0; i < labels.points.rows(); ++i) {
     (*rows_of)[static_cast<std::size_t>(labels.points(i, 0))].push_back(i);
   }
-  return class_shift("Fashion-MNIST, 15 % of a fourth class, n = " + std::to_string(n), pictures, rows_of, n, 0.15);
+  return class_shift(name + ", 15 % of a fourth class, n = " + std::to_string(n), pictures, rows_of, n, 0.15);
 }
 
 std::vector<Difference> differences() {
@@ -119,7 +119,9 @@ std::vector<Difference> differences() {
       synthetic("shift of 3 discrete columns by 1, n = 150", "mean-shift", {150, 150}, 3,
                 {"k=1", "delta=1", "law=discrete", "levels=8"}, "delta=0"),
   };
-  if (auto pictures = fashion(300)) list.push_back(*std::move(pictures));
+  for (const auto& [name, files] : {std::pair{"Fashion-MNIST", "fashion-mnist/train"}, {"CIFAR-10", "cifar10/test"}}) {
+    if (auto pictures = pictures_of(name, files, 300)) list.push_back(*std::move(pictures));
+  }
   return list;
 }
 
