@@ -37,8 +37,9 @@ std::string version_text() {
 void note_unused(const CLI::App& command, const Flags& flags) {
   const std::vector<std::string> unused = unused_flags(command, flags);
   if (flags.quiet || unused.empty()) return;
-  note(fmt::format("{} {} no effect on method {}", fmt::join(unused, ", "), unused.size() == 1 ? "has" : "have",
-                   flags.method));
+  const bool directed = find_method(flags.method).uses.directions;
+  note(fmt::format("{} {} no effect on method {}{}", fmt::join(unused, ", "), unused.size() == 1 ? "has" : "have",
+                   flags.method, directed ? fmt::format(" with {} directions", flags.directions) : ""));
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ void Program::add_distance() {
   CLI::App* const command = add("distance", "how far apart two samples are",
                                 "  kqd distance old.csv new.csv\n"
                                 "  kqd distance a.npy b.npy --power 2 --weighting triangle\n"
-                                "  kqd distance a.csv b.csv --kernel linear --directions linear   # sliced Wasserstein",
+                                "  kqd distance a.csv b.csv --directions linear   # sliced Wasserstein",
                                 [this] {
                                   CLI::App& distance = *app_.get_subcommand("distance");
                                   if (!distance_.config.empty()) apply_config(distance_.config, app_, distance);
