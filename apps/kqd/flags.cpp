@@ -249,6 +249,9 @@ void add_matrix_flags(CLI::App& command, MatrixFlags& flags) {
   command.add_flag("--test", flags.with_tests, "test every pair too; p-values are adjusted for all pairs");
   add_permutation_flags(command, flags.shared);
   add_run_flags(command, flags.shared);
+  command.get_option("--csv")->description("print a square table; with --test a line per pair");
+  command.get_option("--markdown")->description("print tables in Markdown");
+  command.get_option("--quiet")->description("print the numbers alone, and no notes; with --test adjusted p-values");
 }
 
 void add_methods_flags(CLI::App& command, MethodsFlags& flags) {

@@ -42,6 +42,14 @@ void note_unused(const CLI::App& command, const Flags& flags) {
                    flags.method, directed ? fmt::format(" with {} directions", flags.directions) : ""));
 }
 
+// Those of the tests of a matrix, when none were asked for.
+void note_untested(const CLI::App& command, const MatrixFlags& flags) {
+  if (flags.with_tests || flags.shared.quiet) return;
+  for (const char* flag : {"--permutations", "--alpha"}) {
+    if (command.count(flag) > 0) note(fmt::format("{} has no effect without --test", flag));
+  }
+}
+
 }  // namespace
 
 Program::Program() : app_("kqd compares samples: are they from the same distribution, how far apart are they?", "kqd") {
@@ -110,6 +118,7 @@ void Program::add_matrix() {
                                     apply_config(matrix_.shared.config, app_, matrix);
                                   }
                                   note_unused(matrix, matrix_.shared);
+                                  note_untested(matrix, matrix_);
                                   return run_matrix(matrix_);
                                 });
   add_matrix_flags(*command, matrix_);

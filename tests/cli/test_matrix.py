@@ -115,6 +115,11 @@ def test_bad_input_is_refused(kqd, arguments, sentence):
     assert (run.stdout, run.stderr, run.code) == ("", f"kqd: {sentence}\n", 2)
 
 
+def test_flags_of_tests_that_were_not_asked_for_are_named(kqd):
+    run = kqd("matrix", *SETS, "--permutations", "99")
+    assert (run.stderr, run.code) == ("kqd: --permutations has no effect without --test\n", 0)
+
+
 def test_the_text_is_plain_in_a_pipe(kqd):
     run = kqd("matrix", *SETS)
     assert "\033" not in run.stdout and run.stdout.isascii()
