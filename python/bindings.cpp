@@ -186,7 +186,11 @@ TwoSampleResult test_while_watching(const ArraySample& x, const ArraySample& y, 
   std::atomic<bool> stop{false};
   Progress progress;
   RunControl control{.stop = &stop};
-  if (callback) control.progress = [&](double fraction, std::string_view what) { progress.put(fraction, what); };
+  if (callback) {
+    control.progress = [&](const ProgressReport& at) {
+      if (at.counted) progress.put(at.fraction(), at.what);
+    };
+  }
   auto work = std::async(std::launch::async, [&] { return two_sample_test(x.view(), y.view(), options, &control); });
   const auto done = [&] {
     const py::gil_scoped_release other_threads_may_run;

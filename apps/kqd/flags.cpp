@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +17,29 @@ namespace kqd::app {
 namespace {
 
 constexpr std::uint64_t kLargestCount = 1U << 20U;
+
+// Values that are words, as help and completions list them; what follows a word in brackets or after : is a parameter.
+template <std::size_t N>
+using Words = std::array<std::string_view, N>;
+
+constexpr Words<11> kKernels = {"gaussian",
+                                "laplace",
+                                "matern12",
+                                "matern32",
+                                "matern52",
+                                "rq[:alpha]",
+                                "imq[:beta]",
+                                "linear[:offset]",
+                                "polynomial[:degree[:offset]]",
+                                "normalised-polynomial[:degree[:offset]]",
+                                "energy[:beta]"};
+constexpr Words<5> kFamilies = {"gaussian", "linear", "axis", "principal", "mixed"};
+constexpr Words<4> kMeasures = {"gaussian", "uniform", "pooled", "balanced"};
+constexpr Words<8> kWeightings = {"uniform",          "triangle[:ratio]",   "reverse-triangle[:ratio]",
+                                  "slope-up[:ratio]", "slope-down[:ratio]", "interval:low:high",
+                                  "beta:a:b",         "atom:level"};
+constexpr Words<4> kDesigns = {"independent", "paired", "blocks", "clusters"};
+constexpr Words<3> kCalibrations = {"permutation", "sign-flip", "asymptotic"};
 
 [[noreturn]] void refuse(const std::string& flag, const std::string& text, const std::string& expected) {
   throw Error(ErrorCode::invalid_option, fmt::format("{} {}: expected {}", flag, text, expected));
@@ -40,7 +65,6 @@ bool names_a_file(const std::string& text) {
 }
 
 void set_reference(DirectionOptions& directions, const Flags& flags) {
-  constexpr std::array<std::string_view, 4> kMeasures = {"gaussian", "uniform", "pooled", "balanced"};
   const std::string& text = flags.reference;
   if (names_a_file(text)) {
     if (!flags.num_reference.empty()) {
@@ -125,22 +149,56 @@ std::vector<std::int64_t> take_group_column(SamplePair& data, const std::string&
 
 // "blocks" of "blocks:COLUMN"; refuses what is no design.
 std::string design_kind(const std::string& text) {
-  constexpr std::array<std::string_view, 4> kKinds = {"independent", "paired", "blocks", "clusters"};
   const auto colon = text.find(':');
   const std::string kind = text.substr(0, colon);
   const bool has_column = colon != std::string::npos;
   const bool wants_column = kind == "blocks" || kind == "clusters";
-  const bool is_known = std::ranges::find(kKinds, kind) != kKinds.end();
+  const bool is_known = std::ranges::find(kDesigns, kind) != kDesigns.end();
   if (is_known && has_column == wants_column) return kind;
-  refuse(
-      "--design", text,
-      fmt::format("independent, paired, blocks:COLUMN or clusters:COLUMN{}", is_known ? "" : suggestion(kind, kKinds)));
+  refuse("--design", text,
+         fmt::format("independent, paired, blocks:COLUMN or clusters:COLUMN{}",
+                     is_known ? "" : suggestion(kind, kDesigns)));
+}
+
+// Words per option, beside what CLI11 keeps of it.
+std::map<const CLI::Option*, std::vector<std::string>>& words_by_option() {
+  static std::map<const CLI::Option*, std::vector<std::string>> words;
+  return words;
+}
+
+// "rq" of "rq[:alpha]", "interval" of "interval:low:high".
+std::string bare(std::string_view word) {
+  return std::string(word.substr(0, word.find_first_of("[:")));
+}
+
+void offer(const CLI::Option* option, std::span<const std::string_view> words) {
+  std::vector<std::string> bare_words;
+  for (const std::string_view word : words) bare_words.push_back(bare(word));
+  offer_words(*option, bare_words);
 }
 
 // A flag with a value; `letter` stands for it in the help text. Its default is what the variable holds.
 CLI::Option* add_value(CLI::App& command, const std::string& flag, const std::string& letter, std::string& value,
                        const std::string& text) {
   return command.add_option(flag, value, text)->type_name(letter)->capture_default_str();
+}
+
+// The same for a value that is one of some words, with or without parameters, which stand for {} in the help text.
+void add_choice(CLI::App& command, const std::string& flag, const std::string& letter, std::string& value,
+                std::span<const std::string_view> words, const std::string& text) {
+  offer(add_value(command, flag, letter, value, fmt::format(fmt::runtime(text), fmt::join(words, ", "))), words);
+}
+
+std::vector<std::string_view> method_ids() {
+  std::vector<std::string_view> ids;
+  for (const MethodInfo& method : methods()) ids.push_back(method.id);
+  return ids;
+}
+
+std::vector<std::string_view> compat_names() {
+  std::vector<std::string_view> names;
+  for (const CompatFlag& flag : compat_flags()) names.push_back(flag.name);
+  return names;
 }
 
 void add_settings(CLI::App& command, std::vector<std::string>& settings, const std::string& text) {
@@ -150,58 +208,99 @@ void add_settings(CLI::App& command, std::vector<std::string>& settings, const s
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+// How a discrepancy is made.
+void add_statistic_flags(CLI::App& command, Flags& flags) {
+  offer(add_value(command, "--method", "ID", flags.method, "id of a method; `kqd methods` lists them"), method_ids());
+  add_choice(command, "--kernel", "KERNEL", flags.kernel, kKernels,
+             "{}; sums and products: gaussian@0.5+gaussian@2, gaussian*linear");
+  offer(add_value(command, "--bandwidth", "H", flags.bandwidth, "median, or a number > 0"), Words<1>{"median"});
+  add_choice(command, "--directions", "FAMILY", flags.directions, kFamilies, "{}");
+  add_value(command, "--num-directions", "L", flags.num_directions, "number of directions");
+  add_value(command, "--num-reference", "M", flags.num_reference, "number of reference points (default: min(64, N/8))");
+  add_choice(command, "--reference", "XI", flags.reference, kMeasures,
+             "where reference points come from: {}, or a file of points");
+  add_value(command, "--power", "P", flags.power, "order of the gap between quantiles, >= 1, or inf");
+  add_choice(command, "--weighting", "NU", flags.weighting, kWeightings, "weight of quantile levels: {}");
+  add_value(command, "--weights", "COLUMN", flags.weights_column, "column that holds the weights of the rows");
+  add_choice(command, "--compat", "NAMES", flags.compat, compat_names(),
+             "what the paper's code does differently, by name: {}");
+  add_settings(command, flags.settings, "a parameter of the method; `kqd methods ID` lists them; may be repeated");
+  command.add_flag("--whiten", flags.whiten, "principal directions count alike, whatever the spread along them");
+  command.add_flag("--yes-quadratic", flags.yes_quadratic,
+                   "run a method of quadratic or higher cost however long it takes");
+}
+
+// How a permutation test is run.
+void add_permutation_flags(CLI::App& command, Flags& flags) {
+  add_value(command, "--permutations", "B", flags.permutations, "number of random labellings");
+  add_value(command, "--alpha", "A", flags.alpha, "level of the decision, between 0 and 1");
+}
+
+// How it is run, and what is shown of it.
+void add_run_flags(CLI::App& command, Flags& flags) {
+  add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
+  add_value(command, "--threads", "T", flags.threads, "0 asks the system; changes the speed, not the result");
+  add_value(command, "--max-memory", "SIZE", flags.max_memory,
+            "most memory to hold beside the data, as 800MB or 2GB; changes the speed, not the result");
+  CLI::Option* const json = command.add_flag("--json", flags.json, "print one JSON object");
+  CLI::Option* const csv = command.add_flag("--csv", flags.csv, "print a line of names and a line of values");
+  CLI::Option* const markdown = command.add_flag("--markdown", flags.markdown, "print a table in Markdown");
+  json->excludes(csv)->excludes(markdown);
+  csv->excludes(markdown);
+  command.add_flag("--quiet", flags.quiet, "print the number alone, and no notes");
+  add_value(command, "--output", "FILE", flags.output, "write there instead of to standard output");
+  add_value(command, "--config", "FILE", flags.config, "take flags from a TOML file; those typed here win");
+}
+
 }  // namespace
 
 void add_comparison_flags(CLI::App& command, Flags& flags) {
   command.add_option("X", flags.x, "first sample: .csv, .tsv or .npy, one row per point")->required();
   command.add_option("Y", flags.y, "second sample")->required();
-  add_value(command, "--method", "ID", flags.method, "id of a method; `kqd methods` lists them");
-  add_value(command, "--kernel", "KERNEL", flags.kernel,
-            "gaussian, laplace, matern12, matern32, matern52, rq[:alpha], imq[:beta], linear[:offset], "
-            "polynomial[:degree[:offset]], normalised-polynomial[:degree[:offset]], energy[:beta]; "
-            "sums and products: gaussian@0.5+gaussian@2, gaussian*linear");
-  add_value(command, "--bandwidth", "H", flags.bandwidth, "median, or a number > 0");
-  add_value(command, "--directions", "FAMILY", flags.directions, "gaussian, linear, axis, principal or mixed");
-  add_value(command, "--num-directions", "L", flags.num_directions, "number of directions");
-  add_value(command, "--num-reference", "M", flags.num_reference, "number of reference points (default: min(64, N/8))");
-  add_value(command, "--reference", "XI", flags.reference,
-            "where reference points come from: gaussian, uniform, pooled, balanced, or a file of points");
-  add_value(command, "--power", "P", flags.power, "order of the gap between quantiles, >= 1, or inf");
-  add_value(command, "--weighting", "NU", flags.weighting,
-            "weight of quantile levels: uniform, triangle[:ratio], reverse-triangle[:ratio], slope-up[:ratio], "
-            "slope-down[:ratio], interval:low:high, beta:a:b, atom:level");
-  add_value(command, "--weights", "COLUMN", flags.weights_column, "column that holds the weights of the rows");
-  add_value(command, "--compat", "NAMES", flags.compat,
-            "what the paper's code does differently, by name: extra-direction, point-levels, jitter, unnormalised, "
-            "median-diagonal, zero-centred");
-  add_settings(command, flags.settings, "a parameter of the method; `kqd methods ID` lists them; may be repeated");
-  add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
-  add_value(command, "--threads", "T", flags.threads, "0 asks the system; changes the speed, not the result");
-  add_value(command, "--max-memory", "SIZE", flags.max_memory,
-            "most memory to hold beside the data, as 800MB or 2GB; changes the speed, not the result");
-  command.add_flag("--whiten", flags.whiten, "principal directions count alike, whatever the spread along them");
-  command.add_flag("--yes-quadratic", flags.yes_quadratic,
-                   "run a method of quadratic or higher cost however long it takes");
-  command.add_flag("--json", flags.json, "print one JSON object");
-  command.add_flag("--quiet", flags.quiet, "print the number alone, and no notes");
+  add_statistic_flags(command, flags);
+  add_run_flags(command, flags);
+}
+
+void add_matrix_flags(CLI::App& command, MatrixFlags& flags) {
+  command.add_option("FILES", flags.files, "data sets, two or more: .csv, .tsv or .npy, one row per point")
+      ->required()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_statistic_flags(command, flags.shared);
+  command.add_flag("--test", flags.with_tests, "test every pair too; p-values are adjusted for all pairs");
+  add_permutation_flags(command, flags.shared);
+  add_run_flags(command, flags.shared);
+  command.get_option("--csv")->description("print a square table; with --test a line per pair");
+  command.get_option("--markdown")->description("print tables in Markdown");
+  command.get_option("--quiet")->description("print the numbers alone, and no notes; with --test adjusted p-values");
+}
+
+void add_methods_flags(CLI::App& command, MethodsFlags& flags) {
+  offer(command.add_option("ID", flags.id, "the method to explain"), method_ids());
+  CLI::Option* const json = command.add_flag("--json", flags.json, "print a JSON list");
+  CLI::Option* const csv = command.add_flag("--csv", flags.csv, "print a line of names and a line per method");
+  CLI::Option* const markdown = command.add_flag("--markdown", flags.markdown, "print a table in Markdown");
+  json->excludes(csv)->excludes(markdown);
+  csv->excludes(markdown);
 }
 
 void add_test_flags(CLI::App& command, Flags& flags) {
   command.get_option("--method")->default_str("adaptive; ekqd when one of its options is given");
-  add_value(command, "--permutations", "B", flags.permutations, "number of random labellings");
-  add_value(command, "--alpha", "A", flags.alpha, "level of the decision, between 0 and 1");
-  add_value(command, "--design", "DESIGN", flags.design,
-            "independent, paired (row i of X with row i of Y), blocks:COLUMN (permute within), clusters:COLUMN "
-            "(permute whole)");
-  add_value(command, "--calibration", "NAME", flags.calibration,
-            "permutation, sign-flip (swaps of x_i and y_i; nx = ny), or asymptotic (the limiting law, for methods that "
-            "have one)");
+  add_permutation_flags(command, flags);
+  offer(add_value(command, "--design", "DESIGN", flags.design,
+                  "independent, paired (row i of X with row i of Y), blocks:COLUMN (permute within), clusters:COLUMN "
+                  "(permute whole)"),
+        kDesigns);
+  offer(add_value(command, "--calibration", "NAME", flags.calibration,
+                  "permutation, sign-flip (swaps of x_i and y_i; nx = ny), or asymptotic (the limiting law, for "
+                  "methods that have one)"),
+        kCalibrations);
   // A value needs the sign =, so that a bare flag never swallows a file.
   command
       .add_flag("--early-stop{betting}", flags.early_stop,
                 "stop drawing when the decision is clear, by betting; --early-stop=besag-clifford: by another rule")
       ->disable_flag_override(false);
-  add_value(command, "--set-aside", "yes|no", flags.set_aside, "pooled reference points leave the samples");
+  offer(add_value(command, "--set-aside", "yes|no", flags.set_aside, "pooled reference points leave the samples"),
+        Words<2>{"yes", "no"});
   command.add_flag("--randomise-ties", flags.randomise_ties, "share ties out at random: p is exactly uniform under H0");
   command.add_flag("--effect-interval", flags.effect_interval,
                    "add an interval for the effect size (200 half-samples)");
@@ -210,7 +309,9 @@ void add_test_flags(CLI::App& command, Flags& flags) {
 }
 
 void add_sample_flags(CLI::App& command, SampleFlags& flags) {
-  command.add_option("NAME", flags.name, "the problem; `kqd sample list` lists them")->required();
+  std::vector<std::string_view> problem_ids = {"list"};
+  for (const ProblemInfo& problem : problems()) problem_ids.push_back(problem.id);
+  offer(command.add_option("NAME", flags.name, "the problem; `kqd sample list` lists them")->required(), problem_ids);
   add_value(command, "-n,--rows", "N", flags.n, "rows of X");
   add_value(command, "-m,--rows-y", "N", flags.m, "rows of Y (default: as many as X)");
   add_value(command, "-d,--dim", "D", flags.dim, "columns; 0: the problem's default");
@@ -304,23 +405,46 @@ void choose_method(const CLI::App& test, Flags& flags) {
   flags.method = one_statistic ? "ekqd" : "adaptive";
 }
 
-std::vector<std::string> unused_flags(const CLI::App& command, const MethodInfo& method) {
-  const MethodUses& uses = method.uses;
-  const std::array<std::pair<std::string, bool>, 8> used = {{
-      {"--kernel", uses.kernel},
-      {"--bandwidth", uses.kernel},
+std::vector<std::string> unused_flags(const CLI::App& command, const Flags& flags) {
+  const MethodUses& uses = find_method(flags.method).uses;
+  // Linear and axis directions have neither kernel nor reference points; axes are as many as columns.
+  const bool axis = uses.directions && flags.directions == "axis";
+  const bool plain = uses.directions && (axis || flags.directions == "linear");
+  const bool principal = flags.directions == "principal" || flags.directions == "mixed";
+  const bool own_points = names_a_file(flags.reference);
+  const std::array<std::pair<std::string, bool>, 10> used = {{
+      {"--kernel", uses.kernel && !plain},
+      {"--bandwidth", uses.kernel && !plain},
       {"--directions", uses.directions},
-      {"--num-directions", uses.directions},
-      {"--num-reference", uses.directions},
-      {"--reference", uses.directions || uses.points},
+      {"--num-directions", uses.num_directions && !axis},
+      {"--num-reference", uses.directions && !plain},
+      {"--reference", (uses.directions && !plain) || (uses.points && own_points)},
       {"--power", uses.power},
       {"--weighting", uses.weighting},
+      {"--compat", uses.kernel || uses.num_directions || uses.weighting},
+      {"--whiten", uses.directions && principal},
   }};
   std::vector<std::string> unused;
   for (const auto& [flag, is_used] : used) {
     if (!is_used && command.count(flag) > 0) unused.push_back(flag);
   }
   return unused;
+}
+
+void offer_words(const CLI::Option& option, const std::vector<std::string>& words) {
+  words_by_option()[&option] = words;
+}
+
+const std::vector<std::string>& value_words(const CLI::Option& option) {
+  static const std::vector<std::string> kNone;
+  const auto found = words_by_option().find(&option);
+  return found == words_by_option().end() ? kNone : found->second;
+}
+
+bool takes_file(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  const bool file_argument = option.get_positional() && value_words(option).empty();
+  return file_argument || type == "FILE" || type == "X Y" || option.check_lname("reference");
 }
 
 }  // namespace kqd::app

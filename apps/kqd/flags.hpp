@@ -30,7 +30,11 @@ struct Flags {
   bool whiten = false;
   bool yes_quadratic = false;
   bool json = false;
+  bool csv = false;
+  bool markdown = false;
   bool quiet = false;
+  std::string output;
+  std::string config;
 
   // of a test alone
   std::string permutations = "999";
@@ -43,6 +47,21 @@ struct Flags {
   bool effect_interval = false;
   bool null_distribution = false;
   bool exit_code = false;
+};
+
+/// What was typed for `kqd matrix`: the data sets, and all that they share.
+struct MatrixFlags {
+  std::vector<std::string> files;
+  Flags shared;
+  bool with_tests = false;
+};
+
+/// What was typed for `kqd methods`.
+struct MethodsFlags {
+  std::string id;
+  bool json = false;
+  bool csv = false;
+  bool markdown = false;
 };
 
 /// What was typed for `kqd sample`.
@@ -60,13 +79,22 @@ struct SampleFlags {
 void add_comparison_flags(CLI::App& command, Flags& flags);
 /// Those of `kqd test` besides.
 void add_test_flags(CLI::App& command, Flags& flags);
+void add_matrix_flags(CLI::App& command, MatrixFlags& flags);
+void add_methods_flags(CLI::App& command, MethodsFlags& flags);
 void add_sample_flags(CLI::App& command, SampleFlags& flags);
+
+/// Lets a flag or argument take words as its value, for value_words().
+void offer_words(const CLI::Option& option, const std::vector<std::string>& words);
+/// Words that a flag or argument takes as its value, for those that have some: what a shell can complete.
+[[nodiscard]] const std::vector<std::string>& value_words(const CLI::Option& option);
+/// The value is the name of a file, or may be one.
+[[nodiscard]] bool takes_file(const CLI::Option& option);
 
 /// The method of a test for which none was typed: adaptive; ekqd when one of its own options was.
 void choose_method(const CLI::App& test, Flags& flags);
 
-/// Flags that were typed and mean nothing to the method, such as "--power".
-[[nodiscard]] std::vector<std::string> unused_flags(const CLI::App& command, const MethodInfo& method);
+/// Flags that were typed and mean nothing to the method with the directions it was given, such as "--power".
+[[nodiscard]] std::vector<std::string> unused_flags(const CLI::App& command, const Flags& flags);
 
 /// What the flags mean; throws Error{invalid_option} naming the flag, the value and what is expected.
 [[nodiscard]] KqdOptions to_options(const Flags& flags);

@@ -1,22 +1,18 @@
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
-#include <memory>
 #include <new>
-#include <sstream>
-#include <string>
 
-#include "flags.hpp"
+#include "interrupt.hpp"
+#include "kqd/core/error.hpp"
 #include "output.hpp"
-#include "run.hpp"
-#include "usage.hpp"
+#include "program.hpp"
 
 namespace kqd::app {
 namespace {
 
-enum ExitCode { kDone = 0, kUsage = 2, kOurFault = 3, kResourceLimit = 4, kInterrupted = 130 };
+enum ExitCode { kUsage = 2, kOurFault = 3, kResourceLimit = 4, kInterrupted = 130 };
 
 int exit_code(ErrorCode code) {
   switch (code) {
@@ -31,87 +27,15 @@ int exit_code(ErrorCode code) {
   }
 }
 
-std::string version_text() {
-  return fmt::format("kqd {} ({}, {})", kVersion, simd_name(), blas_name());
-}
-
-// Said once the method is known: a flag that changes nothing should not look as if it did.
-void note_unused(const CLI::App& command, const Flags& flags) {
-  if (flags.quiet) return;
-  for (const std::string& flag : unused_flags(command, find_method(flags.method))) {
-    note(fmt::format("{} has no effect on method {}", flag, flags.method));
-  }
-}
-
-int run(int argc, char** argv) {
-  CLI::App program("kqd compares two samples: are they from the same distribution, how far apart are they?", "kqd");
-  program.set_version_flag("--version", version_text, "show version, instruction set and BLAS");
-  program.set_help_flag("-h,--help", "show this text");
-  program.formatter(std::make_shared<HelpFormatter>());
-  program.option_defaults()->disable_flag_override();
-  program.option_defaults()->take_last();
-  program.require_subcommand(1);
-  program.footer("Examples:\n  kqd test old.csv new.csv\n  kqd distance old.csv new.csv\n  kqd methods ekqd");
-  int code = kDone;
-
-  Flags flags;
-  CLI::App* const test =
-      program.add_subcommand("test", "are two samples from the same distribution?")->group("Commands");
-  add_comparison_flags(*test, flags);
-  add_test_flags(*test, flags);
-  test->footer(
-      "Examples:\n  kqd test old.csv new.csv\n  kqd test before.csv after.csv --design paired --permutations 9999\n"
-      "  kqd test a.npy b.npy --method mmd --json --exit-code");
-  test->callback([&] {
-    choose_method(*test, flags);
-    note_unused(*test, flags);
-    code = run_test(flags);
-  });
-
-  CLI::App* const distance = program.add_subcommand("distance", "how far apart two samples are")->group("Commands");
-  add_comparison_flags(*distance, flags);
-  distance->footer(
-      "Examples:\n  kqd distance old.csv new.csv\n  kqd distance a.npy b.npy --power 2 --weighting triangle\n"
-      "  kqd distance a.csv b.csv --kernel linear --directions linear   # sliced Wasserstein");
-  distance->callback([&] {
-    note_unused(*distance, flags);
-    code = run_distance(flags);
-  });
-
-  std::string id;
-  CLI::App* const list = program.add_subcommand("methods", "the methods, or one of them explained")->group("Commands");
-  list->add_option("ID", id, "the method to explain");
-  list->callback([&] { code = run_methods(id); });
-
-  SampleFlags sample_flags;
-  CLI::App* const sample = program.add_subcommand("sample", "write two samples of known laws")->group("Commands");
-  add_sample_flags(*sample, sample_flags);
-  sample->footer(
-      "Examples:\n  kqd sample list\n  kqd sample power-decay -n 200 -d 64 --seed 1 -o x.csv y.csv\n"
-      "  kqd sample mixture --set sd=1.6 -o x.npy y.npy");
-  sample->callback([&] { code = run_sample(sample_flags); });
-
-  try {
-    program.parse(argc, argv);
-  } catch (const CLI::Success& request) {  // --help or --version
-    std::ostringstream text;
-    program.exit(request, text);
-    print(text.str());
-  } catch (const CLI::ParseError& error) {
-    note(usage_error(program, error));
-    return kUsage;
-  }
-  return code;
-}
-
 }  // namespace
 }  // namespace kqd::app
 
 int main(int argc, char** argv) {
   using kqd::app::note;
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is told by print(), in words
+  std::signal(SIGPIPE, SIG_IGN);  // print() knows what a closed pipe means
+  kqd::app::catch_interrupts();
   try {
-    return kqd::app::run(argc, argv);
+    return kqd::app::Program().run(argc, argv);
   } catch (const kqd::Error& error) {
     note(error.what());
     return kqd::app::exit_code(error.code());

@@ -13,7 +13,7 @@ namespace kqd::app {
 void print(const std::string& text) {
   errno = 0;
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  if (written) return;
+  if (written || errno == EPIPE) return;
   throw Error(ErrorCode::unwritable_output,
               fmt::format("cannot write to standard output: {}", std::generic_category().message(errno)));
 }

@@ -3,7 +3,8 @@
 
 namespace kqd::app {
 
-/// Results, to stdout. Throws Error{unwritable_output} when they cannot get there: a full disk, a closed pipe.
+/// Results, to stdout. Throws Error{unwritable_output} when they cannot get there: a full disk. Who closes the pipe has
+/// read enough: nothing is said.
 void print(const std::string& text);
 
 /// Words for a person, to stderr.

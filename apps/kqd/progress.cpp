@@ -3,21 +3,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <csignal>
+#include <algorithm>
 #include <cstdio>
-#include <string>
 
 #include "output.hpp"
+#include "terminal.hpp"
 
 namespace kqd::app {
 namespace {
 
-std::atomic<bool> interrupted{false};
-
-// The first Ctrl-C asks the library to stop; the second one ends the program at once.
-void on_interrupt(int signal) {
-  interrupted = true;
-  std::signal(signal, SIG_DFL);
+double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
 }
 
 std::string time_left(double seconds) {
@@ -26,26 +22,61 @@ std::string time_left(double seconds) {
   return fmt::format("{:.1f} h left", seconds / 3600.0);
 }
 
+std::string rate_text(double per_second) {
+  return per_second < 10.0 ? fmt::format("{:.1f}/s", per_second) : fmt::format("{:.0f}/s", per_second);
+}
+
+// The line for a step that has run for `in_step` seconds of `elapsed`. A step too short to be judged, or of unknown
+// length, shows the time it took so far.
+std::string line_text(const ProgressReport& at, double in_step, double elapsed) {
+  constexpr double kJudged = 0.5;
+  if (at.total <= 0.0 || at.done <= 0.0 || in_step < kJudged) return fmt::format("{}, {:.0f} s", at.what, elapsed);
+  const double fraction = at.fraction();
+  const std::string left = time_left(in_step * (1.0 - fraction) / fraction);
+  if (at.counted) {
+    return fmt::format("{} {:3.0f} %, {}, {}", at.what, 100.0 * fraction, rate_text(at.done / in_step), left);
+  }
+  return fmt::format("{} {:3.0f} % of this step, {}", at.what, 100.0 * fraction, left);
+}
+
 }  // namespace
 
 ProgressLine::ProgressLine(bool shown) : shown_(shown && isatty(STDERR_FILENO) == 1) {
-  control_.stop = &interrupted;
-  control_.progress = [this](double fraction, std::string_view what) { show(fraction, what); };
-  if (shown) control_.notice = [](std::string_view sentence) { note(std::string(sentence)); };
-  std::signal(SIGINT, on_interrupt);
+  control_.stop = &StopRequest::flag();
+  if (shown_) control_.progress = [this](const ProgressReport& at) { show(at); };
+  if (shown) {
+    control_.notice = [this](std::string_view sentence) {
+      erase();
+      note(std::string(sentence));
+    };
+  }
 }
 
 ProgressLine::~ProgressLine() {
-  if (drawn_) std::fputs("\r\033[K", stderr);
+  erase();
 }
 
-void ProgressLine::show(double fraction, std::string_view what) {
+void ProgressLine::erase() {
+  if (drawn_) std::fputs("\r\033[K", stderr);
+  drawn_ = false;
+}
+
+void ProgressLine::follow_step(const ProgressReport& at, Clock::time_point now) {
+  if (at.what != step_ || at.done < step_done_) {
+    step_ = at.what;
+    step_start_ = now;
+  }
+  step_done_ = at.done;
+}
+
+void ProgressLine::show(const ProgressReport& at) {
   const auto now = Clock::now();
-  const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const double since_last = std::chrono::duration<double>(now - last_).count();
-  if (!shown_ || elapsed < 1.0 || (drawn_ && since_last < 0.1) || fraction <= 0.0) return;
-  const double left = elapsed * (1.0 - fraction) / fraction;
-  fmt::print(stderr, "\r{} {:3.0f} %, {}\033[K", what, 100.0 * fraction, time_left(left));
+  follow_step(at, now);
+  const double elapsed = seconds_between(start_, now);
+  if (elapsed < 1.0 || (drawn_ && seconds_between(last_, now) < 0.1)) return;
+  std::string text = line_text(at, seconds_between(step_start_, now), elapsed);
+  text.resize(std::min(text.size(), terminal_width(STDERR_FILENO) - 1));  // a second line could not be erased
+  fmt::print(stderr, "\r{}\033[K", text);
   std::fflush(stderr);
   drawn_ = true;
   last_ = now;

@@ -1,8 +1,9 @@
 #pragma once
-#include <atomic>
 #include <chrono>
+#include <string>
 #include <string_view>
 
+#include "interrupt.hpp"
 #include "kqd/core/run_control.hpp"
 
 namespace kqd::app {
@@ -20,14 +21,22 @@ class ProgressLine {
   [[nodiscard]] const RunControl& control() const { return control_; }
 
  private:
-  void show(double fraction, std::string_view what);
-
   using Clock = std::chrono::steady_clock;
+
+  void show(const ProgressReport& at);
+  void follow_step(const ProgressReport& at, Clock::time_point now);
+  void erase();
+
+  StopRequest stop_request_;
   RunControl control_;
   bool shown_;
   bool drawn_ = false;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;
+  // What is reported comes in steps, each from 0 to its total; time left is that of the step.
+  std::string step_;
+  double step_done_ = 0.0;
+  Clock::time_point step_start_ = start_;
 };
 
 }  // namespace kqd::app

@@ -4,10 +4,15 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "interrupt.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "terminal.hpp"
 
 namespace kqd::app {
 namespace {
@@ -28,6 +33,33 @@ SamplePair read(const Flags& flags) {
     for (const std::string& text : data.notes) note(text);
   }
   return data;
+}
+
+// How a result looks in every form.
+struct Forms {
+  std::function<std::string()> json;
+  std::function<std::string()> csv;
+  std::function<std::string()> markdown;
+  std::function<std::string()> number;  // --quiet
+  std::function<std::string(const TextStyle& style)> text;
+};
+
+// The form that was asked for, to where it was asked for.
+void show(const Flags& flags, const Forms& forms) {
+  const TextStyle style = flags.output.empty() ? screen_style() : TextStyle{};
+  const std::string result = flags.json       ? forms.json()
+                             : flags.csv      ? forms.csv()
+                             : flags.markdown ? forms.markdown()
+                             : flags.quiet    ? forms.number()
+                                              : forms.text(style);
+  if (flags.output.empty()) return print(result);
+  const StopRequest until_it_is_whole;
+  write_text(flags.output, result);
+}
+
+// Asked before the work, which may be long.
+void require_output(const Flags& flags) {
+  if (!flags.output.empty()) require_writable(flags.output);
 }
 
 RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
@@ -54,12 +86,25 @@ void list_problems() {
   }
 }
 
+void explain_method(const MethodInfo& m) {
+  print(fmt::format("\n{}: {}\n\n{}\n\n", m.id, m.summary, m.details));
+  print(
+      fmt::format("  family        {}\n  reports       {}\n  cost          {}\n  per labelling {}\n"
+                  "  calibration   {}\n  reference     {}\n\n",
+                  m.family, m.reports, m.cost, m.permutation, m.calibrations, m.reference));
+  if (m.parameters.empty()) return;
+  print("Parameters, as --set NAME=VALUE:\n");
+  list_parameters(m.parameters, "  ");
+  print("\n");
+}
+
 }  // namespace
 
 int run_test(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
   TwoSampleOptions options = to_test_options(flags);
+  require_output(flags);
   SamplePair data = read(flags);
   options.test.design = take_design(flags, data);
   TwoSampleResult result;
@@ -68,13 +113,11 @@ int run_test(const Flags& flags) {
     result = two_sample_test(data.x, data.y, options, &progress.control());
   }
   const RunInfo run = run_info(method, flags, data, watch);
-  if (flags.json) {
-    print(test_json(result, options, run));
-  } else if (flags.quiet) {
-    print(fmt::format("{}\n", result.test.pvalue));
-  } else {
-    print(test_text(result, options, run));
-  }
+  show(flags, {.json = [&] { return test_json(result, options, run); },
+               .csv = [&] { return test_csv(result, options, run); },
+               .markdown = [&] { return test_markdown(result, options, run); },
+               .number = [&] { return fmt::format("{}\n", result.test.pvalue); },
+               .text = [&](const TextStyle& style) { return test_text(result, options, run, style); }});
   return flags.exit_code && result.test.reject ? 1 : 0;
 }
 
@@ -82,6 +125,7 @@ int run_distance(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
   const KqdOptions options = to_options(flags);
+  require_output(flags);
   const SamplePair data = read(flags);
   KqdResult result;
   {
@@ -89,33 +133,57 @@ int run_distance(const Flags& flags) {
     result = distance(method.id, data.x, data.y, options, &progress.control());
   }
   const RunInfo run = run_info(method, flags, data, watch);
-  if (flags.json) {
-    print(distance_json(result, options, run));
-  } else if (flags.quiet) {
-    print(fmt::format("{}\n", result.statistic));
-  } else {
-    print(distance_text(result, options, run));
-  }
+  show(flags, {.json = [&] { return distance_json(result, options, run); },
+               .csv = [&] { return distance_csv(result, options, run); },
+               .markdown = [&] { return distance_markdown(result, options, run); },
+               .number = [&] { return fmt::format("{}\n", result.statistic); },
+               .text = [&](const TextStyle& style) { return distance_text(result, options, run, style); }});
   return 0;
 }
 
-int run_methods(const std::string& id) {
-  if (!id.empty()) {
-    const MethodInfo& m = find_method(id);
-    print(fmt::format("\n{}: {}\n\n{}\n\n", m.id, m.summary, m.details));
-    print(
-        fmt::format("  family        {}\n  reports       {}\n  cost          {}\n  per labelling {}\n"
-                    "  calibration   {}\n  reference     {}\n\n",
-                    m.family, m.reports, m.cost, m.permutation, m.calibrations, m.reference));
-    if (!m.parameters.empty()) {
-      print("Parameters, as --set NAME=VALUE:\n");
-      list_parameters(m.parameters, "  ");
-      print("\n");
-    }
-    return 0;
+int run_matrix(const MatrixFlags& matrix_flags) {
+  const Stopwatch watch;
+  const Flags& flags = matrix_flags.shared;
+  const TwoSampleOptions options = to_test_options(flags);
+  if (matrix_flags.files.size() < 2) {
+    throw Error(ErrorCode::invalid_option,
+                fmt::format("kqd matrix got {} alone, expected two data sets or more", matrix_flags.files.front()));
   }
-  print(fmt::format("{:<16} {:<18} {}\n", "id", "family", "what it is"));
-  for (const MethodInfo& m : methods()) print(fmt::format("{:<16} {:<18} {}\n", m.id, m.family, m.summary));
+  require_output(flags);
+  const SampleList data = read_samples(matrix_flags.files, {.weights_column = flags.weights_column});
+  if (!flags.quiet) {
+    for (const std::string& text : data.notes) note(text);
+  }
+  const std::vector<SampleView> samples(data.samples.begin(), data.samples.end());
+  DistanceMatrix matrix;
+  std::optional<PairwiseTests> tests;
+  {
+    const ProgressLine progress(!flags.quiet);
+    matrix = distance_matrix(samples, matrix_flags.files, {flags.method, options.statistic}, &progress.control());
+    if (matrix_flags.with_tests) tests = pairwise_tests(samples, matrix, options, &progress.control());
+  }
+  const MatrixReport report{matrix, tests ? &*tests : nullptr, options.statistic, watch.seconds()};
+  show(flags, {.json = [&] { return matrix_json(report); },
+               .csv = [&] { return matrix_csv(report); },
+               .markdown = [&] { return matrix_markdown(report); },
+               .number = [&] { return matrix_numbers(report); },
+               .text = [&](const TextStyle& style) { return matrix_text(report, style); }});
+  return 0;
+}
+
+int run_methods(const MethodsFlags& flags) {
+  if (flags.json) {
+    print(methods_json(flags.id));
+  } else if (flags.csv) {
+    print(methods_csv(flags.id));
+  } else if (flags.markdown) {
+    print(methods_markdown(flags.id));
+  } else if (flags.id.empty()) {
+    print(fmt::format("{:<16} {:<18} {}\n", "id", "family", "what it is"));
+    for (const MethodInfo& m : methods()) print(fmt::format("{:<16} {:<18} {}\n", m.id, m.family, m.summary));
+  } else {
+    explain_method(find_method(flags.id));
+  }
   return 0;
 }
 
@@ -134,8 +202,9 @@ int run_sample(const SampleFlags& flags) {
                 fmt::format("--output names {} twice, Y would replace X; expected two files", flags.outputs[0]));
   }
   const SyntheticPair pair = make_problem(request);
-  write_sample(flags.outputs[0], pair.x);
-  write_sample(flags.outputs[1], pair.y);
+  const ProgressLine stoppable(false);
+  write_sample(flags.outputs[0], pair.x, &stoppable.control());
+  write_sample(flags.outputs[1], pair.y, &stoppable.control());
   note(fmt::format("wrote {} ({} x {}) and {} ({} x {})", flags.outputs[0], pair.x.points.rows(), pair.x.points.cols(),
                    flags.outputs[1], pair.y.points.rows(), pair.y.points.cols()));
   return 0;

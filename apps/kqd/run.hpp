@@ -11,8 +11,11 @@ int run_test(const Flags& flags);
 /// `kqd distance X Y`: prints the discrepancy.
 int run_distance(const Flags& flags);
 
+/// `kqd matrix A B C ...`: prints the distances of all pairs, tested or not.
+int run_matrix(const MatrixFlags& flags);
+
 /// `kqd methods [ID]`: the table of methods, or one of them explained.
-int run_methods(const std::string& id);
+int run_methods(const MethodsFlags& flags);
 
 /// `kqd sample NAME`: writes two samples of known laws, or lists them.
 int run_sample(const SampleFlags& flags);

@@ -7,13 +7,14 @@
 #include <string_view>
 #include <vector>
 
-#include "kqd/core/suggestion.hpp"
+#include "names.hpp"
 
 namespace kqd::app {
 namespace {
 
 constexpr std::size_t kTextColumn = 30;
 constexpr std::size_t kLineLength = 80;
+constexpr std::size_t kNarrowest = 48;  // below, a terminal folds lines by itself
 
 std::string folded(const std::string& text, std::size_t width) {
   std::istringstream words(text);
@@ -33,32 +34,6 @@ std::string folded(const std::string& text, std::size_t width) {
 const CLI::App& failed_command(const CLI::App& program) {
   const auto parsed = program.get_subcommands();
   return parsed.empty() || !program.remaining().empty() ? program : *parsed.front();
-}
-
-std::string full_name(const CLI::App& command) {
-  const CLI::App* const parent = command.get_parent();
-  return parent == nullptr ? command.get_name() : fmt::format("{} {}", parent->get_name(), command.get_name());
-}
-
-std::string suggestion_among(const std::string& word, const std::vector<std::string>& known) {
-  const std::vector<std::string_view> views(known.begin(), known.end());
-  return suggestion(word, views);
-}
-
-std::vector<std::string> command_names(const CLI::App& program) {
-  std::vector<std::string> names;
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
-  return names;
-}
-
-std::vector<std::string> flag_names(const CLI::App& command) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : command.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  return names;
 }
 
 std::string unknown_flag(const CLI::App& command, const std::string& argument) {
@@ -101,8 +76,9 @@ std::string sentence_for(const CLI::App& program, const CLI::App& command, const
 
 }  // namespace
 
-HelpFormatter::HelpFormatter() {
-  column_width(kTextColumn);
+HelpFormatter::HelpFormatter(std::size_t screen_width)
+    : width_(screen_width == 0 ? kLineLength : std::clamp(screen_width, kNarrowest, kLineLength)) {
+  column_width(std::min(kTextColumn, width_ / 2));
   label("Positionals", "Arguments");
   label("SUBCOMMAND", "COMMAND");
 }
@@ -115,7 +91,7 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   std::string text = option->get_description();
   if (!option->get_default_str().empty()) text += fmt::format(" (default: {})", option->get_default_str());
-  return folded(text, kLineLength - kTextColumn);
+  return folded(text, width_ - get_column_width());
 }
 
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error) {

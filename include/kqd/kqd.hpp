@@ -14,6 +14,7 @@
 #include "kqd/kernel/bandwidth.hpp"            // BandwidthRule, grids
 #include "kqd/kernel/kernel.hpp"               // KernelSpec, Kernel
 #include "kqd/metrics/discrepancy.hpp"         // ekqd, supkqd and their centered forms
+#include "kqd/metrics/distance_matrix.hpp"     // distance_matrix: many samples at once
 #include "kqd/metrics/embedding.hpp"           // KernelQuantileEmbedding
 #include "kqd/metrics/methods.hpp"             // the registry of methods
 #include "kqd/metrics/mmd.hpp"                 // mmd, mmd_v
@@ -23,5 +24,6 @@
 #include "kqd/testing/design.hpp"              // Design: independent, paired, blocks, clusters
 #include "kqd/testing/permutation_test.hpp"    // TestOptions, TestOutcome, permutation_test
 #include "kqd/testing/pvalue.hpp"              // p-values and their intervals
+#include "kqd/two_sample/pairwise_tests.hpp"   // pairwise_tests: every pair of many samples
 #include "kqd/two_sample/two_sample_test.hpp"  // two_sample_test
 #include "kqd/version.hpp"

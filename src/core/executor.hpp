@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -49,6 +50,25 @@ class StopScope {
 
  private:
   const std::atomic<bool>* outer_;
+};
+
+/// While it lives, the work of this thread is told to control->progress under the name `what`: the blocks done of each
+/// parallel_for_blocks that it starts, one after the other, and signs of life (no total) at each stop_point(). For work
+/// of several steps whose sizes nobody knows beforehand. No control, or one without a callback, tells nothing.
+class ProgressScope {
+ public:
+  ProgressScope(const RunControl* control, std::string_view what);
+  ~ProgressScope();
+  ProgressScope(const ProgressScope&) = delete;
+  ProgressScope& operator=(const ProgressScope&) = delete;
+
+  /// What the loops call.
+  void report(double done, double total) const;
+
+ private:
+  const RunControl* control_;
+  std::string_view what_;
+  const ProgressScope* outer_;
 };
 
 /// Throws Error{interrupted} when the StopScope this code runs in was asked to stop; works inside the blocks of

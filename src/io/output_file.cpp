@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "io/text.hpp"
 
@@ -55,8 +56,15 @@ OutputFile::~OutputFile() {
   if (!partial_.empty()) std::filesystem::remove(partial_, ignored);
 }
 
+// In pieces, so that a stop is not waited for.
 void OutputFile::write(std::string_view bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_.get()) != bytes.size()) fail_to_write(path_, errno);
+  constexpr std::size_t kPiece = std::size_t{1} << 20U;
+  while (!bytes.empty()) {
+    stop_point();
+    const std::string_view piece = bytes.substr(0, kPiece);
+    if (std::fwrite(piece.data(), 1, piece.size(), file_.get()) != piece.size()) fail_to_write(path_, errno);
+    bytes.remove_prefix(piece.size());
+  }
 }
 
 void OutputFile::commit() {

@@ -169,4 +169,25 @@ SamplePair read_pair(const std::string& path_x, const std::string& path_y, const
   return pair;
 }
 
+SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions& options) {
+  SampleList list;
+  std::vector<Table> tables;
+  std::vector<Roles> roles;
+  for (const std::string& path : paths) {
+    tables.push_back(read_table(path));
+    list.notes.insert(list.notes.end(), tables.back().notes.begin(), tables.back().notes.end());
+    roles.push_back(assign_roles(tables.back(), options));
+    if (tables.size() > 1) match_columns(tables.front(), roles.front(), tables.back(), roles.back(), list.notes);
+  }
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    list.samples.push_back(to_sample(std::move(tables[i]), roles[i]));
+    if (names.empty()) names = list.samples.back().column_names;
+  }
+  for (Sample& sample : list.samples) {
+    if (sample.column_names.empty()) sample.column_names = names;
+  }
+  return list;
+}
+
 }  // namespace kqd

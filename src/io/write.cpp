@@ -4,8 +4,10 @@
 #include <array>
 #include <string_view>
 
+#include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "io/output_file.hpp"
 #include "io/text.hpp"
 
 namespace kqd {
@@ -26,7 +28,18 @@ constexpr std::array<Writer, 3> kWriters = {{
 
 }  // namespace
 
-void write_sample(const std::string& path, const Sample& sample) {
+void write_text(const std::string& path, std::string_view text) {
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+void require_writable(const std::string& path) {
+  const OutputFile file(path);
+}
+
+void write_sample(const std::string& path, const Sample& sample, const RunControl* control) {
+  const StopScope stoppable(control);
   const auto* const writer =
       std::ranges::find_if(kWriters, [&](const Writer& w) { return has_suffix(path, w.suffix); });
   if (writer != kWriters.end()) return writer->write(path, sample);

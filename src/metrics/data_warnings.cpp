@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "core/fail.hpp"
-#include "core/pool.hpp"
 
 namespace kqd {
 namespace {
@@ -35,12 +33,19 @@ std::string flat_directions_warning(std::size_t num_flat, std::size_t num_direct
                 : "");
 }
 
-void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings) {
-  for (const auto& [sample, name] : {std::pair{&x, "X"}, std::pair{&y, "Y"}}) {
-    if (sample->size() == 1)
-      warnings.push_back(fmt::format("{} has one row: its quantiles are all the same value", name));
+void warn_about_one_row(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings) {
+  if (sample.size() == 1) {
+    warnings.push_back(fmt::format("{} has one row: its quantiles are all the same value", name));
   }
-  const Pool pool{x.points, y.points};
+}
+
+void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings) {
+  warn_about_one_row(x, "X", warnings);
+  warn_about_one_row(y, "Y", warnings);
+  warn_about_pool({x.points, y.points}, warnings);
+}
+
+void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings) {
   if (squares_underflow(pool)) {
     warnings.emplace_back("the pooled points are so close that squared distances underflow; rescale the columns");
   }

@@ -1,8 +1,10 @@
 #pragma once
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/pool.hpp"
 #include "kqd/core/sample.hpp"
 #include "kqd/kernel/kernel.hpp"
 
@@ -10,6 +12,10 @@ namespace kqd {
 
 /// Adds a sentence for a sample of one row and one for constant columns.
 void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings);
+
+/// The two parts of it: a sample of one row; columns of a pool that are constant, or points too close to tell apart.
+void warn_about_one_row(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings);
+void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings);
 
 /// The sentence on directions that carry no information (methods A7).
 [[nodiscard]] std::string flat_directions_warning(std::size_t num_flat, std::size_t num_directions,

@@ -89,6 +89,7 @@ void validate_parameters(const MethodInfo& method, const Parameters& parameters)
 KqdResult distance(std::string_view id, const SampleView& x, const SampleView& y, const KqdOptions& options,
                    const RunControl* control) {
   const StopScope stoppable(control);
+  const ProgressScope progress(control, id);
   const MethodInfo& method = find_method(id);
   validate_parameters(method, options.parameters);
   if (method.distance == nullptr) {

@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
+#include <array>
+#include <string_view>
+
 #include "kqd/metrics/methods.hpp"
 #include "kqd/version.hpp"
 #include "report/fields.hpp"
+#include "report/json_csv.hpp"
 
 namespace kqd {
 namespace {
@@ -11,22 +15,26 @@ Made made(const MethodInfo& method, const KqdResult& result, const KqdOptions& o
   return {method, result.kernel, result.num_directions, result.num_reference, 0, options, result.details};
 }
 
-}  // namespace
+std::string title(const MethodInfo& method) {
+  return fmt::format("{}: {}", method.id, method.summary);
+}
 
-std::string distance_text(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
-  const MethodInfo& method = find_method(run.method);
+Rows result_rows(const KqdResult& result) {
   std::string value = fmt::format("{:.6g}", result.statistic);
   if (result.standard_error) {
     value += fmt::format("  (Monte Carlo error over directions {:.2g})", *result.standard_error);
   }
-  std::string text = fmt::format("\n{}: {}\n\n", method.id, method.summary);
-  text += data_lines(run) + "\n" + line("distance", value);
-  if (result.mmd_squared) text += line("MMD_V^2", fmt::format("{:.6g}", *result.mmd_squared));
-  return text + "\n" + setting_lines(made(method, result, options)) + run_line(options, run) +
-         warning_lines(result.warnings) + "\n";
+  Rows rows = {{"distance", value}};
+  if (result.mmd_squared) rows.push_back({"MMD_V^2", fmt::format("{:.6g}", *result.mmd_squared)});
+  return rows;
 }
 
-std::string distance_json(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
+Rows closing_rows(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
+  return setting_rows(made(find_method(run.method), result, options)) + Rows{run_row(options, run.elapsed_s)} +
+         warning_rows(result.warnings);
+}
+
+Json distance_object(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
   Json json;
   json["schema"] = "kqd.distance/1";
   json["version"] = kVersion;
@@ -37,7 +45,34 @@ std::string distance_json(const KqdResult& result, const KqdOptions& options, co
   if (result.mmd_squared) json["mmd_squared"] = *result.mmd_squared;
   json["per_direction"] = result.per_direction;
   add_setting_fields(json, made(find_method(run.method), result, options), run, result.warnings);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
+}
+
+constexpr std::array<std::string_view, 27> kColumns = {
+    "schema",         "version",        "method",        "x",         "y",         "statistic", "statistic_power",
+    "standard_error", "mmd_squared",    "n_x",           "n_y",       "dim",       "kernel",    "bandwidth",
+    "directions",     "num_directions", "num_reference", "reference", "power",     "weighting", "parameters",
+    "details",        "seed",           "threads",       "simd",      "elapsed_s", "warnings"};
+
+}  // namespace
+
+std::string distance_text(const KqdResult& result, const KqdOptions& options, const RunInfo& run,
+                          const TextStyle& style) {
+  return title_text(title(find_method(run.method)), style) + text_of(data_rows(run), style) + "\n" +
+         text_of(result_rows(result), style) + "\n" + text_of(closing_rows(result, options, run), style) + "\n";
+}
+
+std::string distance_markdown(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
+  return fmt::format("**{}**\n\n", title(find_method(run.method))) +
+         markdown_of(data_rows(run) + result_rows(result) + closing_rows(result, options, run));
+}
+
+std::string distance_csv(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
+  return csv_of(distance_object(result, options, run), kColumns);
+}
+
+std::string distance_json(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
+  return dump(distance_object(result, options, run));
 }
 
 }  // namespace kqd

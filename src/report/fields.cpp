@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "core/blas.hpp"
 #include "core/executor.hpp"
@@ -71,7 +72,7 @@ double parameter_of(const KqdOptions& options, const ParameterInfo& parameter) {
 }
 
 // What the method alone has: its parameters, and what it found on the way.
-std::string own_lines(const Made& made) {
+Rows own_rows(const Made& made) {
   std::string settings;
   for (const ParameterInfo& parameter : made.method.parameters) {
     settings += fmt::format("{}{} = {}", settings.empty() ? "" : ", ", parameter.name,
@@ -81,7 +82,10 @@ std::string own_lines(const Made& made) {
   for (const Detail& detail : made.details) {
     details += fmt::format("{}{} {:.6g}", details.empty() ? "" : ", ", detail.name, detail.value);
   }
-  return (settings.empty() ? "" : line("settings", settings)) + (details.empty() ? "" : line("details", details));
+  Rows rows;
+  if (!settings.empty()) rows.push_back({"settings", settings});
+  if (!details.empty()) rows.push_back({"details", details});
+  return rows;
 }
 
 }  // namespace
@@ -91,14 +95,18 @@ Json power_json(double power) {
 }
 
 void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const std::vector<std::string>& warnings) {
-  const auto bandwidth = first_bandwidth(made.kernel);
-  const KqdOptions& options = made.options;
-  const bool directed = made.num_directions > 0;
   json["x"] = run.x_name;
   json["y"] = run.y_name;
   json["n_x"] = run.n_x;
   json["n_y"] = run.n_y;
   json["dim"] = run.dim;
+  add_made_fields(json, made, run.elapsed_s, warnings);
+}
+
+void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::vector<std::string>& warnings) {
+  const auto bandwidth = first_bandwidth(made.kernel);
+  const KqdOptions& options = made.options;
+  const bool directed = made.num_directions > 0;
   const bool kernel = made.method.uses.kernel;
   json["kernel"] = kernel ? Json(to_string(made.kernel)) : Json(nullptr);
   json["bandwidth"] = kernel && bandwidth ? Json(*bandwidth) : Json(nullptr);
@@ -120,43 +128,44 @@ void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const 
   json["seed"] = options.seed.value;
   json["threads"] = resolve(options.threads);
   json["simd"] = simd_name();
-  json["elapsed_s"] = run.elapsed_s;
+  json["elapsed_s"] = elapsed_s;
   json["warnings"] = warnings;
 }
 
-std::string line(std::string_view label, std::string_view text) {
-  return fmt::format("  {:<12} {}\n", label, text);
+std::string dump(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string data_lines(const RunInfo& run) {
+Rows data_rows(const RunInfo& run) {
   const auto columns = fmt::format("{} column{}", run.dim, plural(run.dim));
-  return line("X", fmt::format("{}, {} x {}", run.x_name, run.n_x, columns)) +
-         line("Y", fmt::format("{}, {} x {}", run.y_name, run.n_y, columns));
+  return {{"X", fmt::format("{}, {} x {}", run.x_name, run.n_x, columns)},
+          {"Y", fmt::format("{}, {} x {}", run.y_name, run.n_y, columns)}};
 }
 
-std::string setting_lines(const Made& made) {
+Rows setting_rows(const Made& made) {
   const MethodUses& uses = made.method.uses;
-  std::string text = uses.kernel ? line("kernel", kernel_phrase(made)) : "";
-  if (made.num_directions > 0) text += line("directions", directions_phrase(made));
+  Rows rows;
+  if (uses.kernel) rows.push_back({"kernel", kernel_phrase(made)});
+  if (made.num_directions > 0) rows.push_back({"directions", directions_phrase(made)});
   const std::string power = fmt::format("power p = {}", made.options.power);
   if (uses.weighting) {
-    text += line("levels", fmt::format("{} weighting, {}", to_string(made.options.weighting), power));
+    rows.push_back({"levels", fmt::format("{} weighting, {}", to_string(made.options.weighting), power)});
   } else if (uses.power) {
-    text += line("power", power);
+    rows.push_back({"power", power});
   }
-  return text + own_lines(made);
+  return std::move(rows) + own_rows(made);
 }
 
-std::string warning_lines(const std::vector<std::string>& warnings) {
-  std::string text;
-  for (const std::string& warning : warnings) text += line("warning", warning);
-  return text;
+Rows warning_rows(const std::vector<std::string>& warnings) {
+  Rows rows;
+  for (const std::string& warning : warnings) rows.push_back({"warning", warning, Tone::caution});
+  return rows;
 }
 
-std::string run_line(const KqdOptions& options, const RunInfo& run) {
+Row run_row(const KqdOptions& options, double elapsed_s) {
   const unsigned threads = resolve(options.threads);
-  return line("run", fmt::format("seed {}, {} thread{}, {}, {:.2f} s, kqd {}", options.seed.value, threads,
-                                 plural(threads), simd_name(), run.elapsed_s, kVersion));
+  return {"run", fmt::format("seed {}, {} thread{}, {}, {:.2f} s, kqd {}", options.seed.value, threads, plural(threads),
+                             simd_name(), elapsed_s, kVersion)};
 }
 
 std::string simd_name() {

@@ -6,6 +6,7 @@
 
 #include "kqd/metrics/methods.hpp"
 #include "kqd/report/report.hpp"
+#include "report/rows.hpp"
 
 namespace kqd {
 
@@ -26,16 +27,19 @@ struct Made {
   const std::vector<Detail>& details;
 };
 
-/// The fields that every result has, after its own: sizes, kernel, directions, settings, seed, machine, warnings.
+/// The fields that every result of two samples has, after its own: sizes, then those below.
 void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const std::vector<std::string>& warnings);
 
-/// A line "  label        text" of a block for people.
-[[nodiscard]] std::string line(std::string_view label, std::string_view text);
+/// Kernel, directions, settings, seed, machine, warnings.
+void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::vector<std::string>& warnings);
+
+/// The text of an object, with a newline at the end.
+[[nodiscard]] std::string dump(const Json& json);
 
 /// The lines on data, kernel, directions, levels and the run that every block has.
-[[nodiscard]] std::string data_lines(const RunInfo& run);
-[[nodiscard]] std::string setting_lines(const Made& made);
-[[nodiscard]] std::string warning_lines(const std::vector<std::string>& warnings);
-[[nodiscard]] std::string run_line(const KqdOptions& options, const RunInfo& run);
+[[nodiscard]] Rows data_rows(const RunInfo& run);
+[[nodiscard]] Rows setting_rows(const Made& made);
+[[nodiscard]] Rows warning_rows(const std::vector<std::string>& warnings);
+[[nodiscard]] Row run_row(const KqdOptions& options, double elapsed_s);
 
 }  // namespace kqd

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "kqd/metrics/methods.hpp"
 #include "kqd/version.hpp"
 #include "report/fields.hpp"
+#include "report/json_csv.hpp"
 
 namespace kqd {
 namespace {
@@ -70,43 +72,63 @@ std::string effect_phrase(const TwoSampleResult& result, double confidence) {
 }
 
 // The configurations that stand out most, most telling first.
-std::string configuration_lines(std::vector<Configuration> configurations) {
+std::vector<Configuration> most_telling(std::vector<Configuration> configurations) {
   constexpr std::size_t kShown = 6;
-  if (configurations.empty()) return "";
   std::ranges::stable_sort(configurations, std::greater{}, &Configuration::score);
-  const std::size_t total = configurations.size();
-  configurations.resize(std::min(total, kShown));
-  constexpr std::string_view kTitle = "where it was looked for";
-  std::size_t width = kTitle.size();
-  for (const Configuration& c : configurations) width = std::max(width, c.name.size());
-  std::string text = fmt::format("\n  {:<{}}  score  p-value  adjusted for all {}\n", kTitle, width, total);
-  for (const Configuration& c : configurations) {
+  configurations.resize(std::min(configurations.size(), kShown));
+  return configurations;
+}
+
+constexpr std::string_view kWhere = "where it was looked for";
+
+std::string configuration_lines(const std::vector<Configuration>& all) {
+  if (all.empty()) return "";
+  const std::vector<Configuration> shown = most_telling(all);
+  std::size_t width = kWhere.size();
+  for (const Configuration& c : shown) width = std::max(width, c.name.size());
+  std::string text = fmt::format("\n  {:<{}}  score  p-value  adjusted for all {}\n", kWhere, width, all.size());
+  for (const Configuration& c : shown) {
     text += fmt::format("  {:<{}}  {:5.1f}  {:<7.4g}  {:.4g}\n", c.name, width, c.score, c.pvalue, c.adjusted_pvalue);
   }
   return text;
 }
 
-}  // namespace
-
-std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
-  const MethodInfo& method = find_method(run.method);
-  const TestOutcome& test = result.test;
-  std::string text = fmt::format("\nTwo-sample test by {}: {}\n\n", method.id, method.summary);
-  text += data_lines(run) + "\n";
-  const bool asymptotic = options.calibration == Calibration::asymptotic;
-  text += line("statistic", asymptotic ? fmt::format("{:.6g}", test.statistic)
-                                       : fmt::format("{:.6g}  (under chance {:.6g} +- {:.2g})", test.statistic,
-                                                     test.permutation_mean, test.permutation_sd));
-  text += line("p-value", pvalue_phrase(test, options.test.confidence));
-  if (!asymptotic) text += line("effect size", effect_phrase(result, options.test.confidence));
-  text += line("decision", decision_phrase(test, options.test.alpha));
-  text += configuration_lines(result.configurations);
-  text += "\n" + setting_lines(made(method, result, options));
-  text += line("calibration", asymptotic ? result.law : count_phrase(test, options)) + run_line(options.statistic, run);
-  return text + warning_lines(result.warnings) + "\n";
+std::string configuration_table(const std::vector<Configuration>& all) {
+  if (all.empty()) return "";
+  std::vector<std::vector<std::string>> lines = {
+      {std::string(kWhere), "score", "p-value", fmt::format("adjusted for all {}", all.size())}};
+  for (const Configuration& c : most_telling(all)) {
+    lines.push_back({c.name, fmt::format("{:.1f}", c.score), fmt::format("{:.4g}", c.pvalue),
+                     fmt::format("{:.4g}", c.adjusted_pvalue)});
+  }
+  return "\n" + markdown_table(lines);
 }
 
-std::string test_json(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
+std::string title(const MethodInfo& method) {
+  return fmt::format("Two-sample test by {}: {}", method.id, method.summary);
+}
+
+Rows result_rows(const TwoSampleResult& result, const TwoSampleOptions& options) {
+  const TestOutcome& test = result.test;
+  const bool asymptotic = options.calibration == Calibration::asymptotic;
+  Rows rows = {{"statistic", asymptotic ? fmt::format("{:.6g}", test.statistic)
+                                        : fmt::format("{:.6g}  (under chance {:.6g} +- {:.2g})", test.statistic,
+                                                      test.permutation_mean, test.permutation_sd)},
+               {"p-value", pvalue_phrase(test, options.test.confidence)}};
+  if (!asymptotic) rows.push_back({"effect size", effect_phrase(result, options.test.confidence)});
+  rows.push_back({"decision", decision_phrase(test, options.test.alpha), test.reject ? Tone::alert : Tone::plain});
+  return rows;
+}
+
+Rows closing_rows(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
+  const bool asymptotic = options.calibration == Calibration::asymptotic;
+  Rows rows = setting_rows(made(find_method(run.method), result, options));
+  rows.push_back({"calibration", asymptotic ? result.law : count_phrase(result.test, options)});
+  rows.push_back(run_row(options.statistic, run.elapsed_s));
+  return std::move(rows) + warning_rows(result.warnings);
+}
+
+Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
   const TestOutcome& test = result.test;
   Json json;
   json["schema"] = "kqd.test/1";
@@ -141,7 +163,67 @@ std::string test_json(const TwoSampleResult& result, const TwoSampleOptions& opt
     }
   }
   add_setting_fields(json, made(find_method(run.method), result, options), run, result.warnings);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
+}
+
+constexpr std::array<std::string_view, 36> kColumns = {"schema",
+                                                       "version",
+                                                       "method",
+                                                       "x",
+                                                       "y",
+                                                       "statistic",
+                                                       "pvalue",
+                                                       "pvalue_ci",
+                                                       "n_exceed",
+                                                       "n_resamples",
+                                                       "reject",
+                                                       "alpha",
+                                                       "enumerated",
+                                                       "stopped_early",
+                                                       "calibration",
+                                                       "design",
+                                                       "effect_size",
+                                                       "effect_size_ci",
+                                                       "n_x",
+                                                       "n_y",
+                                                       "dim",
+                                                       "kernel",
+                                                       "bandwidth",
+                                                       "directions",
+                                                       "num_directions",
+                                                       "num_reference",
+                                                       "n_set_aside",
+                                                       "reference",
+                                                       "power",
+                                                       "weighting",
+                                                       "parameters",
+                                                       "seed",
+                                                       "threads",
+                                                       "simd",
+                                                       "elapsed_s",
+                                                       "warnings"};
+
+}  // namespace
+
+std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run,
+                      const TextStyle& style) {
+  return title_text(title(find_method(run.method)), style) + text_of(data_rows(run), style) + "\n" +
+         text_of(result_rows(result, options), style) + configuration_lines(result.configurations) + "\n" +
+         text_of(closing_rows(result, options, run), style) + "\n";
+}
+
+std::string test_markdown(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
+  return fmt::format("**{}**\n\n", title(find_method(run.method))) +
+         markdown_of(data_rows(run) + result_rows(result, options) + closing_rows(result, options, run)) +
+         configuration_table(result.configurations);
+}
+
+std::string test_csv(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
+  return csv_of(test_object(result, options, run), kColumns);
+}
+
+std::string test_json(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
+  return dump(test_object(result, options, run));
 }
 
 }  // namespace kqd

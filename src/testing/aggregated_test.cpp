@@ -28,8 +28,10 @@ void require_room(const AggregatedPlan& plan, std::uint64_t num_labellings) {
 // One row per statistic, one column per labelling, ties merged.
 Matrix<double> evaluate_all(const AggregatedPlan& plan, LabellingRun& run, ThreadCount threads,
                             const RunControl* control) {
-  const auto report = [&](double fraction) {
-    if (control != nullptr && control->progress) control->progress(fraction, "permutations");
+  const auto total = static_cast<double>(run.num_labellings());
+  const auto report = [&](double done) {
+    if (control == nullptr || !control->progress) return;
+    control->progress({.done = done, .total = total, .what = "permutations", .counted = true});
   };
   report(0.0);
   Matrix<double> values(plan.weights.size(), run.num_labellings());
@@ -45,8 +47,7 @@ Matrix<double> evaluate_all(const AggregatedPlan& plan, LabellingRun& run, Threa
       bundle.evaluate(batches, values.view().row_range(first_row, rows).column_range(first_column, columns), threads);
       first_row += rows;
       const double part = static_cast<double>(i + 1) / static_cast<double>(plan.bundles.size());
-      report((static_cast<double>(first_column) + part * static_cast<double>(columns)) /
-             static_cast<double>(run.num_labellings()));
+      report(static_cast<double>(first_column) + part * static_cast<double>(columns));
     }
     first_column += columns;
   }

@@ -39,8 +39,10 @@ std::size_t group_size(const Plan& plan, EarlyStop early_stop, std::uint64_t num
 
 void compare_all(const Plan& plan, LabellingRun& run, const TestOptions& options, EarlyStop early_stop,
                  const RunControl* control, Comparison& comparison) {
-  const auto report = [&](double fraction) {
-    if (control != nullptr && control->progress) control->progress(fraction, "permutations");
+  const auto total = static_cast<double>(run.num_labellings());
+  const auto report = [&](double done) {
+    if (control == nullptr || !control->progress) return;
+    control->progress({.done = done, .total = total, .what = "permutations", .counted = true});
   };
   report(0.0);
   while (run.num_done() < run.num_labellings()) {
@@ -48,7 +50,7 @@ void compare_all(const Plan& plan, LabellingRun& run, const TestOptions& options
     const auto batches = run.next(group_size(plan, early_stop, run.num_done()), options.threads);
     const std::vector<double> values = evaluate(plan, batches, options.threads);
     const bool enough = std::ranges::any_of(values, [&](double value) { return comparison.add(value); });
-    report(enough ? 1.0 : static_cast<double>(run.num_done()) / static_cast<double>(run.num_labellings()));
+    report(enough ? total : static_cast<double>(run.num_done()));
     if (enough) return;
   }
 }

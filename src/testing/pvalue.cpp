@@ -1,5 +1,6 @@
 #include "kqd/testing/pvalue.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -57,6 +58,20 @@ Interval anytime_interval(Exceedances draws, double confidence) {
   const double peak = exceed / (exceed + others);
   return {exceed == 0.0 ? 0.0 : bisect_outwards(peak, 0.0, plausible),
           others == 0.0 ? 1.0 : bisect_outwards(peak, 1.0, plausible)};
+}
+
+std::vector<double> holm_adjusted(std::span<const double> pvalues) {
+  std::vector<std::size_t> order(pvalues.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return pvalues[i]; });
+  std::vector<double> adjusted(pvalues.size());
+  double largest = 0.0;  // a test is rejected only if all with smaller p-values are
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    const auto num_left = static_cast<double>(order.size() - rank);
+    largest = std::max(largest, std::min(1.0, num_left * pvalues[order[rank]]));
+    adjusted[order[rank]] = largest;
+  }
+  return adjusted;
 }
 
 }  // namespace kqd

@@ -170,7 +170,10 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
       .bound_rows = design == DesignKind::blocks || design == DesignKind::clusters,
       .num_labellings = num_labellings,
       .whole_units = [&](std::span<const std::size_t> rows) { return whole_units(test.design, sizes, rows); }};
-  const PreparedPlan prepared = method.prepare(pool, statistic, request);
+  const PreparedPlan prepared = [&] {
+    const ProgressScope progress(control, "preparing");
+    return method.prepare(pool, statistic, request);
+  }();
   if (options.effect_interval && !prepared.no_interval.empty()) {
     fail(ErrorCode::invalid_option, "{} has no interval for the effect size: {}", method.id, prepared.no_interval);
   }

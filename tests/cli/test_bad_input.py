@@ -127,10 +127,12 @@ BAD_SAMPLE_SETTINGS = [
 
 # (arguments, sentence, command whose help is named)
 BAD_USAGE = [
-    ("", "a command is missing, expected one of test, distance, methods, sample", "kqd"),
+    ("", "a command is missing, expected one of test, distance, matrix, methods, sample, completions, man", "kqd"),
     ("tset a.csv b.csv",
-     'command "tset" is unknown, expected one of test, distance, methods, sample; did you mean test?', "kqd"),
-    ("a.csv b.csv", 'command "a.csv" is unknown, expected one of test, distance, methods, sample', "kqd"),
+     'command "tset" is unknown, expected one of test, distance, matrix, methods, sample, completions, man; did you mean '
+     "test?", "kqd"),
+    ("a.csv b.csv",
+     'command "a.csv" is unknown, expected one of test, distance, matrix, methods, sample, completions, man', "kqd"),
     ("--seed 1 test a.csv b.csv", "--seed is no flag of kqd; flags follow the command", "kqd"),
     ("distance", "X is required by kqd distance", "kqd distance"),
     ("test a.csv", "Y is required by kqd test", "kqd test"),
@@ -142,6 +144,9 @@ BAD_USAGE = [
     ("distance a.csv b.csv --seed", "--seed needs a value", "kqd distance"),
     ("distance a.csv b.csv --kernel=", "--kernel needs a value", "kqd distance"),
     ("distance a.csv b.csv --json=3", "--json takes no value", "kqd distance"),
+    ("distance a.csv b.csv --json --csv", "--json excludes --csv", "kqd distance"),
+    ("matrix", "FILES is required by kqd matrix", "kqd matrix"),
+    ("matrix a.csv b.csv --tets", "--tets is no flag of kqd matrix; did you mean --test?", "kqd matrix"),
     ("sample", "NAME is required by kqd sample", "kqd sample"),
     ("methods ekqd mmd", '"mmd" is one argument too many for kqd methods', "kqd methods"),
 ]

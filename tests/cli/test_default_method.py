@@ -23,9 +23,32 @@ def test_a_test_is_adaptive_unless_told_otherwise(kqd, flags):
 @pytest.mark.parametrize("flags", ["--directions linear", "--num-directions 5", "--num-reference 2",
                                    "--reference uniform", "--reference a.csv", "--power 2", "--power 1",
                                    "--weighting triangle", "--compat jitter", "--whiten --directions principal",
-                                   "--whiten", "--early-stop", "--early-stop=besag-clifford"])
+                                   "--early-stop", "--early-stop=besag-clifford"])
 def test_an_option_of_one_statistic_means_ekqd(kqd, flags):
     assert method_of(kqd, "test", *flags.split()) == "ekqd"
+
+
+@pytest.mark.parametrize("flags, sentence", [
+    ("--method sw --num-reference 4 --reference uniform", "--num-reference, --reference have no effect on method sw"),
+    ("--method sw --directions principal", "--directions has no effect on method sw"),
+    ("--method gsw --reference b.csv", "--reference has no effect on method gsw"),
+    ("--method mmd --power 2 --num-directions 3", "--num-directions, --power have no effect on method mmd"),
+    ("--method ekqd --whiten", "--whiten has no effect on method ekqd with gaussian directions"),
+    ("--method ekqd --directions linear --kernel laplace --num-reference 3",
+     "--kernel, --num-reference have no effect on method ekqd with linear directions"),
+    ("--method supkqd --directions axis --num-directions 3",
+     "--num-directions has no effect on method supkqd with axis directions"),
+])
+def test_flags_without_effect_are_named_in_one_sentence(kqd, flags, sentence):
+    for command in ("test", "distance"):
+        run = kqd(command, *FILES, "--json", *flags.split())
+        assert (run.stderr, run.code) == (f"kqd: {sentence}\n", 0)
+        assert kqd(command, *FILES, "--quiet", *flags.split()).stderr == ""
+
+
+def test_the_points_of_a_file_span_the_directions_of_sw(kqd):
+    run = kqd("distance", *FILES, "--method", "sw", "--reference", "b.csv")
+    assert (run.stderr, run.code) == ("", 0)
 
 
 def test_an_interval_for_the_effect_size_means_ekqd(kqd):

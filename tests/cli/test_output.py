@@ -1,6 +1,7 @@
 """Where the output goes, and what happens when it cannot get there."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -18,14 +19,31 @@ def test_a_full_disk_is_told(kqd, arguments):
     assert (run.stderr, run.code) == (NO_ROOM, 2)
 
 
-def test_a_closed_pipe_is_told(kqd):
+@pytest.mark.parametrize("arguments", ["distance a.csv b.csv", "test a.csv b.csv --json", "methods", "--help", "man"])
+def test_a_closed_pipe_is_no_error(kqd, arguments):
     reading, writing = os.pipe()
     os.close(reading)
     try:
-        run = kqd("distance", "a.csv", "b.csv", stdout=writing)
+        run = kqd(*arguments.split(), stdout=writing)
     finally:
         os.close(writing)
-    assert (run.stderr, run.code) == ("kqd: cannot write to standard output: Broken pipe\n", 2)
+    assert (run.stderr, run.code) == ("", 0)
+
+
+def test_a_closed_pipe_keeps_the_exit_code_of_the_result(kqd):
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        run = kqd("test", "sensors-march.csv", "sensors-april.csv", "--exit-code", stdout=writing)
+    finally:
+        os.close(writing)
+    assert (run.stderr, run.code) == ("", 1)
+
+
+def test_head_ends_a_pipeline_quietly(folder):
+    run = subprocess.run(["bash", "-c", 'set -o pipefail; "$0" methods | head -1', PROGRAM], cwd=folder,
+                         capture_output=True, text=True, timeout=60)
+    assert (run.stdout.count("\n"), run.stderr, run.returncode) == (1, "", 0)
 
 
 def test_a_closed_standard_output_is_told(folder):
@@ -69,12 +87,23 @@ def test_sample_writes_what_distance_reads(kqd, folder):
     assert kqd("distance", "nx.csv", "ny.npy", "--quiet").code == 0
 
 
-@pytest.mark.parametrize("arguments", ["--help", "test --help", "distance --help", "methods --help", "sample --help"])
+@pytest.mark.parametrize("arguments", ["--help", "test --help", "distance --help", "matrix --help", "methods --help",
+                                       "sample --help", "completions --help", "man --help"])
 def test_help_fits_a_terminal_and_names_no_type(kqd, arguments):
     run = kqd(*arguments.split())
     assert (run.stderr, run.code) == ("", 0)
     assert max(map(len, run.stdout.splitlines())) <= 100
     assert "TEXT" not in run.stdout and "Usage: kqd " in run.stdout
+    assert run.stdout.count("\n  kqd ", run.stdout.index("Examples:")) >= 2
+
+
+def test_version_names_build_instruction_set_and_blas(kqd):
+    lines = kqd("--version").stdout.splitlines()
+    assert re.fullmatch(r"kqd \d+\.\d+\.\d+", lines[0])
+    words = {line.split()[0]: line.split(maxsplit=1)[1] for line in lines[1:]}
+    assert {"build", "SIMD", "BLAS"} <= set(words)
+    assert words["SIMD"] in ("scalar", "sse4", "avx2", "avx3") and "OpenBLAS" in words["BLAS"]
+    assert re.fullmatch(r"\w[\w ]*, (g\+\+|clang) \d.*", words["build"])
 
 
 def test_every_method_is_listed_and_explained(kqd):

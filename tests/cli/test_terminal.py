@@ -1,12 +1,17 @@
-"""A person at a terminal: progress that appears late and leaves no trace, and Ctrl-C."""
+"""A person at a terminal: progress that appears late and leaves no trace, colours, narrow screens, and Ctrl-C."""
 
+import fcntl
 import os
 import pty
+import re
 import select
 import signal
+import struct
 import subprocess
+import termios
 import time
 
+import pytest
 from conftest import PROGRAM
 
 SENSORS = ("sensors-march.csv", "sensors-april.csv")
@@ -71,7 +76,7 @@ def run_of_three_seconds(folder):
 def test_progress_appears_after_a_second_and_is_erased(folder):
     stdout, stderr, code = run_of_three_seconds(folder)
     assert code == 0 and "p-value" in stdout
-    assert " %, " in stderr and " left\033[K" in stderr
+    assert re.search(r"permutations +\d+ %, \d+/s, \d+ s left\033\[K", stderr)
     assert stderr.startswith("\r") and stderr.endswith(ERASE)
     assert "\n" not in stderr
 
@@ -110,3 +115,129 @@ def test_no_progress_in_a_pipe(folder):
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
     assert (stdout, stderr, process.returncode) == (b"", b"kqd: stopped on request\n", 130)
+
+
+# ---- Distances and matrices ----
+
+@pytest.fixture(scope="module")
+def slow_pair(kqd, folder):
+    """Files whose Wasserstein distance takes many seconds."""
+    run = kqd("sample", "null", "-n", "4000", "-d", "3", "--seed", "1", "-o", "slow-x.npy", "slow-y.npy")
+    assert run.code == 0
+    return ("slow-x.npy", "slow-y.npy")
+
+
+@pytest.mark.parametrize("arguments, name", [
+    (("distance", "--method", "wasserstein", "--yes-quadratic"), "wasserstein"),
+    (("distance", "--method", "sinkhorn", "--yes-quadratic", "--set", "iterations=100000", "--set", "epsilon=0.0001"),
+     "sinkhorn"),
+    (("distance", "--num-directions", "30000"), "ekqd"),
+    (("matrix", "--num-directions", "30000"), "distances"),
+    (("matrix", "--test", "--permutations", "1000000"), "tests"),
+])
+def test_a_long_distance_shows_progress_and_ends_at_ctrl_c(folder, slow_pair, arguments, name):
+    command, *flags = arguments
+    with TerminalRun(folder, command, *slow_pair, *flags) as run:
+        run.read_until(lambda text: f"\r{name}" in text, 60)
+        assert f"\r{name}" in run.stderr, "the run never showed progress"
+        start = time.monotonic()
+        run.process.send_signal(signal.SIGINT)
+        stdout, code = run.finish(60)
+        seconds = time.monotonic() - start
+    assert (stdout, code) == ("", 130)
+    assert one_sentence(run.stderr).endswith(ERASE + "kqd: stopped on request\n")
+    assert seconds < 5.0  # well below a second on an idle machine; tests share theirs
+
+
+def test_ctrl_c_ends_the_reading_of_a_file_with_a_sentence(folder):
+    os.mkfifo(folder / "never.csv")
+    with TerminalRun(folder, "distance", "never.csv", "b.csv") as run:
+        writer = os.open(folder / "never.csv", os.O_WRONLY)  # returns once the program reads
+        os.write(writer, b"1,2\n")
+        run.process.send_signal(signal.SIGINT)
+        stdout, code = run.finish(60)
+        os.close(writer)
+    assert (stdout, one_sentence(run.stderr), code) == ("", "kqd: stopped on request\n", 130)
+
+
+def test_ctrl_c_leaves_nothing_half_written(folder):
+    with TerminalRun(folder, "sample", "null", "-n", "1000000", "-d", "20", "-o", "big-x.csv", "big-y.csv") as run:
+        deadline = time.monotonic() + 60
+        while not list(folder.glob(".kqd-*")) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        run.process.send_signal(signal.SIGINT)
+        stdout, code = run.finish(60)
+    assert (stdout, one_sentence(run.stderr), code) == ("", "kqd: stopped on request\n", 130)
+    assert not list(folder.glob(".kqd-*")) and not (folder / "big-y.csv").exists()
+
+
+# ---- Colours and narrow screens ----
+
+def on_screen(folder, *arguments, width=80, **environment):
+    """What the program writes to stdout when that is a terminal of this width."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    base = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    process = subprocess.Popen([PROGRAM, *arguments], cwd=folder, stdin=slave, stdout=slave, stderr=subprocess.PIPE,
+                               env={**base, "TERM": "xterm-256color", **environment})
+    os.close(slave)
+    text = b""
+    while True:
+        try:
+            chunk = os.read(master, 65536)
+        except OSError:  # the program has ended
+            break
+        if not chunk:
+            break
+        text += chunk
+    process.stderr.close()
+    assert process.wait(timeout=60) == 0
+    os.close(master)
+    return text.decode().replace("\r\n", "\n")
+
+
+def without_colours(text):
+    return re.sub(r"\033\[[0-9;]*m", "", text)
+
+
+def test_a_difference_is_red_on_a_terminal_and_nothing_else_than_colour_changes(folder):
+    text = on_screen(folder, "test", *SENSORS, width=200)
+    assert "decision     \033[1;31mdifferent: " in text
+    plain = on_screen(folder, "test", *SENSORS, width=200, NO_COLOR="1")
+    assert "\033" not in plain
+    mask = lambda report: re.sub(r", [0-9.]+ s, kqd", ", kqd", report)  # noqa: E731
+    assert mask(without_colours(text)) == mask(plain)
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_no_colours_where_they_are_not_wanted(folder, environment):
+    assert "\033" not in on_screen(folder, "test", "a.csv", "b.csv", **environment)
+
+
+def test_an_empty_no_color_means_nothing(folder):
+    assert "\033[1m" in on_screen(folder, "test", "a.csv", "b.csv", NO_COLOR="")
+
+
+@pytest.mark.parametrize("width", [60, 72, 80])
+def test_reports_are_folded_to_the_screen(folder, width):
+    for arguments in (("test", "a.csv", "b.csv", "--power", "2"), ("distance", "row.csv", "a.csv")):
+        lines = without_colours(on_screen(folder, *arguments, width=width)).splitlines()
+        assert max(len(line) for line in lines[2:]) <= width  # the title is left to the terminal
+
+
+def test_help_is_folded_to_the_screen(folder):
+    lines = on_screen(folder, "distance", "--help", width=60).splitlines()
+    described = [line for line in lines[:lines.index("Examples:")] if "[OPTIONS]" not in line]
+    assert max(len(line) for line in described if len(line.split()) > 1) <= 60  # one long word cannot be folded
+
+
+def test_a_heat_map_has_colours_with_the_numbers_and_shades_where_there_is_no_room(folder):
+    files = ("a.csv", "b.csv", "four.csv", "row.csv", "equal.csv", "constant.csv")
+    wide = on_screen(folder, "matrix", *files, width=120)
+    assert re.search(r"\033\[48;5;\d+;38;5;\d+m +0\.\d+\033\[0m", wide)
+    narrow = on_screen(folder, "matrix", *files, width=60)
+    assert re.search(r"\033\[48;5;\d+;38;5;\d+m  \033\[0m", narrow)
+    shades = on_screen(folder, "matrix", *files, width=60, NO_COLOR="1")
+    assert "\033" not in shades and "██" in shades
+    table = without_colours(narrow).split("\n\n")[2].splitlines()
+    assert len({len(line) for line in table}) == 1 and len(table[0]) <= 60

@@ -41,6 +41,15 @@ struct SamplePair {
 [[nodiscard]] SamplePair read_pair(const std::string& path_x, const std::string& path_y,
                                    const ReadOptions& options = {});
 
+/// Several samples whose columns mean the same, one by one.
+struct SampleList {
+  std::vector<Sample> samples;
+  std::vector<std::string> notes;  ///< as of a pair
+};
+
+/// Several samples from several files, with the columns of all in the order of the first: as read_pair, file by file.
+[[nodiscard]] SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions& options = {});
+
 /// The suffixes read_sample knows, in the order in which messages list them: ".csv", ".tsv", ".npy".
 [[nodiscard]] std::vector<std::string> known_suffixes();
 

@@ -40,8 +40,8 @@ struct Detail {
 
 /// What came out, and what is needed to judge it.
 struct KqdResult {
-  double statistic = 0.0;                ///< the discrepancy, a root: in the units of the directions' values
-  double statistic_power = 0.0;          ///< its p-th power (the statistic itself for p = infinity)
+  double statistic = 0.0;        ///< the discrepancy, a root: in the units of the directions' values
+  double statistic_power = 0.0;  ///< its p-th power, at most the largest double (p = infinity: the statistic itself)
   std::optional<double> standard_error;  ///< Monte Carlo error over directions (means only); silent about the data
   std::vector<double> per_direction;     ///< tau_p(u_i), rooted
   std::optional<double> mmd_squared;     ///< MMD_V^2, when a centered form needed it

@@ -9,17 +9,20 @@
 
 namespace kqd {
 
+struct Pool;
+struct SharedSlices;
 struct TestPool;
 struct PlanRequest;
 struct PreparedPlan;
 
 /// Which of the common options change what a method computes; the others are ignored by it.
 struct MethodUses {
-  bool kernel = false;      ///< kernel, bandwidth
-  bool directions = false;  ///< family, numbers and reference points of directions
-  bool points = false;      ///< reference points of the caller's own, as landmarks or locations
-  bool power = false;       ///< p
-  bool weighting = false;   ///< nu
+  bool kernel = false;          ///< kernel, bandwidth
+  bool directions = false;      ///< family of directions, measure and number of their reference points
+  bool num_directions = false;  ///< how many
+  bool points = false;          ///< reference points of the caller's own: they span directions, or are locations
+  bool power = false;           ///< p
+  bool weighting = false;       ///< nu
 };
 
 /// A p-value from the limiting law of a statistic: no labellings, and exact in the limit alone.
@@ -47,6 +50,8 @@ struct MethodInfo {
 
   /// Null for tests that are made of several statistics and have no distance of their own.
   KqdResult (*distance)(const SampleView& x, const SampleView& y, const KqdOptions& options) = nullptr;
+  /// For distances that compare quantiles along directions which can be drawn once for many samples; null for others.
+  SharedSlices (*slices)(const Pool& pool, const KqdOptions& options) = nullptr;
   PreparedPlan (*prepare)(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) = nullptr;
   /// For methods with a limiting law; null for the others.
   AsymptoticResult (*asymptotic)(const SampleView& x, const SampleView& y, const KqdOptions& options) = nullptr;

@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace kqd {
 
@@ -30,5 +32,9 @@ struct Interval {
 /// An interval for the same quantity that stays valid when the draws were stopped by what they showed: with
 /// probability `confidence` or more, the intervals after 1, 2, 3, ... draws cover it all at once [Rob70].
 [[nodiscard]] Interval anytime_interval(Exceedances draws, double confidence = 0.95);
+
+/// p-values of several tests, adjusted for all of them: rejecting those that are <= alpha keeps the probability of any
+/// false rejection at alpha or below, however the tests depend on each other [Hol79]. In the order given, at most 1.
+[[nodiscard]] std::vector<double> holm_adjusted(std::span<const double> pvalues);
 
 }  // namespace kqd

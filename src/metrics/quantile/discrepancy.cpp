@@ -1,15 +1,20 @@
 #include "kqd/metrics/discrepancy.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "core/pairs.hpp"
 #include "core/pool.hpp"
 #include "core/summation.hpp"
+#include "directions/reference.hpp"
 #include "kernel/kernel_traits.hpp"
+#include "kernel/resolve.hpp"
 #include "metrics/affordable.hpp"
 #include "metrics/checked_samples.hpp"
 #include "metrics/data_warnings.hpp"
@@ -23,16 +28,18 @@ namespace kqd {
 namespace {
 
 constexpr std::size_t kMinProjectionBytes = std::size_t{256} << 20U;
+constexpr std::size_t kPairsPerReport = 64;
 
-// Directions whose projections of both samples fit into 1.5 times the input (at least 256 MB) or what the user allows,
-// at least one. Multiples
-// of eight where there is room: they fill the tiles of a matrix product, so values are those of all directions at once.
-std::size_t directions_at_a_time(const SampleView& x, const SampleView& y, std::size_t max_memory) {
-  const std::size_t rows = x.size() + y.size();
-  const std::size_t input_bytes = rows * x.dim() * sizeof(double);
+// Directions whose projections of all samples fit into 1.5 times the input (at least 256 MB), or into what the user
+// allows; at least one. Multiples of eight where there is room: they fill the tiles of a matrix product, so values are
+// those of all directions at once.
+std::size_t directions_at_a_time(std::span<const SampleView> samples, std::size_t max_memory) {
+  std::size_t rows = 0;
+  for (const SampleView& sample : samples) rows += sample.size();
+  const std::size_t input_bytes = rows * samples.front().dim() * sizeof(double);
   const std::size_t budget = max_memory > 0 ? max_memory : std::max(kMinProjectionBytes, input_bytes + input_bytes / 2);
-  const bool weighted = x.weighted() || y.weighted();  // cumulative weights double what a direction takes
-  const std::size_t count = budget / (rows * sizeof(double) * (weighted ? 2 : 1));
+  const bool weighted = std::ranges::any_of(samples, &SampleView::weighted);
+  const std::size_t count = budget / (rows * sizeof(double) * (weighted ? 2 : 1));  // two: cumulative weights beside
   return count >= 8 ? count / 8 * 8 : std::max<std::size_t>(1, count);
 }
 
@@ -75,6 +82,26 @@ bool is_flat(const QuantileFunction& x, const QuantileFunction& y) {
   return false;
 }
 
+// Some of the directions, one after the other.
+struct DirectionRange {
+  std::size_t first;
+  std::size_t count;
+};
+
+SortedProjections project(const Directions& directions, std::span<const double> origin, const SampleView& sample,
+                          DirectionRange range, ThreadCount threads) {
+  Matrix<double> values(range.count, sample.size());
+  directions.evaluate_from(origin, sample.points, range.first, values, threads);
+  return {std::move(values), sample.weights, threads};
+}
+
+void require_finite(std::span<const double> tau) {
+  const auto overflow = std::ranges::find_if(tau, [](double t) { return !std::isfinite(t); });
+  if (overflow == tau.end()) return;
+  fail(ErrorCode::non_finite_value, "the gap along direction {} overflows; {}", overflow - tau.begin() + 1,
+       kOverflowAdvice);
+}
+
 struct DirectionGaps {
   std::vector<double> tau;
   std::size_t num_flat = 0;
@@ -86,19 +113,15 @@ DirectionGaps direction_gaps(const SampleView& x, const SampleView& y, const Dir
   const std::vector<double> origin = directions.linear() ? pooled_mean({x.points, y.points}) : std::vector<double>{};
   const GapMeter meter(x.size(), y.size(), x.weighted() || y.weighted(), options);
   const std::size_t l = directions.count();
-  const std::size_t step = directions_at_a_time(x, y, options.max_memory);
+  const std::array<SampleView, 2> samples = {x, y};
+  const std::size_t step = directions_at_a_time(samples, options.max_memory);
 
   DirectionGaps gaps{std::vector<double>(l), 0};
   std::vector<char> flat(l, 0);
   for (std::size_t first = 0; first < l; first += step) {
     const std::size_t count = std::min(step, l - first);
-    const auto project = [&](const SampleView& sample) {
-      Matrix<double> values(count, sample.size());
-      directions.evaluate_from(origin, sample.points, first, values, options.threads);
-      return SortedProjections(std::move(values), sample.weights, options.threads);
-    };
-    const SortedProjections px = project(x);
-    const SortedProjections py = project(y);
+    const SortedProjections px = project(directions, origin, x, {first, count}, options.threads);
+    const SortedProjections py = project(directions, origin, y, {first, count}, options.threads);
     parallel_for_blocks(count, 1, options.threads, [&](std::size_t i, std::size_t) {
       GapForm form;
       if (mmd_squared) {
@@ -109,11 +132,7 @@ DirectionGaps direction_gaps(const SampleView& x, const SampleView& y, const Dir
       flat[first + i] = is_flat(px.quantiles(i), py.quantiles(i)) ? 1 : 0;
     });
   }
-  const auto overflow = std::ranges::find_if(gaps.tau, [](double tau) { return !std::isfinite(tau); });
-  if (overflow != gaps.tau.end()) {
-    fail(ErrorCode::non_finite_value, "the gap along direction {} overflows; {}", overflow - gaps.tau.begin() + 1,
-         kOverflowAdvice);
-  }
+  require_finite(gaps.tau);
   gaps.num_flat = static_cast<std::size_t>(std::ranges::count(flat, 1));
   return gaps;
 }
@@ -134,10 +153,72 @@ std::optional<double> standard_error(std::span<const double> tau, double p) {
 void summarise(KqdResult& result, Over over, double p) {
   result.statistic = over_directions(over, result.per_direction, p);
   if (over == Over::mean) result.standard_error = standard_error(result.per_direction, p);
-  result.statistic_power = std::isinf(p) ? result.statistic : std::pow(result.statistic, p);
+  result.statistic_power = finite_power(result.statistic, p);
 }
 
 }  // namespace
+
+SharedSlices draw_slices(const Pool& pool, const KqdOptions& options, Over over) {
+  SharedSlices slices;
+  slices.over = over;
+  // Linear and axis directions have a kernel of their own: no bandwidth is looked for, or warned about.
+  const DirectionFamily family = options.directions.family;
+  const bool kernel_matters = family != DirectionFamily::linear && family != DirectionFamily::axis;
+  const Kernel kernel(kernel_matters
+                          ? resolve(options.kernel, pool, options.bandwidth_rule, options.seed, slices.warnings)
+                          : parse_kernel("linear"));
+  slices.drawn = draw_directions(kernel, pool, options.directions, options.seed);
+  std::ranges::move(slices.drawn.warnings, std::back_inserter(slices.warnings));
+  return slices;
+}
+
+PairwiseGaps measure_all_pairs(const Directions& directions, std::span<const double> origin,
+                               std::span<const SampleView> samples, const KqdOptions& options, Over over,
+                               const RunControl* control) {
+  const std::vector<IndexPair> pairs = all_pairs(samples.size());
+  const std::size_t l = directions.count();
+  const std::size_t step = directions_at_a_time(samples, options.max_memory);
+  Matrix<double> tau(pairs.size(), l);
+  std::vector<char> flat(pairs.size(), 0);
+  std::vector<std::optional<SortedProjections>> sorted(samples.size());
+  const auto num_chunks = static_cast<double>((l + step - 1) / step);
+  for (std::size_t first = 0; first < l; first += step) {
+    const std::size_t count = std::min(step, l - first);
+    const auto report = [&](double part) {  // projecting is about half of the work
+      if (control == nullptr || !control->progress) return;
+      const double chunk = static_cast<double>(first / step) + part;
+      control->progress({.done = chunk, .total = num_chunks, .what = "distances"});
+    };
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      stop_point();
+      sorted[i].reset();  // the memory of the last range goes before the next is taken
+      sorted[i].emplace(project(directions, origin, samples[i], {first, count}, options.threads));
+      report(0.5 * static_cast<double>(i + 1) / static_cast<double>(samples.size()));
+    }
+    for (std::size_t begin = 0; begin < pairs.size(); begin += kPairsPerReport) {
+      const std::size_t num_pairs = std::min(kPairsPerReport, pairs.size() - begin);
+      parallel_for_blocks(num_pairs, 1, options.threads, [&](std::size_t offset, std::size_t) {
+        const std::size_t k = begin + offset;
+        const SortedProjections& x = *sorted[pairs[k].i];
+        const SortedProjections& y = *sorted[pairs[k].j];
+        const GapMeter meter(x, y, options);
+        for (std::size_t i = 0; i < count; ++i) {
+          tau(k, first + i) = meter.tau(x.quantiles(i), y.quantiles(i), {});
+          if (is_flat(x.quantiles(i), y.quantiles(i))) flat[k] = 1;
+        }
+      });
+      report(0.5 + 0.5 * static_cast<double>(begin + num_pairs) / static_cast<double>(pairs.size()));
+    }
+  }
+  PairwiseGaps gaps{Matrix<double>(samples.size(), samples.size(), 0.0),
+                    static_cast<std::size_t>(std::ranges::count(flat, 1))};
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    require_finite(tau.row(k));
+    const auto [i, j] = pairs[k];
+    gaps.distances(i, j) = gaps.distances(j, i) = over_directions(over, tau.row(k), options.power);
+  }
+  return gaps;
+}
 
 void measure_along(KqdResult& result, const Directions& directions, const SampleView& x, const SampleView& y,
                    const KqdOptions& options, Over over) {
@@ -159,14 +240,9 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
-  // Linear and axis directions have a kernel of their own: no bandwidth is looked for, or warned about.
-  const DirectionFamily family = options.directions.family;
-  const bool kernel_matters = family != DirectionFamily::linear && family != DirectionFamily::axis;
-  const Kernel kernel(kernel_matters
-                          ? resolve(options.kernel, x, y, options.bandwidth_rule, options.seed, result.warnings)
-                          : parse_kernel("linear"));
-  DrawnDirections drawn = draw_directions(kernel, x, y, options.directions, options.seed);
-  std::ranges::move(drawn.warnings, std::back_inserter(result.warnings));
+  SharedSlices slices = draw_slices({x.points, y.points}, options, over);
+  std::ranges::move(slices.warnings, std::back_inserter(result.warnings));
+  const DrawnDirections& drawn = slices.drawn;
   result.num_reference = drawn.num_reference;
   if (centered) {
     if (!options.directions.normalise) {

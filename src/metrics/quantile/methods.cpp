@@ -1,5 +1,6 @@
 #include "metrics/quantile/methods.hpp"
 
+#include "metrics/quantile/along_directions.hpp"
 #include "metrics/quantile/prepare_kqd.hpp"
 
 namespace kqd {
@@ -7,7 +8,13 @@ namespace {
 
 using Distance = KqdResult (*)(const SampleView&, const SampleView&, const KqdOptions&);
 
-constexpr MethodUses kUses = {.kernel = true, .directions = true, .power = true, .weighting = true};
+constexpr MethodUses kUses = {
+    .kernel = true, .directions = true, .num_directions = true, .points = true, .power = true, .weighting = true};
+
+template <Over over>
+SharedSlices slices(const Pool& pool, const KqdOptions& options) {
+  return draw_slices(pool, options, over);
+}
 
 template <Over over, bool centered>
 PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
@@ -39,6 +46,7 @@ MethodInfo ekqd_method() {
           .sign_flip = true,
           .uses = kUses,
           .distance = static_cast<Distance>(ekqd),
+          .slices = slices<Over::mean>,
           .prepare = prepare<Over::mean, false>};
 }
 
@@ -74,6 +82,7 @@ MethodInfo supkqd_method() {
           .sign_flip = true,
           .uses = kUses,
           .distance = static_cast<Distance>(supkqd),
+          .slices = slices<Over::maximum>,
           .prepare = prepare<Over::maximum, false>};
 }
 

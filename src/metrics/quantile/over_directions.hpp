@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "core/summation.hpp"
@@ -22,6 +23,11 @@ enum class Over { mean, maximum };
   const double largest = *std::ranges::max_element(tau);
   if (over == Over::maximum || std::isinf(p) || !(largest > 0.0)) return largest;
   return largest * std::pow(scaled_power_mean(tau, p, largest), 1.0 / p);
+}
+
+/// value^p, or the value itself for p = infinity; the largest number where a power is beyond it.
+[[nodiscard]] inline double finite_power(double value, double p) {
+  return std::isinf(p) ? value : std::min(std::pow(value, p), std::numeric_limits<double>::max());
 }
 
 }  // namespace kqd

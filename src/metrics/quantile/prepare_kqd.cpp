@@ -63,7 +63,28 @@ Draw draw_for_test(const Kernel& kernel, const TestPool& pool, KqdOptions option
   }
 }
 
-// Everything that was drawn from the pool, made explicit: the same directions for other rows.
+// The plan for prepared.rows, and what it says of itself.
+void add_plan(PreparedPlan& prepared, std::shared_ptr<const Directions> directions, const TestPool& pool,
+              const KqdOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd) {
+  const KernelSpec kernel = directions->kernel().spec();
+  prepared.num_directions = directions->count();
+  const std::size_t bytes = prepared.num_directions * KqdPlan::bytes_per_direction(prepared.rows.size());
+  std::unique_ptr<DirectionalPlan> plan;
+  if (mmd == nullptr && options.max_memory > 0 && bytes > options.max_memory) {
+    plan = std::make_unique<StreamedKqdPlan>(std::move(directions), pool, prepared.rows, options, over,
+                                             options.max_memory);
+  } else {
+    plan = std::make_unique<KqdPlan>(*directions, pool, prepared.rows, options, over, std::move(mmd));
+  }
+  if (plan->num_flat() > 0) {
+    prepared.warnings.push_back(flat_directions_warning(plan->num_flat(), prepared.num_directions, kernel));
+  }
+  prepared.pooled_scale = plan->pooled_scale();
+  prepared.plan = std::move(plan);
+}
+
+}  // namespace
+
 KqdOptions freeze(const KqdOptions& options, const Directions& directions) {
   KqdOptions frozen = options;
   frozen.kernel = directions.kernel().spec();
@@ -87,28 +108,6 @@ KqdOptions freeze(const KqdOptions& options, const Directions& directions) {
   }
   return frozen;
 }
-
-// The plan for prepared.rows, and what it says of itself.
-void add_plan(PreparedPlan& prepared, std::shared_ptr<const Directions> directions, const TestPool& pool,
-              const KqdOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd) {
-  const KernelSpec kernel = directions->kernel().spec();
-  prepared.num_directions = directions->count();
-  const std::size_t bytes = prepared.num_directions * KqdPlan::bytes_per_direction(prepared.rows.size());
-  std::unique_ptr<DirectionalPlan> plan;
-  if (mmd == nullptr && options.max_memory > 0 && bytes > options.max_memory) {
-    plan = std::make_unique<StreamedKqdPlan>(std::move(directions), pool, prepared.rows, options, over,
-                                             options.max_memory);
-  } else {
-    plan = std::make_unique<KqdPlan>(*directions, pool, prepared.rows, options, over, std::move(mmd));
-  }
-  if (plan->num_flat() > 0) {
-    prepared.warnings.push_back(flat_directions_warning(plan->num_flat(), prepared.num_directions, kernel));
-  }
-  prepared.pooled_scale = plan->pooled_scale();
-  prepared.plan = std::move(plan);
-}
-
-}  // namespace
 
 PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request, Over over,
                          bool centered) {

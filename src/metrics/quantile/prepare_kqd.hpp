@@ -12,6 +12,9 @@ namespace kqd {
 [[nodiscard]] PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
                                        Over over, bool centered);
 
+/// The options with everything that was drawn from a pool made explicit: they give the same directions for other rows.
+[[nodiscard]] KqdOptions freeze(const KqdOptions& options, const Directions& directions);
+
 /// Prepares e-KQD or sup-KQD along directions that are there already, for the rows `rows` of (X, Y) in label-blind
 /// order. The directions must not depend on the labels of those rows.
 [[nodiscard]] PreparedPlan prepare_along(std::shared_ptr<const Directions> directions, const TestPool& pool,

@@ -156,7 +156,7 @@ KqdResult supremum_distance(const SupremumMethod& method, const SampleView& x, c
   const ParameterValues parameters(method.id, method.parameters, options.parameters);
   const Fit fitted = fit(method, samples.x, samples.y, options, parameters, SupremumMethod::Purpose::value);
   result.statistic = fitted.value;
-  result.statistic_power = std::isinf(options.power) ? fitted.value : std::pow(fitted.value, options.power);
+  result.statistic_power = finite_power(fitted.value, options.power);
   result.per_direction = {fitted.value};
   result.kernel = fitted.model.kernel;
   result.num_directions = 1;

@@ -44,8 +44,8 @@ PolynomialMap polynomial_map(std::size_t dim, const ParameterValues& parameters)
 }
 
 // Functions of the seed and the number of columns alone: the same for any rows.
-std::shared_ptr<const Directions> draw_slices(std::size_t dim, const KqdOptions& options,
-                                              const ParameterValues& parameters) {
+std::shared_ptr<const Directions> generalised_slices(std::size_t dim, const KqdOptions& options,
+                                                     const ParameterValues& parameters) {
   const std::size_t count = options.directions.num_directions;
   DirectionOptions checked;
   checked.family = DirectionFamily::linear;
@@ -64,14 +64,21 @@ KqdResult gsw(const SampleView& x, const SampleView& y, const KqdOptions& option
   KqdResult result;
   const CheckedSamples samples(x, y, options, result.warnings);
   const ParameterValues parameters("gsw", kParameters, options.parameters);
-  const auto slices = draw_slices(x.dim(), options, parameters);
+  const auto slices = generalised_slices(x.dim(), options, parameters);
   measure_along(result, *slices, samples.x, samples.y, options, Over::mean);
   return result;
 }
 
+SharedSlices gsw_slices(const Pool& pool, const KqdOptions& options) {
+  const ParameterValues parameters("gsw", kParameters, options.parameters);
+  SharedSlices slices;
+  slices.drawn.directions = generalised_slices(pool.dim(), options, parameters);
+  return slices;
+}
+
 PreparedPlan prepare_gsw(const TestPool& pool, const KqdOptions& options, const PlanRequest& /*request*/) {
   const ParameterValues parameters("gsw", kParameters, options.parameters);
-  const auto slices = draw_slices(pool.x.dim(), options, parameters);
+  const auto slices = generalised_slices(pool.x.dim(), options, parameters);
   return prepare_along(slices, pool, pool.order, options, Over::mean);
 }
 
@@ -145,9 +152,10 @@ MethodInfo gsw_method() {
           .reference = kKolouri,
           .sign_flip = true,
           .directions = "generalised",
-          .uses = {.directions = true, .power = true, .weighting = true},
+          .uses = {.num_directions = true, .power = true, .weighting = true},
           .parameters = kParameters,
           .distance = gsw,
+          .slices = gsw_slices,
           .prepare = prepare_gsw};
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/fail.hpp"
 #include "core/pool.hpp"
+#include "metrics/quantile/along_directions.hpp"
 #include "metrics/quantile/prepare_kqd.hpp"
 #include "metrics/quantile/supremum.hpp"
 
@@ -29,6 +30,10 @@ KqdOptions as_kqd(const KqdOptions& options) {
 
 KqdResult sw(const SampleView& x, const SampleView& y, const KqdOptions& options) {
   return ekqd(x, y, as_kqd(options));
+}
+
+SharedSlices sw_slices(const Pool& pool, const KqdOptions& options) {
+  return draw_slices(pool, as_kqd(options), Over::mean);
 }
 
 PreparedPlan prepare_sw(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
@@ -85,8 +90,9 @@ MethodInfo sw_method() {
           .reference = "Bonneel, Rabin, Peyre, Pfister: Sliced and Radon Wasserstein Barycenters (JMIV 2015)",
           .sign_flip = true,
           .directions = "linear",
-          .uses = {.directions = true, .power = true, .weighting = true},
+          .uses = {.num_directions = true, .points = true, .power = true, .weighting = true},
           .distance = sw,
+          .slices = sw_slices,
           .prepare = prepare_sw};
 }
 

@@ -1,4 +1,5 @@
 #include "metrics/transport/wasserstein.hpp"
+#include "metrics/quantile/over_directions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -136,8 +137,8 @@ KqdResult wasserstein(const SampleView& x_given, const SampleView& y_given, cons
   const Transport found = solve(solver, costs, weighted ? normalised_weights(x) : std::vector<double>{},
                                 weighted ? normalised_weights(y) : std::vector<double>{});
   result.statistic = rule.unit * std::pow(found.cost, 1.0 / rule.power);
-  result.statistic_power = std::pow(result.statistic, rule.power);
-  result.details = {{"duality_gap", found.duality_gap * std::pow(rule.unit, rule.power)}};
+  result.statistic_power = finite_power(result.statistic, rule.power);
+  result.details = {{"duality_gap", found.duality_gap * finite_power(rule.unit, rule.power)}};
   return result;
 }
 

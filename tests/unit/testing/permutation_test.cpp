@@ -381,10 +381,12 @@ TEST(PermutationTest, shows_progress_from_the_calling_thread_up_to_one) {
   const auto plan = ToyPlan(normal_values(40, Seed{1}), MeanDifference{}).with_batches_per_call(2);
   std::vector<double> fractions;
   const auto caller = std::this_thread::get_id();
-  const RunControl control{.progress = [&](double fraction, std::string_view what) {
+  const RunControl control{.progress = [&](const ProgressReport& at) {
     EXPECT_EQ(std::this_thread::get_id(), caller);
-    EXPECT_EQ(what, "permutations");
-    fractions.push_back(fraction);
+    EXPECT_EQ(at.what, "permutations");
+    EXPECT_EQ(at.total, 1000.0);
+    EXPECT_TRUE(at.counted);
+    fractions.push_back(at.fraction());
   }};
   (void)permutation_test(plan, source_in_order({20, 20}), {.threads = {4}}, &control);
   ASSERT_EQ(fractions.size(), 9U);  // 16 batches, two at a time, and the start
@@ -397,7 +399,7 @@ TEST(PermutationTest, ends_soon_after_the_stop_flag_is_set) {
   const auto plan = ToyPlan(normal_values(40, Seed{1}), MeanDifference{}).with_batches_per_call(1);
   std::atomic<bool> stop{false};
   int calls = 0;
-  const RunControl control{.progress = [&](double, std::string_view) { stop = ++calls == 3; }, .stop = &stop};
+  const RunControl control{.progress = [&](const ProgressReport&) { stop = ++calls == 3; }, .stop = &stop};
   try {
     (void)permutation_test(plan, source_in_order({20, 20}), {}, &control);
     ADD_FAILURE() << "ran to its end";

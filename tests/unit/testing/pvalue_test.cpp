@@ -110,5 +110,20 @@ TEST(AnytimeInterval, covers_at_all_times_together_where_clopper_pearson_does_no
   EXPECT_GT(chance_of_a_miss(0.2, fixed), 0.05) << "repeated looks need the wider interval";
 }
 
+// By hand: 5 * 0.005, 4 * 0.01, 3 * 0.03, then 2 * 0.04 and 0.04, which may not fall below 0.09.
+TEST(Holm, gives_the_textbook_adjustment_in_the_order_given) {
+  const std::vector<double> pvalues = {0.01, 0.04, 0.03, 0.005, 0.04};
+  const std::vector<double> expected = {0.04, 0.09, 0.09, 0.025, 0.09};
+  const std::vector<double> adjusted = holm_adjusted(pvalues);
+  ASSERT_EQ(adjusted.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_DOUBLE_EQ(adjusted[i], expected[i]) << i;
+}
+
+TEST(Holm, never_exceeds_one_and_takes_any_number_of_tests) {
+  EXPECT_TRUE(holm_adjusted({}).empty());
+  EXPECT_EQ(holm_adjusted(std::vector<double>{0.3}), std::vector<double>{0.3});
+  EXPECT_EQ(holm_adjusted(std::vector<double>{0.6, 0.7}), (std::vector<double>{1.0, 1.0}));
+}
+
 }  // namespace
 }  // namespace kqd

@@ -1,0 +1,48 @@
+#include "interrupt.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <string_view>
+
+namespace kqd::app {
+namespace {
+
+std::atomic<bool> requested{false};
+std::atomic<int> num_waiting{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
+
+constexpr int kInterrupted = 130;  // what a shell expects after Ctrl-C
+
+// Calls nothing but what a signal handler may call.
+void on_interrupt(int signal) {
+  if (num_waiting > 0) {
+    requested = true;
+    std::signal(signal, SIG_DFL);
+    return;
+  }
+  constexpr std::string_view kSentence = "kqd: stopped on request\n";
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  _exit(kInterrupted);
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  const auto before = std::signal(SIGINT, on_interrupt);
+  if (before == SIG_IGN) std::signal(SIGINT, SIG_IGN);  // a shell started us out of reach of Ctrl-C
+}
+
+StopRequest::StopRequest() {
+  ++num_waiting;
+}
+
+StopRequest::~StopRequest() {
+  --num_waiting;
+}
+
+const std::atomic<bool>& StopRequest::flag() {
+  return requested;
+}
+
+}  // namespace kqd::app

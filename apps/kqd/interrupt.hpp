@@ -1,0 +1,21 @@
+#pragma once
+#include <atomic>
+
+namespace kqd::app {
+
+/// From now on Ctrl-C ends the program at once with a sentence and exit code 130, except within a StopRequest.
+void catch_interrupts();
+
+/// While it lives, Ctrl-C is a request to stop, for work that has something to clean up. A second Ctrl-C does not wait.
+class StopRequest {
+ public:
+  StopRequest();
+  ~StopRequest();
+  StopRequest(const StopRequest&) = delete;
+  StopRequest& operator=(const StopRequest&) = delete;
+
+  /// True once Ctrl-C was pressed.
+  [[nodiscard]] static const std::atomic<bool>& flag();
+};
+
+}  // namespace kqd::app

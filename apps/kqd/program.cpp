@@ -1,0 +1,181 @@
+#include "program.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "completions.hpp"
+#include "config.hpp"
+#include "manual.hpp"
+#include "output.hpp"
+#include "run.hpp"
+#include "terminal.hpp"
+#include "usage.hpp"
+
+namespace kqd::app {
+namespace {
+
+constexpr int kUsage = 2;
+
+std::string compiler_name() {
+#ifdef __clang__
+  return fmt::format("clang {}", __clang_version__);
+#else
+  return fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
+#endif
+}
+
+std::string version_text() {
+  return fmt::format("kqd {}\nbuild    {}, {}\nSIMD     {}\nBLAS     {}", kVersion, KQD_BUILD_TYPE, compiler_name(),
+                     simd_name(), blas_name());
+}
+
+// Said once the method is known: a flag that changes nothing should not look as if it did.
+void note_unused(const CLI::App& command, const Flags& flags) {
+  const std::vector<std::string> unused = unused_flags(command, flags);
+  if (flags.quiet || unused.empty()) return;
+  const bool directed = find_method(flags.method).uses.directions;
+  note(fmt::format("{} {} no effect on method {}{}", fmt::join(unused, ", "), unused.size() == 1 ? "has" : "have",
+                   flags.method, directed ? fmt::format(" with {} directions", flags.directions) : ""));
+}
+
+// Those of the tests of a matrix, when none were asked for.
+void note_untested(const CLI::App& command, const MatrixFlags& flags) {
+  if (flags.with_tests || flags.shared.quiet) return;
+  for (const char* flag : {"--permutations", "--alpha"}) {
+    if (command.count(flag) > 0) note(fmt::format("{} has no effect without --test", flag));
+  }
+}
+
+}  // namespace
+
+Program::Program() : app_("kqd compares samples: are they from the same distribution, how far apart are they?", "kqd") {
+  app_.set_version_flag("--version", version_text, "show version, build, instruction set and BLAS");
+  app_.set_help_flag("-h,--help", "show this text");
+  app_.formatter(std::make_shared<HelpFormatter>(terminal_width(STDOUT_FILENO)));
+  app_.option_defaults()->disable_flag_override();
+  app_.option_defaults()->take_last();
+  app_.require_subcommand(1);
+  app_.footer("Examples:\n  kqd test old.csv new.csv\n  kqd distance old.csv new.csv\n  kqd methods ekqd");
+  add_test();
+  add_distance();
+  add_matrix();
+  add_methods();
+  add_sample();
+  add_completions();
+  add_manual();
+}
+
+CLI::App* Program::add(const std::string& name, const std::string& what, const std::string& examples,
+                       std::function<int()> work) {
+  CLI::App* const command = app_.add_subcommand(name, what)->group("Commands");
+  command->footer("Examples:\n" + examples);
+  command->callback([this, work = std::move(work)] { code_ = work(); });
+  return command;
+}
+
+void Program::add_test() {
+  CLI::App* const command = add("test", "are two samples from the same distribution?",
+                                "  kqd test old.csv new.csv\n"
+                                "  kqd test before.csv after.csv --design paired --permutations 9999\n"
+                                "  kqd test a.npy b.npy --method mmd --json --exit-code",
+                                [this] {
+                                  CLI::App& test = *app_.get_subcommand("test");
+                                  if (!test_.config.empty()) apply_config(test_.config, app_, test);
+                                  choose_method(test, test_);
+                                  note_unused(test, test_);
+                                  return run_test(test_);
+                                });
+  add_comparison_flags(*command, test_);
+  add_test_flags(*command, test_);
+}
+
+void Program::add_distance() {
+  CLI::App* const command = add("distance", "how far apart two samples are",
+                                "  kqd distance old.csv new.csv\n"
+                                "  kqd distance a.npy b.npy --power 2 --weighting triangle\n"
+                                "  kqd distance a.csv b.csv --directions linear   # sliced Wasserstein",
+                                [this] {
+                                  CLI::App& distance = *app_.get_subcommand("distance");
+                                  if (!distance_.config.empty()) apply_config(distance_.config, app_, distance);
+                                  note_unused(distance, distance_);
+                                  return run_distance(distance_);
+                                });
+  add_comparison_flags(*command, distance_);
+}
+
+void Program::add_matrix() {
+  CLI::App* const command = add("matrix", "how far apart many samples are, pair by pair",
+                                "  kqd matrix january.csv february.csv march.csv\n"
+                                "  kqd matrix day-*.npy --test --permutations 9999\n"
+                                "  kqd matrix a.csv b.csv c.csv --method sw --power 2 --csv --output distances.csv",
+                                [this] {
+                                  CLI::App& matrix = *app_.get_subcommand("matrix");
+                                  if (!matrix_.shared.config.empty()) {
+                                    apply_config(matrix_.shared.config, app_, matrix);
+                                  }
+                                  note_unused(matrix, matrix_.shared);
+                                  note_untested(matrix, matrix_);
+                                  return run_matrix(matrix_);
+                                });
+  add_matrix_flags(*command, matrix_);
+}
+
+void Program::add_methods() {
+  CLI::App* const command = add("methods", "the methods, or one of them explained",
+                                "  kqd methods\n"
+                                "  kqd methods mmd-rff\n"
+                                "  kqd methods --csv | cut -d, -f1",
+                                [this] { return run_methods(methods_); });
+  add_methods_flags(*command, methods_);
+}
+
+void Program::add_sample() {
+  CLI::App* const command = add("sample", "write two samples of known laws",
+                                "  kqd sample list\n"
+                                "  kqd sample power-decay -n 200 -d 64 --seed 1 -o x.csv y.csv\n"
+                                "  kqd sample mixture --set sd=1.6 -o x.npy y.npy",
+                                [this] { return run_sample(sample_); });
+  add_sample_flags(*command, sample_);
+}
+
+void Program::add_completions() {
+  CLI::App* const command = add("completions", "print completions for a shell",
+                                "  kqd completions bash > ~/.local/share/bash-completion/completions/kqd\n"
+                                "  kqd completions zsh > ~/.zfunc/_kqd\n"
+                                "  kqd completions fish > ~/.config/fish/completions/kqd.fish",
+                                [this] {
+                                  print(completions(shell_, app_));
+                                  return 0;
+                                });
+  add_shell_argument(*command, shell_);
+}
+
+void Program::add_manual() {
+  static_cast<void>(add("man", "print the manual page",
+                        "  kqd man | man -l -\n"
+                        "  kqd man > ~/.local/share/man/man1/kqd.1",
+                        [this] {
+                          print(manual_page(app_));
+                          return 0;
+                        }));
+}
+
+int Program::run(int argc, char** argv) {
+  try {
+    app_.parse(argc, argv);
+  } catch (const CLI::Success& request) {  // --help or --version
+    std::ostringstream text;
+    app_.exit(request, text);
+    print(text.str());
+  } catch (const CLI::ParseError& error) {
+    note(usage_error(app_, error));
+    return kUsage;
+  }
+  return code_;
+}
+
+}  // namespace kqd::app

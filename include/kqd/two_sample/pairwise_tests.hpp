@@ -1,0 +1,33 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kqd/core/matrix.hpp"
+#include "kqd/core/run_control.hpp"
+#include "kqd/core/sample.hpp"
+#include "kqd/metrics/distance_matrix.hpp"
+#include "kqd/two_sample/two_sample_test.hpp"
+
+namespace kqd {
+
+/// Tests of all pairs of several samples, and what is needed to judge them.
+struct PairwiseTests {
+  Matrix<double> pvalues;   ///< symmetric, 1 on the diagonal
+  Matrix<double> adjusted;  ///< the same adjusted for all pairs, by Holm's rule
+  std::size_t num_pairs = 0;
+  std::size_t num_rejected = 0;  ///< pairs with an adjusted p-value <= alpha
+  double alpha = 0.05;
+  std::int64_t num_permutations = 0;
+  std::vector<std::string> warnings;
+};
+
+/// Is each pair of samples from the same distribution? A permutation test per pair, with the settings that the matrix
+/// of these samples was made with. They were drawn from the pool of all samples, label-blind, so every test is exact by
+/// itself; adjusted p-values hold for all pairs together. Of the options method and statistic are those of the matrix;
+/// the design is independent. Throws what two_sample_test() throws.
+[[nodiscard]] PairwiseTests pairwise_tests(std::span<const SampleView> samples, const DistanceMatrix& matrix,
+                                           const TwoSampleOptions& options, const RunControl* control = nullptr);
+
+}  // namespace kqd

@@ -1,0 +1,163 @@
+#include "kqd/metrics/distance_matrix.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "core/pairs.hpp"
+#include "core/pool.hpp"
+#include "core/sentence_counts.hpp"
+#include "directions/reference.hpp"
+#include "kernel/resolve.hpp"
+#include "kqd/metrics/methods.hpp"
+#include "metrics/data_warnings.hpp"
+#include "metrics/quantile/along_directions.hpp"
+#include "metrics/quantile/prepare_kqd.hpp"
+#include "metrics/test_pool.hpp"
+
+namespace kqd {
+namespace {
+
+// The samples without their rows of weight 0.
+class CheckedList {
+ public:
+  CheckedList(std::span<const SampleView> given, std::span<const std::string> names, ThreadCount threads)
+      : storage_(given.size()) {
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      validate(given[i], names[i], threads);
+      if (given[i].dim() != given[0].dim()) {
+        fail(ErrorCode::shape_mismatch, "{} has {} columns and {} has {}, expected the same number", names[0],
+             given[0].dim(), names[i], given[i].dim());
+      }
+      samples_.push_back(without_zero_weights(given[i], storage_[i]));
+    }
+  }
+  [[nodiscard]] std::span<const SampleView> samples() const { return samples_; }
+
+ private:
+  std::vector<Sample> storage_;
+  std::vector<SampleView> samples_;
+};
+
+Sample gather_all(std::span<const SampleView> samples) {
+  std::size_t rows = 0;
+  for (const SampleView& sample : samples) rows += sample.size();
+  const bool weighted = std::ranges::any_of(samples, &SampleView::weighted);
+  Sample all{Matrix<double>(rows, samples.front().dim()), {}, {}};
+  std::size_t row = 0;
+  for (const SampleView& sample : samples) {
+    for (std::size_t i = 0; i < sample.size(); ++i)
+      std::ranges::copy(sample.points.row(i), all.points.row(row++).begin());
+    if (!weighted) continue;
+    for (std::size_t i = 0; i < sample.size(); ++i) all.weights.push_back(sample.weighted() ? sample.weights[i] : 1.0);
+  }
+  return all;
+}
+
+// What would be drawn anew for every pair is drawn from the pool of all, and made explicit.
+KqdOptions share(const MethodInfo& method, const Pool& pool, const KqdOptions& options,
+                 std::vector<std::string>& warnings) {
+  KqdOptions shared = options;
+  const DirectionFamily family = options.directions.family;
+  const bool own_kernel =
+      method.uses.directions && (family == DirectionFamily::linear || family == DirectionFamily::axis);
+  if (method.uses.kernel && !own_kernel) {
+    shared.kernel = resolve(options.kernel, pool, options.bandwidth_rule, options.seed, warnings);
+  }
+  if (!method.uses.directions || own_kernel) return shared;  // other directions follow from the seed alone
+  if (options.directions.reference == ReferenceMeasure::balanced) {
+    fail(ErrorCode::invalid_option,
+         "reference balanced takes half of its points from each of two samples; for a matrix use pooled, gaussian or "
+         "uniform");
+  }
+  SharedSlices slices = draw_slices(pool, shared, Over::mean);
+  std::ranges::move(slices.warnings, std::back_inserter(warnings));
+  shared = freeze(shared, *slices.drawn.directions);
+  // Principal functions have norm 1, unless they are whitened.
+  shared.directions.normalise = options.directions.normalise && !options.directions.whiten;
+  return shared;
+}
+
+void measure_together(DistanceMatrix& matrix, const MethodInfo& method, const Pool& pool,
+                      std::span<const SampleView> samples, const RunControl* control) {
+  const KqdOptions& options = matrix.shared;
+  for (std::size_t i = 0; i < samples.size(); ++i) warn_about_one_row(samples[i], matrix.names[i], matrix.warnings);
+  warn_about_pool(pool, matrix.warnings);
+  const SharedSlices slices = method.slices(pool, options);
+  const Directions& directions = *slices.drawn.directions;
+  const std::vector<double> origin = directions.linear() ? pooled_mean(pool) : std::vector<double>{};
+  PairwiseGaps gaps = measure_all_pairs(directions, origin, samples, options, slices.over, control);
+  matrix.values = std::move(gaps.distances);
+  matrix.kernel = directions.kernel().spec();
+  matrix.num_directions = directions.count();
+  matrix.num_reference = slices.drawn.num_reference;
+  if (gaps.num_flat_pairs > 0) {
+    matrix.warnings.push_back(
+        fmt::format("{} of {} pairs see directions along which over 95 % of their values are equal: these carry no "
+                    "information",
+                    gaps.num_flat_pairs, all_pairs(samples.size()).size()));
+  }
+}
+
+void measure_one_by_one(DistanceMatrix& matrix, const MethodInfo& method, std::span<const SampleView> samples,
+                        const RunControl* control) {
+  matrix.values = Matrix<double>(samples.size(), samples.size(), 0.0);
+  const std::vector<IndexPair> pairs = all_pairs(samples.size());
+  SentenceCounts sentences;
+  double done = 0.0;
+  for (const auto [i, j] : pairs) {
+    stop_point();
+    const KqdResult result = distance(method.id, samples[i], samples[j], matrix.shared);
+    matrix.values(i, j) = matrix.values(j, i) = result.statistic;
+    matrix.kernel = result.kernel;
+    matrix.num_directions = result.num_directions;
+    matrix.num_reference = result.num_reference;
+    sentences.add(result.warnings);
+    done += 1.0;
+    if (control != nullptr && control->progress) {
+      control->progress({.done = done, .total = static_cast<double>(pairs.size()), .what = "pairs", .counted = true});
+    }
+  }
+  sentences.append_to(matrix.warnings, pairs.size());
+}
+
+}  // namespace
+
+DistanceMatrix distance_matrix(std::span<const SampleView> given, std::span<const std::string> names,
+                               const DistanceMatrixOptions& options, const RunControl* control) {
+  const StopScope stoppable(control);
+  const MethodInfo& method = find_method(options.method);
+  const KqdOptions& statistic = options.statistic;
+  validate(statistic);
+  validate_parameters(method, statistic.parameters);
+  if (method.distance == nullptr) {
+    fail(ErrorCode::invalid_option, "{} is a test and has no distance of its own; use ekqd or another method",
+         method.id);
+  }
+  if (given.size() < 2) {
+    fail(ErrorCode::shape_mismatch, "a distance matrix of {} sample{}, needs at least two", given.size(),
+         given.size() == 1 ? "" : "s");
+  }
+  if (names.size() != given.size()) {
+    fail(ErrorCode::shape_mismatch, "{} names for {} samples, expected one each", names.size(), given.size());
+  }
+  DistanceMatrix matrix;
+  matrix.method = method.id;
+  matrix.names.assign(names.begin(), names.end());
+  for (const SampleView& sample : given) matrix.sizes.push_back(sample.size());
+  matrix.dim = given.front().dim();
+  const CheckedList checked(given, names, statistic.threads);
+  const Sample all = gather_all(checked.samples());
+  const TestPool pool = make_test_pool(all, {}, statistic.seed, statistic.threads);
+  matrix.shared = share(method, pool.rows(), statistic, matrix.warnings);
+  if (method.slices != nullptr) {
+    measure_together(matrix, method, pool.rows(), checked.samples(), control);
+  } else {
+    measure_one_by_one(matrix, method, checked.samples(), control);
+  }
+  return matrix;
+}
+
+}  // namespace kqd

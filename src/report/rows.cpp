@@ -1,0 +1,102 @@
+#include "report/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kTextColumn = 15;
+constexpr std::size_t kNarrowest = 20;  // of the texts: a screen of fewer columns folds lines by itself
+
+std::string folded(const std::string& text, std::size_t width) {
+  std::string result;
+  std::size_t column = 0;
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (column > 0 && column + 1 + display_width(word) > width) {
+      result += fmt::format("\n{:{}}", "", kTextColumn);
+      column = 0;
+    }
+    if (column > 0) result += ' ', ++column;
+    result += word;
+    column += display_width(word);
+  }
+  return result;
+}
+
+std::string in_cell(std::string_view text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '|' || c == '\\') safe += '\\';
+    safe += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return safe;
+}
+
+std::string quoted(const std::string& cell) {
+  if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
+  std::string result = "\"";
+  for (const char c : cell) result += c == '"' ? "\"\"" : std::string(1, c);
+  return result + "\"";
+}
+
+}  // namespace
+
+Rows operator+(Rows first, const Rows& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+std::size_t display_width(std::string_view text) {
+  const auto starts_character = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; };
+  return static_cast<std::size_t>(std::ranges::count_if(text, starts_character));
+}
+
+std::string coloured(std::string_view text, Tone tone) {
+  if (tone == Tone::plain) return std::string(text);
+  return fmt::format("\033[{}m{}\033[0m", tone == Tone::alert ? "1;31" : "33", text);
+}
+
+std::string title_text(std::string_view title, const TextStyle& style) {
+  return style.colour ? fmt::format("\n\033[1m{}\033[0m\n\n", title) : fmt::format("\n{}\n\n", title);
+}
+
+std::string text_of(const Rows& rows, const TextStyle& style) {
+  std::string result;
+  for (const Row& row : rows) {
+    const bool fits = style.width == 0 || kTextColumn + display_width(row.text) <= style.width;
+    const std::string text =
+        fits ? row.text : folded(row.text, std::max(style.width, kTextColumn + kNarrowest) - kTextColumn);
+    result += fmt::format("  {:<12} {}\n", row.label, style.colour ? coloured(text, row.tone) : text);
+  }
+  return result;
+}
+
+std::string markdown_table(const std::vector<std::vector<std::string>>& lines) {
+  std::string result;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    for (const std::string& cell : lines[i]) result += fmt::format("| {} ", in_cell(cell));
+    result += "|\n";
+    if (i > 0) continue;
+    for (std::size_t k = 0; k < lines[i].size(); ++k) result += "|---";
+    result += "|\n";
+  }
+  return result;
+}
+
+std::string markdown_of(const Rows& rows) {
+  std::vector<std::vector<std::string>> lines = {{"", ""}};
+  for (const Row& row : rows) lines.push_back({row.label, row.text});
+  return markdown_table(lines);
+}
+
+std::string csv_line(const std::vector<std::string>& cells) {
+  std::string result;
+  for (const std::string& cell : cells) result += (result.empty() && &cell == cells.data() ? "" : ",") + quoted(cell);
+  return result + "\n";
+}
+
+}  // namespace kqd

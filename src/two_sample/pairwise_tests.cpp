@@ -1,0 +1,86 @@
+#include "kqd/two_sample/pairwise_tests.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "core/pairs.hpp"
+#include "core/sentence_counts.hpp"
+
+namespace kqd {
+namespace {
+
+// The smallest p-value that a test could have given.
+double resolution(const TestOutcome& test) {
+  if (test.n_resamples == 0) return 0.0;  // from a limiting law
+  const auto count = static_cast<double>(test.n_resamples);
+  return test.enumerated ? 1.0 / count : 1.0 / (count + 1.0);
+}
+
+void warn_about_resolution(double smallest, const PairwiseTests& tests, std::vector<std::string>& warnings) {
+  const auto num_pairs = static_cast<double>(tests.num_pairs);
+  if (smallest * num_pairs <= tests.alpha) return;
+  warnings.push_back(
+      fmt::format("p-values are at least {:.3g}, so over {} pairs none can be {:g} or less after adjustment; take {} "
+                  "permutations or more, as far as the samples have so many labellings",
+                  smallest, tests.num_pairs, tests.alpha, std::ceil(num_pairs / tests.alpha) - 1.0));
+}
+
+Matrix<double> symmetric(std::span<const IndexPair> pairs, std::span<const double> values, std::size_t count) {
+  Matrix<double> matrix(count, count, 1.0);
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    matrix(pairs[k].i, pairs[k].j) = matrix(pairs[k].j, pairs[k].i) = values[k];
+  }
+  return matrix;
+}
+
+}  // namespace
+
+PairwiseTests pairwise_tests(std::span<const SampleView> samples, const DistanceMatrix& matrix,
+                             const TwoSampleOptions& options, const RunControl* control) {
+  if (samples.size() != matrix.names.size()) {
+    fail(ErrorCode::shape_mismatch, "{} samples for a matrix of {}, expected those it was made of", samples.size(),
+         matrix.names.size());
+  }
+  TwoSampleOptions shared = options;
+  shared.method = matrix.method;
+  shared.statistic = matrix.shared;
+  shared.test.design = Design::independent();
+
+  const std::vector<IndexPair> pairs = all_pairs(samples.size());
+  const auto total = static_cast<double>(pairs.size());
+  std::vector<double> pvalues;
+  SentenceCounts sentences;
+  double smallest = 1.0;
+  RunControl part;
+  if (control != nullptr) part.stop = control->stop;
+  if (control != nullptr && control->progress) {
+    part.progress = [&](const ProgressReport& at) {
+      const double done = static_cast<double>(pvalues.size()) + (at.counted ? at.fraction() : 0.0);
+      control->progress({.done = done, .total = total, .what = "tests", .counted = true});
+    };
+  }
+  for (const auto [i, j] : pairs) {
+    const TwoSampleResult result = two_sample_test(samples[i], samples[j], shared, &part);
+    pvalues.push_back(result.test.pvalue);
+    smallest = std::min(smallest, resolution(result.test));
+    sentences.add(result.warnings);
+  }
+
+  const std::vector<double> adjusted = holm_adjusted(pvalues);
+  PairwiseTests tests{.pvalues = symmetric(pairs, pvalues, samples.size()),
+                      .adjusted = symmetric(pairs, adjusted, samples.size()),
+                      .num_pairs = pairs.size(),
+                      .num_rejected = 0,
+                      .alpha = options.test.alpha,
+                      .num_permutations = options.test.num_permutations,
+                      .warnings = {}};
+  tests.num_rejected =
+      static_cast<std::size_t>(std::ranges::count_if(adjusted, [&](double p) { return p <= tests.alpha; }));
+  sentences.append_to(tests.warnings, pairs.size());
+  warn_about_resolution(smallest, tests, tests.warnings);
+  return tests;
+}
+
+}  // namespace kqd

@@ -1,0 +1,26 @@
+// Any bytes as a config file: entries come out, or one sentence that names the file.
+//
+// With clang alone:
+//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Iapps/kqd tests/fuzz/config_fuzz.cpp
+//     apps/kqd/config_file.cpp -lfmt -o config_fuzz
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "config_file.hpp"
+#include "kqd/core/error.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  try {
+    for (const kqd::app::ConfigEntry& entry : kqd::app::parse_config(text, "kqd.toml")) {
+      if (entry.line == 0 || (entry.is_bool && entry.values.size() != 1)) std::abort();
+    }
+  } catch (const kqd::Error& error) {
+    const std::string sentence = error.what();
+    if (error.code() != kqd::ErrorCode::unreadable_input || !sentence.starts_with("kqd.toml:")) std::abort();
+  }
+  return 0;
+}
