@@ -167,6 +167,7 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
   DrawnDirections drawn = draw_directions(kernel, x, y, options.directions, options.seed);
   std::ranges::move(drawn.warnings, std::back_inserter(result.warnings));
   result.num_reference = drawn.num_reference;
+  result.directions = drawn.directions;
   if (centered) {
     if (!options.directions.normalise) {
       fail(ErrorCode::invalid_option,

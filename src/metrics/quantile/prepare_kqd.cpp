@@ -88,16 +88,17 @@ KqdOptions freeze(const KqdOptions& options, const Directions& directions) {
 }
 
 // The plan for prepared.rows, and what it says of itself.
-void add_plan(PreparedPlan& prepared, const Directions& directions, const TestPool& pool, const KqdOptions& options,
-              Over over, std::unique_ptr<const MmdPlan> mmd) {
-  prepared.num_directions = directions.count();
-  auto plan = std::make_unique<KqdPlan>(directions, pool, prepared.rows, options, over, std::move(mmd));
+void add_plan(PreparedPlan& prepared, std::shared_ptr<const Directions> directions, const TestPool& pool,
+              const KqdOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd) {
+  prepared.num_directions = directions->count();
+  auto plan = std::make_unique<KqdPlan>(*directions, pool, prepared.rows, options, over, std::move(mmd));
   if (plan->num_flat() > 0) {
     prepared.warnings.push_back(
-        flat_directions_warning(plan->num_flat(), prepared.num_directions, directions.kernel().spec()));
+        flat_directions_warning(plan->num_flat(), prepared.num_directions, directions->kernel().spec()));
   }
   prepared.pooled_scale = plan->pooled_scale();
   prepared.plan = std::move(plan);
+  prepared.directions = std::move(directions);
 }
 
 }  // namespace
@@ -127,16 +128,16 @@ PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const 
                        "the MMD of the centered discrepancy");
     mmd = std::make_unique<MmdPlan>(directions.kernel(), pool, prepared.rows, MmdEstimate::v_squared, options.threads);
   }
-  add_plan(prepared, directions, pool, options, over, std::move(mmd));
+  add_plan(prepared, draw.drawn.directions, pool, options, over, std::move(mmd));
   return prepared;
 }
 
-PreparedPlan prepare_along(const Directions& directions, const TestPool& pool, std::vector<std::size_t> rows,
-                           const KqdOptions& options, Over over) {
+PreparedPlan prepare_along(std::shared_ptr<const Directions> directions, const TestPool& pool,
+                           std::vector<std::size_t> rows, const KqdOptions& options, Over over) {
   PreparedPlan prepared;
   prepared.rows = std::move(rows);
   prepared.frozen = options;
-  add_plan(prepared, directions, pool, options, over, nullptr);
+  add_plan(prepared, std::move(directions), pool, options, over, nullptr);
   return prepared;
 }
 

@@ -1,4 +1,7 @@
 #pragma once
+#include <memory>
+#include <vector>
+
 #include "kqd/directions/directions.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "metrics/quantile/over_directions.hpp"
@@ -14,7 +17,7 @@ namespace kqd {
 
 /// Prepares e-KQD or sup-KQD along directions that are there already, for the rows `rows` of (X, Y) in label-blind
 /// order. The directions must not depend on the labels of those rows.
-[[nodiscard]] PreparedPlan prepare_along(const Directions& directions, const TestPool& pool,
+[[nodiscard]] PreparedPlan prepare_along(std::shared_ptr<const Directions> directions, const TestPool& pool,
                                          std::vector<std::size_t> rows, const KqdOptions& options, Over over);
 
 }  // namespace kqd

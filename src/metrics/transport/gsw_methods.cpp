@@ -65,6 +65,7 @@ KqdResult gsw(const SampleView& x, const SampleView& y, const KqdOptions& option
   const CheckedSamples samples(x, y, options, result.warnings);
   const ParameterValues parameters("gsw", kParameters, options.parameters);
   const auto slices = draw_slices(x.dim(), options, parameters);
+  result.directions = slices;
   measure_along(result, *slices, samples.x, samples.y, options, Over::mean);
   return result;
 }
@@ -72,7 +73,7 @@ KqdResult gsw(const SampleView& x, const SampleView& y, const KqdOptions& option
 PreparedPlan prepare_gsw(const TestPool& pool, const KqdOptions& options, const PlanRequest& /*request*/) {
   const ParameterValues parameters("gsw", kParameters, options.parameters);
   const auto slices = draw_slices(pool.x.dim(), options, parameters);
-  return prepare_along(*slices, pool, pool.order, options, Over::mean);
+  return prepare_along(slices, pool, pool.order, options, Over::mean);
 }
 
 // One direction of R^K or R^d.
