@@ -233,29 +233,16 @@ class ArrayEmbedding {
     if (options.directions.reference == ReferenceMeasure::balanced) {
       throw Error(ErrorCode::invalid_option, "reference balanced needs two samples, an embedding has one");
     }
-    const auto work = [&](const RunControl* /*control*/) {
-      const SampleView x = sample.view();
-      validate(x, "sample", options.threads);
-      const SampleView none{MatrixView<const double>(nullptr, 0, x.dim()), {}};
-      const DirectionFamily family = options.directions.family;
-      const bool kernel_matters = family != DirectionFamily::linear && family != DirectionFamily::axis;
-      const Kernel kernel(kernel_matters
-                              ? resolve(options.kernel, x, none, options.bandwidth_rule, options.seed, warnings_)
-                              : parse_kernel("linear"));
-      DrawnDirections drawn = draw_directions(kernel, x, none, options.directions, options.seed);
-      num_reference_ = drawn.num_reference;
-      warnings_.insert(warnings_.end(), drawn.warnings.begin(), drawn.warnings.end());
-      return std::make_shared<const KernelQuantileEmbedding>(x, std::move(drawn.directions), options.threads);
-    };
-    embedding_ = while_watching(work);
+    while_watching(
+        [&](const RunControl* control) { run_stoppable(*control, [&] { draw_and_embed(sample, options); }); });
   }
 
   // Another sample along the same directions.
   [[nodiscard]] ArrayEmbedding embed(const ArraySample& sample) const {
     ArrayEmbedding other = *this;
     other.warnings_.clear();
-    other.embedding_ = while_watching([&](const RunControl* /*control*/) {
-      return std::make_shared<const KernelQuantileEmbedding>(sample.view(), embedding_->directions(), ThreadCount{});
+    while_watching([&](const RunControl* control) {
+      run_stoppable(*control, [&] { other.embed_along(sample.view(), embedding_->directions(), ThreadCount{}); });
     });
     return other;
   }
@@ -288,8 +275,11 @@ class ArrayEmbedding {
   }
 
   [[nodiscard]] py::dict distance(const ArrayEmbedding& other, const KqdOptions& options) const {
-    const auto work = [&](const RunControl* /*control*/) { return ekqd(*embedding_, *other.embedding_, options); };
-    py::dict fields = distance_fields(while_watching(work), "ekqd", options);
+    KqdResult result;
+    while_watching([&](const RunControl* control) {
+      run_stoppable(*control, [&] { result = ekqd(*embedding_, *other.embedding_, options); });
+    });
+    py::dict fields = distance_fields(result, "ekqd", options);
     fields["n_reference"] = num_reference_;
     fields["reference"] = value_if(num_reference_ > 0, to_string(options.directions.reference));
     return fields;
@@ -301,6 +291,25 @@ class ArrayEmbedding {
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
+  void draw_and_embed(const ArraySample& sample, const KqdOptions& options) {
+    const SampleView x = sample.view();
+    validate(x, "sample", options.threads);
+    const SampleView none{MatrixView<const double>(nullptr, 0, x.dim()), {}};
+    const DirectionFamily family = options.directions.family;
+    const bool kernel_matters = family != DirectionFamily::linear && family != DirectionFamily::axis;
+    const Kernel kernel(kernel_matters
+                            ? resolve(options.kernel, x, none, options.bandwidth_rule, options.seed, warnings_)
+                            : parse_kernel("linear"));
+    DrawnDirections drawn = draw_directions(kernel, x, none, options.directions, options.seed);
+    num_reference_ = drawn.num_reference;
+    warnings_.insert(warnings_.end(), drawn.warnings.begin(), drawn.warnings.end());
+    embed_along(x, std::move(drawn.directions), options.threads);
+  }
+
+  void embed_along(const SampleView& sample, std::shared_ptr<const Directions> directions, ThreadCount threads) {
+    embedding_ = std::make_shared<const KernelQuantileEmbedding>(sample, std::move(directions), threads);
+  }
+
   std::shared_ptr<const KernelQuantileEmbedding> embedding_;
   std::size_t num_reference_ = 0;
   std::vector<std::string> warnings_;

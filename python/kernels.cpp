@@ -27,7 +27,7 @@ std::size_t row_number(double value, std::size_t num_rows) {
   }
   throw Error(ErrorCode::invalid_option,
               "kernel precomputed is known between the pooled rows alone, and is asked for elsewhere; take reference "
-              "points from the pool (reference=\"pooled\")");
+              "points from the pool (reference=\"pooled\"), or another method");
 }
 
 }  // namespace

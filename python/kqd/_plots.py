@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_X, _Y, _CHANCE = "#0072b2", "#d55e00", "#9aa5b1"  # told apart without red and green
+_OBSERVED, _CHANCE = "#d55e00", "#9aa5b1"
+_DIRECTIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9")  # told apart without red and green
 
 
 def plot(result: Any, kind: Optional[str], ax: Optional["Axes"]) -> "Figure":
@@ -53,7 +54,7 @@ def _draw_null(result: Any, ax: "Axes") -> None:
     """The values of all labellings, and where the observed one lies among them."""
     values = result.null_distribution
     ax.hist(values, bins=_num_bins(values), color=_CHANCE, edgecolor="white", linewidth=0.4)
-    ax.axvline(result.statistic, color=_Y, linewidth=2)
+    ax.axvline(result.statistic, color=_OBSERVED, linewidth=2)
     low, high = min(values.min(), result.statistic), max(values.max(), result.statistic)
     margin = 0.05 * (high - low) or 1.0
     ax.set_xlim(low - margin, high + margin)
@@ -66,32 +67,33 @@ def _draw_null(result: Any, ax: "Axes") -> None:
         textcoords="offset points",
         ha="right" if right else "left",
         va="top",
-        color=_Y,
+        color=_OBSERVED,
     )
     ax.set_xlabel(f"{result.method} statistic")
     ax.set_ylabel("labellings")
-    what = "all" if result.enumerated else "random"
-    _finish(ax, f"{len(values)} {what} labellings")
+    _finish(ax, f"all {len(values)} labellings" if result.enumerated else f"{len(values)} random labellings")
 
 
 def _draw_profiles(result: Any, ax: "Axes") -> None:
-    """x minus y at every level, along the strongest directions."""
-    strongest = result.profiles
-    shades = np.linspace(1.0, 0.35, len(strongest))
+    """x minus y at every level, along the strongest directions. The sign of a direction means nothing."""
     ax.axhline(0.0, color=_CHANCE, linewidth=1)
-    for profile, shade in zip(strongest, shades):
+    for i, profile in enumerate(result.profiles):
         ax.plot(
             profile.levels,
             profile.x_quantiles - profile.y_quantiles,
-            color=_X,
-            alpha=shade,
-            linewidth=1.8,
-            label=f"direction {profile.direction} (gap {profile.gap:.3g})",
+            color=_DIRECTIONS[i % len(_DIRECTIONS)],
+            linestyle=("-", "--", ":")[i // len(_DIRECTIONS) % 3],
+            drawstyle="steps-mid",
+            linewidth=1.6,
+            label=f"direction {profile.direction}: gap {profile.gap:.3g}",
         )
     ax.set_xlim(0, 1)
     ax.set_xlabel("quantile level")
     ax.set_ylabel("quantile of x minus that of y")
-    ax.legend(frameon=False, fontsize="small")
+    ax.legend(
+        loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, frameon=False, fontsize="small",
+        columnspacing=1.2, handlelength=1.2,
+    )
     _finish(ax, "where the samples differ")
 
 
@@ -101,5 +103,4 @@ def _finish(ax: "Axes", title: str) -> None:
 
 
 def _num_bins(values: Any) -> int:
-    """About two per root of the number of values; few values that repeat get one each."""
-    return int(np.clip(2 * np.sqrt(len(values)), 10, 60))
+    return int(np.clip(1.3 * np.sqrt(len(values)), 10, 60))

@@ -28,7 +28,7 @@ BY_VALUES = [method.id for method in kqd.methods()
 
 # ---- Functions ----
 
-@pytest.mark.parametrize("method", [method for method in BY_VALUES])
+@pytest.mark.parametrize("method", BY_VALUES)
 def test_a_function_gives_the_numbers_of_the_same_kernel_by_name(method):
     options = dict(method=method, rng=2, n_directions=5)
     expected = kqd.distance(X, Y, kernel="gaussian@1.5", **options).statistic
@@ -153,7 +153,7 @@ def test_other_threads_run_while_a_function_is_waited_for():
 
 # ---- Gram matrices ----
 
-@pytest.mark.parametrize("method", [m for m in BY_VALUES if m not in ("me", "supkqd-opt")])
+@pytest.mark.parametrize("method", [m for m in BY_VALUES if m != "me"])
 def test_a_gram_matrix_gives_the_numbers_of_its_kernel(method):
     options = dict(method=method, rng=2)
     found = kqd.distance(GRAM[:40], GRAM[40:], kernel="precomputed", **options)
@@ -211,9 +211,12 @@ def holed():
      'method "adaptive" looks at columns, kernel "precomputed" has none; use "ekqd", "mmd" or another'),
     (GRAM, dict(directions="axis"),
      'directions "axis" look at columns, kernel "precomputed" has none; use "gaussian" or "principal"'),
+    (GRAM, dict(method="me"),
+     "kernel precomputed is known between the pooled rows alone, and is asked for elsewhere; take reference points from "
+     'the pool (reference="pooled"), or another method'),
     (GRAM, dict(reference="uniform"),
      "kernel precomputed is known between the pooled rows alone, and is asked for elsewhere; take reference points from "
-     'the pool (reference="pooled")'),
+     'the pool (reference="pooled"), or another method'),
     (GRAM, dict(reference=X[:3]),
      'reference points are given beside kernel "precomputed", which knows the pooled rows alone'),
     (GRAM, dict(x_weights=np.ones(40)), 'x_weights are given beside kernel "precomputed", which takes rows without weights'),

@@ -1,5 +1,6 @@
 """kqd.test: exact p-values, what comes back, and how a long test is ended."""
 
+import concurrent.futures
 import dataclasses
 import json
 import pathlib
@@ -349,6 +350,33 @@ def test_progress_is_reported_by_the_thread_that_asked():
     assert fractions == sorted(fractions) and 0 <= fractions[0]
 
 
+def test_true_shows_a_bar_of_tqdm(capsys):
+    pytest.importorskip("tqdm")
+    kqd.test(X, Y, rng=0, n_resamples=99, progress=True)
+    out, err = capsys.readouterr()
+    assert out == "" and err.rstrip().splitlines()[-1].split("\r")[-1].startswith("permutations: 100%|")
+    kqd.test(X, Y, rng=0, n_resamples=99, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_without_tqdm_a_bar_is_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError) as raised:
+        kqd.test(X, Y, rng=0, n_resamples=9, progress=True)
+    assert str(raised.value) == "progress=True shows a bar of tqdm, which is not installed; pass a callable"
+
+
+@pytest.mark.parametrize("options", [dict(), dict(method="ekqd", power=2, workers=2), dict(method="mmd", workers=1)])
+def test_tests_of_several_threads_do_not_disturb_each_other(options):
+    run = lambda seed: kqd.test(X, Y, rng=seed, n_resamples=99, null_distribution=True, **options).to_dict()
+    seeds = range(8)
+    expected = [run(seed) for seed in seeds]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(run, seeds))
+    assert [{**r, "elapsed_s": 0} for r in found] == [{**r, "elapsed_s": 0} for r in expected]
+
+
 def test_what_progress_raises_ends_the_test():
     def give_up(fraction, what):
         raise LookupError(what)
@@ -362,6 +390,7 @@ def test_what_progress_raises_ends_the_test():
     ("labellings of many statistics", "kqd.test(x[:500], x[500:1000], rng=0, n_resamples=10**6)"),
     ("preparation", "kqd.test(x, x + 1, rng=0, n_directions=4096, n_resamples=10**9, workers=1)"),
     ("distance", "kqd.distance(x, x + 1, rng=0, n_directions=2**16, workers=1)"),
+    ("embedding", "kqd.Embedding(x, rng=0, n_directions=4096, workers=1)"),
     ("kernel function", "kqd.test(x[:9000], x[9000:18000], rng=0, method='mmd', kernel=lambda a, b: a @ b.T, "
                         "n_resamples=10**5)"),
 ])

@@ -13,6 +13,7 @@
 
 #include "core/fail.hpp"
 #include "core/fork_join.hpp"
+#include "kqd/core/stoppable.hpp"
 
 namespace kqd {
 namespace {
@@ -43,6 +44,11 @@ StopScope::StopScope(const RunControl* control) : outer_(current_stop) {
 
 StopScope::~StopScope() {
   current_stop = outer_;
+}
+
+void run_stoppable(const RunControl& control, const std::function<void()>& work) {
+  const StopScope stoppable(&control);
+  work();
 }
 
 void stop_point() {
