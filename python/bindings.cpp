@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -213,15 +214,48 @@ py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& opti
   return fields;
 }
 
+bool calls_python(const KernelSpec& kernel) {
+  return kernel.family == KernelFamily::custom || std::ranges::any_of(kernel.parts, calls_python);
+}
+
+// True for work that is over within some milliseconds, whatever the data hold: nobody would end it earlier, and to hand
+// it to another thread takes as long as the work. Counted with the dearest of the methods that follow given directions.
+bool is_short(const std::string& method, const KqdOptions& options, const ArraySample& x, const ArraySample& y,
+              std::int64_t num_labellings) {
+  constexpr double kOperations = 3e7;
+  if (!find_method(method).uses.directions || calls_python(options.kernel)) return false;
+  const auto n = static_cast<double>(x.view().size() + y.view().size());
+  const auto d = static_cast<double>(x.view().dim());
+  const auto l =
+      static_cast<double>(std::max(options.directions.num_directions, options.directions.coefficients.cols()));
+  const auto m = static_cast<double>(
+      std::max({std::size_t{128}, options.directions.num_reference.value_or(0),
+                options.directions.reference_points.rows(), options.directions.coefficients.rows()}));
+  const double preparation = n * m * (d + l + std::min(m, n)) + n * n * (d + 16.0);
+  return preparation + static_cast<double>(num_labellings) * n * std::max(l, n) < kOperations;
+}
+
 py::dict distance_of(const ArraySample& x, const ArraySample& y, const std::string& method, const KqdOptions& options) {
-  const auto work = [&](const RunControl* control) { return distance(method, x.view(), y.view(), options, control); };
-  return distance_fields(while_watching(work), method, options);
+  KqdResult result;
+  const auto work = [&](const RunControl* control) { result = distance(method, x.view(), y.view(), options, control); };
+  if (is_short(method, options, x, y, 0)) {
+    without_gil(work);
+  } else {
+    while_watching(work);
+  }
+  return distance_fields(result, method, options);
 }
 
 py::dict test_of(const ArraySample& x, const ArraySample& y, const TwoSampleOptions& options,
                  const std::optional<py::function>& progress) {
-  const auto work = [&](const RunControl* control) { return two_sample_test(x.view(), y.view(), options, control); };
-  return test_fields(while_watching(work, progress), options);
+  TwoSampleResult result;
+  const auto work = [&](const RunControl* control) { result = two_sample_test(x.view(), y.view(), options, control); };
+  if (!progress && is_short(options.method, options.statistic, x, y, options.test.num_permutations)) {
+    without_gil(work);
+  } else {
+    while_watching(work, progress);
+  }
+  return test_fields(result, options);
 }
 
 // ---- Embeddings ----
