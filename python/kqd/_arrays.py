@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, List, NamedTuple, Optional, Tuple
+from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -87,7 +87,7 @@ def gram(x: ArrayLike, y: ArrayLike) -> Tuple[Samples, _core.Kernel]:
     return pair, _core.gram_kernel(top, bottom)
 
 
-def _gram_problems(whole: NDArray[np.float64]):
+def _gram_problems(whole: NDArray[np.float64]) -> Iterator[Tuple[Tuple[Any, ...], str]]:
     """The first entry that is not finite, then the one furthest from its mirror image, if it is too far."""
     bad = np.argwhere(~np.isfinite(whole))
     if len(bad):

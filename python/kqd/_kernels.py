@@ -33,7 +33,7 @@ def kernel_name(kernel: KernelLike) -> str:
     return "custom" if name == "<lambda>" else name
 
 
-def _checked(kernel: KernelFunction) -> KernelFunction:
+def _checked(kernel: KernelFunction) -> Callable[..., NDArray[np.float64]]:
     """The function, held to what it must return: the library looks at the numbers alone."""
     name = kernel_name(kernel)
 

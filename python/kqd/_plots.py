@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def plot(result: Any, kind: Optional[str], ax: Optional["Axes"]) -> "Figure":
     return figure
 
 
-def _drawings(result: Any, kind: Optional[str]) -> list:
+def _drawings(result: Any, kind: Optional[str]) -> List[Callable[[Any, Any], None]]:
     """The drawings that were asked for, or all that there is something to draw for."""
     kept: Dict[str, Optional[Callable[[Any, Any], None]]] = {
         "null": _draw_null if getattr(result, "null_distribution", None) is not None else None,
