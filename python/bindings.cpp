@@ -1,81 +1,38 @@
-// The part of the Python package that is written in C++. What users see is in kqd/*.py; here arrays become views,
-// keywords become options, and exceptions become Python's.
+// The part of the Python package that is written in C++. What users see is in kqd/*.py; here keywords become options,
+// results become dictionaries of their fields, and exceptions become Python's.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <atomic>
-#include <chrono>
+#include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <future>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "arrays.hpp"
+#include "kernels.hpp"
 #include "kqd/kqd.hpp"
+#include "watch.hpp"
 
 namespace py = pybind11;
 
 namespace kqd {
 namespace {
 
-using Array = py::array_t<double, 0>;  // any layout: is_viewable() decides
+// ---- Options ----
 
-// True for a matrix that a MatrixView shows as it lies in memory: doubles in adjacent columns, rows one after another.
-bool is_viewable(const py::array& array) {
-  if (!py::isinstance<Array>(array) || array.ndim() != 2) return false;
-  constexpr auto kSize = static_cast<py::ssize_t>(sizeof(double));
-  const bool aligned = reinterpret_cast<std::uintptr_t>(array.data()) % alignof(double) == 0;
-  const bool columns_adjacent = array.shape(1) <= 1 || array.strides(1) == kSize;
-  const bool rows_apart =
-      array.shape(0) <= 1 || (array.strides(0) % kSize == 0 && array.strides(0) >= array.shape(1) * kSize);
-  return aligned && (array.size() == 0 || (columns_adjacent && rows_apart));
-}
-
-MatrixView<const double> matrix_view(const Array& array) {
-  if (!is_viewable(array)) throw py::type_error("expected a float64 matrix with adjacent columns");
-  const auto rows = static_cast<std::size_t>(array.shape(0));
-  const auto cols = static_cast<std::size_t>(array.shape(1));
-  const std::size_t row_stride = rows <= 1 ? cols : static_cast<std::size_t>(array.strides(0)) / sizeof(double);
-  return {array.data(), rows, cols, row_stride};
-}
-
-Matrix<double> matrix(const std::optional<Array>& array) {
-  return array ? Matrix<double>(matrix_view(*array)) : Matrix<double>{};
-}
-
-// A sample that looks at NumPy's memory and keeps it alive. Weights are a matrix of one column.
-class ArraySample {
- public:
-  ArraySample(Array points, std::optional<Array> weights) : points_(std::move(points)), weights_(std::move(weights)) {
-    view_.points = matrix_view(points_);
-    if (!weights_) return;
-    const auto column = matrix_view(*weights_);
-    if (column.cols() != 1 || column.row_stride() != 1) throw py::type_error("expected weights without gaps");
-    view_.weights = {column.data(), column.rows()};
-  }
-
-  [[nodiscard]] const SampleView& view() const { return view_; }
-  [[nodiscard]] const Array& points() const { return points_; }
-
- private:
-  Array points_;
-  std::optional<Array> weights_;
-  SampleView view_;
-};
-
-KqdOptions make_options(const std::string& kernel, std::optional<double> bandwidth, const std::string& directions,
+KqdOptions make_options(KernelSpec kernel, std::optional<double> bandwidth, const std::string& directions,
                         std::size_t num_directions, bool whiten, std::optional<std::size_t> num_reference,
                         const std::string& reference, const std::optional<Array>& reference_points,
                         const std::optional<Array>& coefficients, double power, const std::string& weighting,
                         const std::string& compat, std::uint64_t seed, unsigned workers, bool allow_quadratic,
                         Parameters parameters) {
   KqdOptions options;
-  options.kernel = parse_kernel(kernel);
-  if (bandwidth) options.kernel = with_bandwidth(std::move(options.kernel), *bandwidth);
+  options.kernel = bandwidth ? with_bandwidth(std::move(kernel), *bandwidth) : std::move(kernel);
   options.directions.family = parse_direction_family(directions);
   options.directions.num_directions = num_directions;
   options.directions.whiten = whiten;
@@ -93,22 +50,6 @@ KqdOptions make_options(const std::string& kernel, std::optional<double> bandwid
   return options;
 }
 
-KqdResult distance_without_gil(const ArraySample& x, const ArraySample& y, const std::string& method,
-                               const KqdOptions& options) {
-  const py::gil_scoped_release other_threads_may_run;
-  return distance(method, x.view(), y.view(), options);
-}
-
-Array to_array(const std::vector<double>& values) {
-  return Array(static_cast<py::ssize_t>(values.size()), values.data());
-}
-
-py::dict to_dict(const std::vector<Detail>& details) {
-  py::dict result;
-  for (const Detail& detail : details) result[py::str(detail.name)] = detail.value;
-  return result;
-}
-
 // A method's own parameters from keywords: numbers as they are, words by what they stand for.
 Parameters make_parameters(const std::string& method, const py::dict& given) {
   const MethodInfo& info = find_method(method);
@@ -123,11 +64,6 @@ Parameters make_parameters(const std::string& method, const py::dict& given) {
   }
   validate_parameters(info, parameters);
   return parameters;
-}
-
-std::optional<std::pair<double, double>> to_pair(const std::optional<Interval>& interval) {
-  if (!interval) return std::nullopt;
-  return std::pair{interval->lower, interval->upper};
 }
 
 Design make_design(const std::string& kind, std::vector<std::int64_t> groups) {
@@ -159,58 +95,261 @@ TwoSampleOptions make_test_options(const std::string& method, const KqdOptions& 
   return options;
 }
 
-// How far the work on another thread has come. What it reports waits here until the thread that asked looks.
-class Progress {
- public:
-  void put(double fraction, std::string_view what) {
-    const std::lock_guard lock(mutex_);
-    latest_.emplace(fraction, what);
-  }
+// ---- Results ----
 
-  [[nodiscard]] std::optional<std::pair<double, std::string>> take() {
-    const std::lock_guard lock(mutex_);
-    return std::exchange(latest_, std::nullopt);
-  }
+py::object parameter_value(const ParameterInfo& parameter, double value) {
+  if (parameter.choices.empty()) return py::float_(value);
+  return py::str(parameter_text(parameter, value));
+}
 
- private:
-  std::mutex mutex_;
-  std::optional<std::pair<double, std::string>> latest_;
+// The method's own parameters, defaults included.
+py::dict parameters_of(const MethodInfo& method, const Parameters& given) {
+  py::dict values;
+  for (const ParameterInfo& parameter : method.parameters) {
+    const std::string name(parameter.name);
+    const auto found = given.find(name);
+    values[py::str(name)] = parameter_value(parameter, found == given.end() ? parameter.default_value : found->second);
+  }
+  return values;
+}
+
+template <class T>
+py::object value_if(bool holds, const T& value) {
+  if (!holds) return py::none();
+  if constexpr (std::is_base_of_v<py::object, T>) {
+    return value;
+  } else {
+    return py::cast(value);
+  }
+}
+
+py::tuple to_pair(const Interval& interval) {
+  return py::make_tuple(interval.lower, interval.upper);
+}
+
+// Directions as Python holds them: functions that can be evaluated.
+struct Functions {
+  std::shared_ptr<const Directions> directions;
+
+  // Values of direction `index` at every row.
+  [[nodiscard]] Array evaluate(const Array& points, std::size_t index) const {
+    const auto rows = matrix_view(points);
+    std::vector<double> values(rows.rows());
+    {
+      const py::gil_scoped_release other_threads_may_run;
+      directions->evaluate(rows, index, {values.data(), 1, values.size()}, ThreadCount{});
+    }
+    return to_array(values);
+  }
 };
 
-// Python runs signal handlers on the main thread alone, and only when it is asked to. So another thread computes, and
-// the caller's thread waits: it looks for signals and passes progress on, a few times a second, whatever the library is
-// at. An exception out of either stops the work first.
-TwoSampleResult test_while_watching(const ArraySample& x, const ArraySample& y, const TwoSampleOptions& options,
-                                    const std::optional<py::function>& callback) {
-  constexpr auto kLook = std::chrono::milliseconds(50);
-  std::atomic<bool> stop{false};
-  Progress progress;
-  RunControl control{.stop = &stop};
-  if (callback) {
-    control.progress = [&](const ProgressReport& at) {
-      if (at.counted) progress.put(at.fraction(), at.what);
-    };
-  }
-  auto work = std::async(std::launch::async, [&] { return two_sample_test(x.view(), y.view(), options, &control); });
-  const auto done = [&] {
-    const py::gil_scoped_release other_threads_may_run;
-    return work.wait_for(kLook) == std::future_status::ready;
-  };
-  const auto look = [&] {
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (const auto report = progress.take()) (*callback)(report->first, report->second);
-  };
-  try {
-    while (!done()) look();
-    look();
-  } catch (...) {
-    stop = true;
-    const py::gil_scoped_release other_threads_may_run;
-    work.wait();
-    throw;
-  }
-  return work.get();
+// What every result tells of how it came about; a distance and a test name these alike.
+template <class Result>
+py::dict common_fields(const Result& result, const std::string& id, const KqdOptions& options) {
+  const MethodInfo& method = find_method(id);
+  const bool directed = result.num_directions > 0;
+  py::dict fields;
+  fields["method"] = id;
+  fields["kernel"] = value_if(method.uses.kernel, to_string(result.kernel));
+  fields["bandwidth"] = value_if(method.uses.kernel, first_bandwidth(result.kernel));
+  fields["directions"] = value_if(
+      directed, method.directions.empty() ? to_string(options.directions.family) : std::string(method.directions));
+  fields["n_directions"] = result.num_directions;
+  fields["n_reference"] = result.num_reference;
+  fields["reference"] = value_if(result.num_reference > 0, to_string(options.directions.reference));
+  fields["power"] = value_if(method.uses.power, options.power);
+  fields["weighting"] = value_if(method.uses.weighting, to_string(options.weighting));
+  fields["seed"] = options.seed.value;
+  fields["parameters"] = parameters_of(method, options.parameters);
+  py::dict details;
+  for (const Detail& detail : result.details) details[py::str(detail.name)] = detail.value;
+  fields["details"] = details;
+  fields["per_direction"] = to_array(result.per_direction);
+  fields["warnings"] = py::tuple(py::cast(result.warnings));
+  fields["functions"] = value_if(result.directions != nullptr, Functions{result.directions});
+  return fields;
 }
+
+py::dict distance_fields(const KqdResult& result, const std::string& method, const KqdOptions& options) {
+  py::dict fields = common_fields(result, method, options);
+  fields["statistic"] = result.statistic;
+  fields["statistic_power"] = result.statistic_power;
+  fields["standard_error"] = result.standard_error;
+  fields["mmd_squared"] = result.mmd_squared;
+  return fields;
+}
+
+py::list configuration_list(const TwoSampleResult& result) {
+  py::list list;
+  for (const Configuration& c : result.configurations) {
+    list.append(py::make_tuple(c.name, c.statistic, c.score, c.pvalue, c.adjusted_pvalue));
+  }
+  return list;
+}
+
+py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& options) {
+  const TestOutcome& test = result.test;
+  py::dict fields = common_fields(result, options.method, options.statistic);
+  fields["statistic"] = test.statistic;
+  fields["pvalue"] = test.pvalue;
+  fields["pvalue_ci"] = py::make_tuple(test.pvalue_lower, test.pvalue_upper);
+  fields["n_exceed"] = test.n_exceed;
+  fields["n_resamples"] = test.n_resamples;
+  fields["reject"] = test.reject;
+  fields["alpha"] = options.test.alpha;
+  fields["confidence_level"] = options.test.confidence;
+  fields["enumerated"] = test.enumerated;
+  fields["stopped_early"] = test.stopped_early;
+  fields["permutation_mean"] = test.permutation_mean;
+  fields["permutation_sd"] = test.permutation_sd;
+  fields["null_distribution"] = value_if(options.test.keep_null_distribution, to_array(test.null_distribution));
+  fields["effect_size"] = result.effect_size;
+  fields["effect_size_ci"] =
+      value_if(result.effect_interval.has_value(), to_pair(result.effect_interval.value_or(Interval{})));
+  fields["n_set_aside"] = result.num_set_aside;
+  fields["design"] = to_string(options.test.design.kind);
+  fields["calibration"] = to_string(options.calibration);
+  fields["law"] = value_if(!result.law.empty(), result.law);
+  fields["configurations"] = configuration_list(result);
+  return fields;
+}
+
+bool calls_python(const KernelSpec& kernel) {
+  return kernel.family == KernelFamily::custom || std::ranges::any_of(kernel.parts, calls_python);
+}
+
+// True for work that is over within some milliseconds, whatever the data hold: nobody would end it earlier, and to hand
+// it to another thread takes as long as the work. Counted with the dearest of the methods that follow given directions.
+bool is_short(const std::string& method, const KqdOptions& options, const ArraySample& x, const ArraySample& y,
+              std::int64_t num_labellings) {
+  constexpr double kOperations = 3e7;
+  if (!find_method(method).uses.directions || calls_python(options.kernel)) return false;
+  const auto n = static_cast<double>(x.view().size() + y.view().size());
+  const auto d = static_cast<double>(x.view().dim());
+  const auto l =
+      static_cast<double>(std::max(options.directions.num_directions, options.directions.coefficients.cols()));
+  const auto m = static_cast<double>(
+      std::max({std::size_t{128}, options.directions.num_reference.value_or(0),
+                options.directions.reference_points.rows(), options.directions.coefficients.rows()}));
+  const double preparation = n * m * (d + l + std::min(m, n)) + n * n * (d + 16.0);
+  return preparation + static_cast<double>(num_labellings) * n * std::max(l, n) < kOperations;
+}
+
+py::dict distance_of(const ArraySample& x, const ArraySample& y, const std::string& method, const KqdOptions& options) {
+  KqdResult result;
+  const auto work = [&](const RunControl* control) { result = distance(method, x.view(), y.view(), options, control); };
+  if (is_short(method, options, x, y, 0)) {
+    without_gil(work);
+  } else {
+    while_watching(work);
+  }
+  return distance_fields(result, method, options);
+}
+
+py::dict test_of(const ArraySample& x, const ArraySample& y, const TwoSampleOptions& options,
+                 const std::optional<py::function>& progress) {
+  TwoSampleResult result;
+  const auto work = [&](const RunControl* control) { result = two_sample_test(x.view(), y.view(), options, control); };
+  if (!progress && is_short(options.method, options.statistic, x, y, options.test.num_permutations)) {
+    without_gil(work);
+  } else {
+    while_watching(work, progress);
+  }
+  return test_fields(result, options);
+}
+
+// ---- Embeddings ----
+
+// One sample along directions that are drawn from it, or shared with another embedding.
+class ArrayEmbedding {
+ public:
+  ArrayEmbedding(const ArraySample& sample, const KqdOptions& options) {
+    if (options.directions.reference == ReferenceMeasure::balanced) {
+      throw Error(ErrorCode::invalid_option, "reference balanced needs two samples, an embedding has one");
+    }
+    while_watching(
+        [&](const RunControl* control) { run_stoppable(*control, [&] { draw_and_embed(sample, options); }); });
+  }
+
+  // Another sample along the same directions.
+  [[nodiscard]] ArrayEmbedding embed(const ArraySample& sample) const {
+    ArrayEmbedding other = *this;
+    other.warnings_.clear();
+    while_watching([&](const RunControl* control) {
+      run_stoppable(*control, [&] { other.embed_along(sample.view(), embedding_->directions(), ThreadCount{}); });
+    });
+    return other;
+  }
+
+  // A row per direction, a column per level.
+  [[nodiscard]] Array quantiles(const std::vector<double>& levels) const {
+    Matrix<double> values(directions().count(), levels.size());
+    for (std::size_t i = 0; i < values.rows(); ++i) {
+      for (std::size_t k = 0; k < levels.size(); ++k) values(i, k) = embedding_->quantile({levels[k], i});
+    }
+    return to_array(values.view());
+  }
+
+  [[nodiscard]] Array means() const {
+    std::vector<double> values(directions().count());
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = embedding_->mean(i);
+    return to_array(values);
+  }
+
+  // u_i(x_j): a row per direction, a column per point.
+  [[nodiscard]] Array evaluate(const Array& points) const {
+    const auto rows = matrix_view(points);
+    validate(SampleView{rows, {}}, "points");
+    Matrix<double> values(directions().count(), rows.rows());
+    {
+      const py::gil_scoped_release other_threads_may_run;
+      directions().evaluate(rows, 0, values, ThreadCount{});
+    }
+    return to_array(values.view());
+  }
+
+  [[nodiscard]] py::dict distance(const ArrayEmbedding& other, const KqdOptions& options) const {
+    KqdResult result;
+    while_watching([&](const RunControl* control) {
+      run_stoppable(*control, [&] { result = ekqd(*embedding_, *other.embedding_, options); });
+    });
+    py::dict fields = distance_fields(result, "ekqd", options);
+    fields["n_reference"] = num_reference_;
+    fields["reference"] = value_if(num_reference_ > 0, to_string(options.directions.reference));
+    return fields;
+  }
+
+  [[nodiscard]] const Directions& directions() const { return *embedding_->directions(); }
+  [[nodiscard]] std::size_t num_points() const { return embedding_->sample().size(); }
+  [[nodiscard]] std::size_t num_reference() const { return num_reference_; }
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  void draw_and_embed(const ArraySample& sample, const KqdOptions& options) {
+    const SampleView x = sample.view();
+    validate(x, "sample", options.threads);
+    const SampleView none{MatrixView<const double>(nullptr, 0, x.dim()), {}};
+    const DirectionFamily family = options.directions.family;
+    const bool kernel_matters = family != DirectionFamily::linear && family != DirectionFamily::axis;
+    const Kernel kernel(kernel_matters
+                            ? resolve(options.kernel, x, none, options.bandwidth_rule, options.seed, warnings_)
+                            : parse_kernel("linear"));
+    DrawnDirections drawn = draw_directions(kernel, x, none, options.directions, options.seed);
+    num_reference_ = drawn.num_reference;
+    warnings_.insert(warnings_.end(), drawn.warnings.begin(), drawn.warnings.end());
+    embed_along(x, std::move(drawn.directions), options.threads);
+  }
+
+  void embed_along(const SampleView& sample, std::shared_ptr<const Directions> directions, ThreadCount threads) {
+    embedding_ = std::make_shared<const KernelQuantileEmbedding>(sample, std::move(directions), threads);
+  }
+
+  std::shared_ptr<const KernelQuantileEmbedding> embedding_;
+  std::size_t num_reference_ = 0;
+  std::vector<std::string> warnings_;
+};
+
+// ---- The module ----
 
 void bind_errors(py::module_& m) {
   static const py::exception<Error> resource_limit(m, "ResourceLimitError", PyExc_RuntimeError);
@@ -247,7 +386,12 @@ void bind_inputs(py::module_& m) {
   py::class_<ArraySample>(m, "Sample")
       .def(py::init<Array, std::optional<Array>>(), py::arg("points").noconvert(),
            py::arg("weights").noconvert() = py::none())
-      .def_property_readonly("points", &ArraySample::points);
+      .def_property_readonly("points", &ArraySample::points)
+      .def_property_readonly("weights", &ArraySample::weights);
+  py::class_<KernelSpec>(m, "Kernel");
+  m.def("parse_kernel", &parse_kernel, py::arg("text"));
+  m.def("function_kernel", &function_kernel, py::arg("name"), py::arg("function"));
+  m.def("gram_kernel", &gram_kernel, py::arg("x").noconvert(), py::arg("y").noconvert());
   m.def("parameters", &make_parameters, py::arg("method"), py::arg("given"));
   py::class_<KqdOptions>(m, "Options")
       .def(py::init(&make_options), py::kw_only(), py::arg("kernel"), py::arg("bandwidth"), py::arg("directions"),
@@ -255,83 +399,41 @@ void bind_inputs(py::module_& m) {
            py::arg("reference_points").noconvert(), py::arg("coefficients").noconvert(), py::arg("power"),
            py::arg("weighting"), py::arg("compat"), py::arg("seed"), py::arg("workers"), py::arg("allow_quadratic"),
            py::arg("parameters"))
-      .def_property_readonly("directions", [](const KqdOptions& o) { return to_string(o.directions.family); })
-      .def_property_readonly("reference", [](const KqdOptions& o) { return to_string(o.directions.reference); })
-      .def_readonly("power", &KqdOptions::power)
-      .def_property_readonly("weighting", [](const KqdOptions& o) { return to_string(o.weighting); })
-      .def_property_readonly("seed", [](const KqdOptions& o) { return o.seed.value; });
-}
-
-void bind_distance(py::module_& m) {
-  py::class_<KqdResult>(m, "DistanceResult")
-      .def_readonly("statistic", &KqdResult::statistic)
-      .def_readonly("statistic_power", &KqdResult::statistic_power)
-      .def_readonly("standard_error", &KqdResult::standard_error)
-      .def_property_readonly("per_direction", [](const KqdResult& r) { return to_array(r.per_direction); })
-      .def_readonly("mmd_squared", &KqdResult::mmd_squared)
-      .def_property_readonly("kernel", [](const KqdResult& r) { return to_string(r.kernel); })
-      .def_property_readonly("bandwidth", [](const KqdResult& r) { return first_bandwidth(r.kernel); })
-      .def_readonly("n_directions", &KqdResult::num_directions)
-      .def_readonly("n_reference", &KqdResult::num_reference)
-      .def_property_readonly("details", [](const KqdResult& r) { return to_dict(r.details); })
-      .def_readonly("warnings", &KqdResult::warnings);
-  m.def("distance", &distance_without_gil, py::arg("x"), py::arg("y"), py::arg("method"), py::arg("options"));
-}
-
-py::list configuration_list(const TwoSampleResult& result) {
-  py::list list;
-  for (const Configuration& c : result.configurations) {
-    list.append(py::make_tuple(c.name, c.statistic, c.score, c.pvalue, c.adjusted_pvalue));
-  }
-  return list;
-}
-
-void bind_test(py::module_& m) {
+      .def_property_readonly("seed", [](const KqdOptions& options) { return options.seed.value; });
   py::class_<TwoSampleOptions>(m, "TestOptions")
       .def(py::init(&make_test_options), py::kw_only(), py::arg("method"), py::arg("statistic"), py::arg("n_resamples"),
            py::arg("alpha"), py::arg("design"), py::arg("groups"), py::arg("calibration"), py::arg("early_stop"),
            py::arg("set_aside"), py::arg("randomised_ties"), py::arg("effect_interval"), py::arg("confidence_level"),
            py::arg("null_distribution"));
-  const auto of_test = [](auto member) { return [member](const TwoSampleResult& r) { return r.test.*member; }; };
-  py::class_<TwoSampleResult>(m, "TestResult")
-      .def_property_readonly("statistic", of_test(&TestOutcome::statistic))
-      .def_property_readonly("pvalue", of_test(&TestOutcome::pvalue))
-      .def_property_readonly("pvalue_ci",
-                             [](const TwoSampleResult& r) {
-                               return std::pair{r.test.pvalue_lower, r.test.pvalue_upper};
-                             })
-      .def_property_readonly("n_exceed", of_test(&TestOutcome::n_exceed))
-      .def_property_readonly("n_resamples", of_test(&TestOutcome::n_resamples))
-      .def_property_readonly("reject", of_test(&TestOutcome::reject))
-      .def_property_readonly("enumerated", of_test(&TestOutcome::enumerated))
-      .def_property_readonly("stopped_early", of_test(&TestOutcome::stopped_early))
-      .def_property_readonly("permutation_mean", of_test(&TestOutcome::permutation_mean))
-      .def_property_readonly("permutation_sd", of_test(&TestOutcome::permutation_sd))
-      .def_property_readonly("null_distribution",
-                             [](const TwoSampleResult& r) { return to_array(r.test.null_distribution); })
-      .def_readonly("effect_size", &TwoSampleResult::effect_size)
-      .def_property_readonly("effect_size_ci", [](const TwoSampleResult& r) { return to_pair(r.effect_interval); })
-      .def_property_readonly("per_direction", [](const TwoSampleResult& r) { return to_array(r.per_direction); })
-      .def_property_readonly("kernel", [](const TwoSampleResult& r) { return to_string(r.kernel); })
-      .def_property_readonly("bandwidth", [](const TwoSampleResult& r) { return first_bandwidth(r.kernel); })
-      .def_readonly("n_directions", &TwoSampleResult::num_directions)
-      .def_readonly("n_reference", &TwoSampleResult::num_reference)
-      .def_readonly("n_set_aside", &TwoSampleResult::num_set_aside)
-      .def_readonly("law", &TwoSampleResult::law)
-      .def_property_readonly("configurations", &configuration_list)
-      .def_property_readonly("details", [](const TwoSampleResult& r) { return to_dict(r.details); })
-      .def_readonly("warnings", &TwoSampleResult::warnings);
-  m.def("test", &test_while_watching, py::arg("x"), py::arg("y"), py::arg("options"), py::arg("progress"));
+}
+
+void bind_comparisons(py::module_& m) {
+  py::class_<Functions>(m, "Functions")
+      .def("evaluate", &Functions::evaluate, py::arg("points").noconvert(), py::arg("index"));
+  m.def("distance", &distance_of, py::arg("x"), py::arg("y"), py::arg("method"), py::arg("options"));
+  m.def("test", &test_of, py::arg("x"), py::arg("y"), py::arg("options"), py::arg("progress"));
+  py::class_<ArrayEmbedding>(m, "Embedding")
+      .def(py::init<const ArraySample&, const KqdOptions&>(), py::arg("sample"), py::arg("options"))
+      .def("embed", &ArrayEmbedding::embed, py::arg("sample"))
+      .def("quantiles", &ArrayEmbedding::quantiles, py::arg("levels"))
+      .def("means", &ArrayEmbedding::means)
+      .def("evaluate", &ArrayEmbedding::evaluate, py::arg("points").noconvert())
+      .def("distance", &ArrayEmbedding::distance, py::arg("other"), py::arg("options"))
+      .def_property_readonly("kernel",
+                             [](const ArrayEmbedding& e) { return to_string(e.directions().kernel().spec()); })
+      .def_property_readonly("n_directions", [](const ArrayEmbedding& e) { return e.directions().count(); })
+      .def_property_readonly("n_reference", &ArrayEmbedding::num_reference)
+      .def_property_readonly("n_points", &ArrayEmbedding::num_points)
+      .def_property_readonly("dim", [](const ArrayEmbedding& e) { return e.directions().dim(); })
+      .def_property_readonly("warnings", &ArrayEmbedding::warnings);
 }
 
 py::dict parameter_table(const MethodInfo& method) {
   py::dict table;
   for (const ParameterInfo& parameter : method.parameters) {
-    const py::object value = parameter.choices.empty()
-                                 ? py::object(py::float_(parameter.default_value))
-                                 : py::object(py::str(parameter_text(parameter, parameter.default_value)));
     table[py::str(std::string(parameter.name))] =
-        py::make_tuple(value, std::string(parameter.meaning), parameter_range(parameter));
+        py::make_tuple(parameter_value(parameter, parameter.default_value), std::string(parameter.meaning),
+                       parameter_range(parameter));
   }
   return table;
 }
@@ -356,6 +458,7 @@ void bind_methods(py::module_& m) {
       .def_property_readonly("uses_kernel", [](const MethodInfo& method) { return method.uses.kernel; })
       .def_property_readonly("uses_power", [](const MethodInfo& method) { return method.uses.power; })
       .def_property_readonly("uses_weighting", [](const MethodInfo& method) { return method.uses.weighting; })
+      .def_property_readonly("uses_columns", [](const MethodInfo& method) { return method.uses.columns; })
       .def("__repr__", [](const MethodInfo& method) {
         return "MethodInfo(" + std::string(method.id) + ": " + std::string(method.summary) + ")";
       });
@@ -370,7 +473,6 @@ PYBIND11_MODULE(_core, m) {
   m.attr("__version__") = kqd::kVersion;
   kqd::bind_errors(m);
   kqd::bind_inputs(m);
-  kqd::bind_distance(m);
-  kqd::bind_test(m);
+  kqd::bind_comparisons(m);
   kqd::bind_methods(m);
 }

@@ -6,6 +6,7 @@
 #include "kqd/core/plan.hpp"                   // Plan: a statistic prepared for many labellings
 #include "kqd/core/run_control.hpp"            // RunControl: progress and stop
 #include "kqd/core/sample.hpp"                 // Sample, SampleView
+#include "kqd/core/stoppable.hpp"              // run_stoppable: an end for what takes no RunControl
 #include "kqd/core/suggestion.hpp"             // suggestion: the word that was meant
 #include "kqd/core/types.hpp"                  // Seed, ThreadCount
 #include "kqd/directions/directions.hpp"       // Directions, draw_directions

@@ -9,14 +9,17 @@
 
 from ._core import MethodInfo, ResourceLimitError, __version__
 from ._distance import distance
+from ._embedding import Embedding
 from ._methods import methods
-from ._results import Configuration, DistanceResult, TestResult
+from ._results import Configuration, DistanceResult, Profile, TestResult
 from ._test import test
 
 __all__ = [
     "Configuration",
     "DistanceResult",
+    "Embedding",
     "MethodInfo",
+    "Profile",
     "ResourceLimitError",
     "TestResult",
     "__version__",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import List, Optional, Tuple
+import sys
+from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +11,100 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 
 _NUMERIC_KINDS = "biuf"  # bool, signed, unsigned, floating
+_CPU = (1, 3)  # of DLPack: plain memory, and memory pinned for a GPU
+
+
+class Samples(NamedTuple):
+    """Two samples that can be compared, and what happened on the way."""
+
+    x: _core.Sample
+    y: _core.Sample
+    #: Columns as the caller gave them.
+    dim: int
+    #: True for the given rows of x, and of y, that were kept.
+    kept: Tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    warnings: Tuple[str, ...] = ()
+
+    def groups(self, pair: Tuple[ArrayLike, ArrayLike], name: str) -> List[int]:
+        """The block or cluster of every kept row, from a pair of columns of whole numbers: for x, then for y."""
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f"{name} is of type {type(pair).__name__}, expected a pair: one column for x, one for y")
+        columns = [_group_column(pair[i], f"{name}[{i}]", len(self.kept[i]))[self.kept[i]] for i in (0, 1)]
+        return [int(label) for column in columns for label in column.tolist()]
+
+
+def samples(
+    x: Any,
+    y: Any,
+    x_weights: Optional[ArrayLike],
+    y_weights: Optional[ArrayLike],
+    *,
+    nan_policy: str = "raise",
+    paired: bool = False,
+) -> Samples:
+    """Both samples as they lie in memory where that is possible. Columns that have names are matched by them.
+
+    With ``nan_policy="omit"`` rows with a NaN are left out, and with them their partners when rows are `paired`.
+    """
+    require_nan_policy(nan_policy)
+    x_rows, y_rows = matrix(x, "x"), matrix(matching(y, x, "y", "x"), "y")
+    x_column, y_column = _weights(x_weights, len(x_rows), "x"), _weights(y_weights, len(y_rows), "y")
+    dim = x_rows.shape[1]
+    if nan_policy == "raise":
+        kept = np.ones(len(x_rows), bool), np.ones(len(y_rows), bool)
+        return Samples(_core.Sample(x_rows, x_column), _core.Sample(y_rows, y_column), dim, kept)
+    keep_x, keep_y = complete(x_rows), complete(y_rows)
+    warnings = tuple(
+        f"{name}: {(~keep).sum()} of {len(keep)} rows have a NaN and are left out"
+        for name, keep in (("x", keep_x), ("y", keep_y))
+        if not keep.all()
+    )
+    if paired and len(keep_x) == len(keep_y):
+        keep_x = keep_y = keep_x & keep_y
+    x_sample, y_sample = _kept(x_rows, x_column, keep_x), _kept(y_rows, y_column, keep_y)
+    return Samples(x_sample, y_sample, dim, (keep_x, keep_y), warnings)
+
+
+def gram(x: ArrayLike, y: ArrayLike) -> Tuple[Samples, _core.Kernel]:
+    """Samples and kernel from the rows of a pooled Gram matrix: those of x, then those of y.
+
+    The points that the library sees are the numbers of the rows.
+    """
+    top, bottom = matrix(x, "x"), matrix(y, "y")
+    n_x, n = len(top), len(top) + len(bottom)
+    for name, rows in (("x", top), ("y", bottom)):
+        if rows.shape[1] != n:
+            raise ValueError(
+                f'{name} has {rows.shape[1]} columns, but kernel "precomputed" needs one per pooled row, {n}: '
+                "x and y are the rows of the pooled Gram matrix, x = gram[:n_x] and y = gram[n_x:]"
+            )
+    whole = np.concatenate([top, bottom])
+    for (row, column), problem in _gram_problems(whole):
+        raise ValueError(f'kernel "precomputed": {problem} (row {row + 1}, column {column + 1} of the pooled Gram matrix)')
+    numbers = np.arange(float(n))[:, np.newaxis]
+    kept = np.ones(n_x, bool), np.ones(n - n_x, bool)
+    pair = Samples(_core.Sample(numbers[:n_x]), _core.Sample(numbers[n_x:]), n, kept)
+    return pair, _core.gram_kernel(top, bottom)
+
+
+def _gram_problems(whole: NDArray[np.float64]) -> Iterator[Tuple[Tuple[Any, ...], str]]:
+    """The first entry that is not finite, then the one furthest from its mirror image, if it is too far."""
+    bad = np.argwhere(~np.isfinite(whole))
+    if len(bad):
+        yield tuple(bad[0]), f"{whole[tuple(bad[0])]}, expected a finite number"
+    gaps = np.abs(whole - whole.T)
+    worst = np.unravel_index(gaps.argmax(), gaps.shape)
+    if gaps[worst] > 1e-5 * np.abs(whole).max():  # single precision, and some more
+        mirrored = whole[worst[::-1]]
+        yield worst, f"the matrix is not symmetric, {whole[worst]:.6g} here and {mirrored:.6g} the other way round"
+
+
+def sample(points: ArrayLike, weights: Optional[ArrayLike], name: str, *, nan_policy: str = "raise") -> _core.Sample:
+    """One sample with its row weights, if any; `name` is the keyword that the points came by."""
+    require_nan_policy(nan_policy)
+    rows = matrix(points, name)
+    column = _weights(weights, len(rows), name)
+    return _core.Sample(rows, column) if nan_policy == "raise" else _kept(rows, column, complete(rows))
 
 
 def matrix(values: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -25,42 +120,104 @@ def matrix(values: ArrayLike, name: str) -> NDArray[np.float64]:
     return array if _core.is_viewable(array) else np.require(array, np.float64, ["C", "A"])
 
 
-def sample(points: ArrayLike, weights: Optional[ArrayLike], name: str) -> _core.Sample:
-    """A sample with its row weights, if any; `name` is the keyword that the points came by."""
-    rows = matrix(points, name)
+def matching(values: Any, like: Any, name: str, like_name: str) -> Any:
+    """The values with their columns in the order of `like`, when both have column names."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not (isinstance(values, pandas.DataFrame) and isinstance(like, pandas.DataFrame)):
+        return values
+    wanted, there = list(like.columns), list(values.columns)
+    if wanted == there:
+        return values
+    for owner, names in ((like_name, wanted), (name, there)):
+        twice = [column for column in dict.fromkeys(names) if names.count(column) > 1]
+        if twice:
+            raise ValueError(f"{owner} has several columns of one name, {_listed(twice)}, and cannot be matched by names")
+    alone = [
+        f"{owner} alone has {_listed(only)}"
+        for owner, only in (
+            (like_name, [column for column in wanted if column not in there]),
+            (name, [column for column in there if column not in wanted]),
+        )
+        if only
+    ]
+    if alone:
+        raise ValueError(f"{like_name} and {name} have different columns: {'; '.join(alone)}; select those that both have")
+    return values[wanted]
+
+
+def complete(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """True for rows without a NaN."""
+    return ~np.isnan(rows).any(axis=1)
+
+
+def require_nan_policy(nan_policy: str) -> None:
+    if nan_policy not in ("raise", "omit"):
+        raise ValueError(f'nan_policy "{nan_policy}" is unknown, expected "raise" or "omit"')
+
+
+def _kept(
+    rows: NDArray[np.float64], weights: Optional[NDArray[np.float64]], keep: NDArray[np.bool_]
+) -> _core.Sample:
+    if keep.all():
+        return _core.Sample(rows, weights)
+    return _core.Sample(rows[keep], None if weights is None else weights[keep])
+
+
+def _weights(weights: Optional[ArrayLike], num_rows: int, name: str) -> Optional[NDArray[np.float64]]:
     if weights is None:
-        return _core.Sample(rows)
+        return None
     column = _numbers(weights, f"{name}_weights")
     if column.ndim != 1:
         raise ValueError(f"{name}_weights has {column.ndim} dimensions, expected 1 (one weight per row)")
-    if len(column) != len(rows):
-        raise ValueError(f"{name}_weights has {len(column)} weights for {len(rows)} rows, expected one per row")
-    return _core.Sample(rows, np.require(column, np.float64, ["C", "A"])[:, np.newaxis])
+    if len(column) != num_rows:
+        raise ValueError(f"{name}_weights has {len(column)} weights for {num_rows} rows, expected one per row")
+    return np.require(column, np.float64, ["C", "A"])[:, np.newaxis]
 
 
-def groups(pair: Tuple[ArrayLike, ArrayLike], name: str, n_x: int, n_y: int) -> List[int]:
-    """The block or cluster of every pooled row, from a pair of columns of whole numbers: for x, then for y."""
-    if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-        raise TypeError(f"{name} is of type {type(pair).__name__}, expected a pair: one column for x, one for y")
-    return _group_column(pair[0], f"{name}[0]", n_x) + _group_column(pair[1], f"{name}[1]", n_y)
-
-
-def _group_column(values: ArrayLike, name: str, num_rows: int) -> List[int]:
+def _group_column(values: ArrayLike, name: str, num_rows: int) -> np.ndarray:
     column = _numbers(values, name)
     if column.shape != (num_rows,):
         raise ValueError(f"{name} has shape {column.shape}, expected ({num_rows},): one whole number per row")
     if column.dtype.kind == "f" and not (np.isfinite(column) & (column == np.floor(column))).all():
         raise ValueError(f"{name} has numbers that are not whole, expected one whole number per row")
-    labels = [int(value) for value in column.tolist()]
-    if any(not -(2**63) <= label < 2**63 for label in labels):
+    if len(column) and not (-(2**63) <= int(column.min()) and int(column.max()) < 2**63):
         raise ValueError(f"{name} has numbers beyond 64 bits")
-    return labels
+    return column
 
 
-def _numbers(values: ArrayLike, name: str) -> np.ndarray:
-    if np.ma.is_masked(values):
-        raise TypeError(f"{name} has masked values; drop or fill them first")
-    array = np.asarray(values)
+def _numbers(values: Any, name: str) -> np.ndarray:
+    array = values if type(values) is np.ndarray else _converted(values, name)
     if array.dtype.kind not in _NUMERIC_KINDS:
         raise TypeError(f"{name} has dtype {array.dtype}, expected real numbers")
     return array
+
+
+def _converted(values: Any, name: str) -> np.ndarray:
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(values, (pandas.DataFrame, pandas.Series)):
+        return _from_pandas(values, name)
+    if np.ma.is_masked(values):
+        raise TypeError(f"{name} has masked values; drop or fill them first")
+    if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
+        device, _ = values.__dlpack_device__()
+        if device not in _CPU:
+            raise TypeError(f"{name} lies on another device (DLPack type {int(device)}), expected one on the CPU")
+        return np.from_dlpack(values)
+    return np.asarray(values)
+
+
+def _from_pandas(values: Any, name: str) -> np.ndarray:
+    """Missing values of pandas' own types become NaN."""
+    dtypes = values.dtypes if values.ndim == 2 else {values.name: values.dtype}
+    others = [column for column, dtype in dtypes.items() if getattr(dtype, "kind", "O") not in _NUMERIC_KINDS]
+    if others and values.ndim == 2:
+        kinds = ", ".join(str(dtypes[column]) for column in others[:1])
+        raise TypeError(f"{name}: column {_listed(others)} has dtype {kinds}, expected real numbers; drop or encode it")
+    if all(isinstance(dtype, np.dtype) for _, dtype in dtypes.items()):
+        return values.to_numpy()
+    return values.to_numpy(dtype=np.float64, na_value=np.nan) if not others else np.asarray(values, dtype=object)
+
+
+def _listed(names: List[Any]) -> str:
+    shown = ", ".join(f'"{name}"' for name in names[:10])
+    return shown + (", ..." if len(names) > 10 else "")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from typing import Optional, Sequence, Union
 
 from numpy.typing import ArrayLike
 
-from . import _arrays, _core
-from ._options import Parameter, Rng, core_options, text
-from ._results import DistanceResult, read_only
+from . import _core
+from ._compare import Comparison
+from ._kernels import KernelLike
+from ._options import Parameter, Rng
+from ._results import DistanceResult
 
 
 def distance(
@@ -17,7 +18,7 @@ def distance(
     y: ArrayLike,
     *,
     method: str = "ekqd",
-    kernel: str = "gaussian",
+    kernel: KernelLike = "gaussian",
     bandwidth: Union[str, float] = "median",
     directions: str = "gaussian",
     n_directions: int = 64,
@@ -29,7 +30,9 @@ def distance(
     weighting: str = "uniform",
     x_weights: Optional[ArrayLike] = None,
     y_weights: Optional[ArrayLike] = None,
+    nan_policy: str = "raise",
     compat: Union[str, Sequence[str]] = (),
+    profiles: int = 0,
     rng: Rng = None,
     workers: Optional[int] = None,
     allow_quadratic: bool = False,
@@ -44,12 +47,16 @@ def distance(
     ----------
     x, y : array_like
         The samples: rows are points, columns coordinates; one dimension means one column. Row-major float64 arrays
-        are read where they lie, others are converted.
+        are read where they lie; other arrays, lists, pandas objects and what has ``__array__`` or DLPack on the CPU are
+        converted. Columns of two DataFrames are matched by name.
     method : str
         What to compute, one of ``[m.id for m in kqd.methods()]``.
-    kernel : str
+    kernel : str or callable
         ``family[:parameter...][@bandwidth]``, such as ``"gaussian"``, ``"rq:2"``, ``"polynomial:3:1"``, or several
-        joined by ``+`` and ``*``: ``"0.3 gaussian@0.5 + 0.7 laplace"``.
+        joined by ``+`` and ``*``: ``"0.3 gaussian@0.5 + 0.7 laplace"``. Or a function of your own, which takes two
+        blocks of rows and returns the len(a) x len(b) matrix of their values. Or ``"precomputed"``: then x and y are
+        the rows of the Gram matrix of the pooled points, ``x = gram[:n_x]`` and ``y = gram[n_x:]``, and reference
+        points are pooled rows.
     bandwidth : "median" or float
         For every part of the kernel that leaves it open: from the median distance between pooled points, or a number.
     directions : str
@@ -74,9 +81,13 @@ def distance(
         ``"slope-up[:ratio]"``, ``"slope-down[:ratio]"``, ``"interval:low:high"``, ``"beta:a:b"`` or ``"atom:level"``.
     x_weights, y_weights : array_like, optional
         A weight per row, >= 0; each sample's weights are scaled to sum 1.
+    nan_policy : "raise" or "omit"
+        What to do with rows that have a NaN; the result warns of those that were left out.
     compat : sequence of str
         What the authors' code does differently, for comparison: ``"extra-direction"``, ``"point-levels"``,
         ``"jitter"``, ``"unnormalised"``, ``"median-diagonal"``, ``"zero-centred"``.
+    profiles : int
+        Keep the quantiles of both samples along this many directions, those with the largest gaps.
     rng : int, numpy.random.Generator or None
         The seed, or what it is drawn from; None takes a fresh one. The seed that was used is in the result.
     workers : int, optional
@@ -127,51 +138,7 @@ def distance(
       weighting   uniform
       seed        0
     """
-    started = time.perf_counter()
-    x_sample = _arrays.sample(x, x_weights, "x")
-    y_sample = _arrays.sample(y, y_weights, "y")
-    options = core_options(
-        kernel=kernel,
-        bandwidth=bandwidth,
-        directions=directions,
-        n_directions=n_directions,
-        whiten=whiten,
-        n_reference=n_reference,
-        reference=reference,
-        coefficients=coefficients,
-        power=power,
-        weighting=weighting,
-        compat=compat,
-        rng=rng,
-        workers=workers,
-        allow_quadratic=allow_quadratic,
-        method=method,
-        parameters=parameters,
-    )
-    found = _core.distance(x_sample, y_sample, text(method, "method"), options)
-    directed = found.n_directions > 0
-    info = _core.method(method)
-    return DistanceResult(
-        statistic=found.statistic,
-        statistic_power=found.statistic_power,
-        standard_error=found.standard_error,
-        per_direction=read_only(found.per_direction),
-        mmd_squared=found.mmd_squared,
-        method=method,
-        kernel=found.kernel if info.uses_kernel else None,
-        bandwidth=found.bandwidth if info.uses_kernel else None,
-        directions=(info.directions or options.directions) if directed else None,
-        n_directions=found.n_directions,
-        n_reference=found.n_reference,
-        reference=options.reference if found.n_reference else None,
-        power=options.power if info.uses_power else None,
-        weighting=options.weighting if info.uses_weighting else None,
-        seed=options.seed,
-        n_x=len(x_sample.points),
-        n_y=len(y_sample.points),
-        dim=x_sample.points.shape[1],
-        parameters={**{name: entry[0] for name, entry in info.parameters.items()}, **parameters},
-        details=dict(found.details),
-        warnings=tuple(found.warnings),
-        elapsed_s=time.perf_counter() - started,
-    )
+    asked = locals()  # the arguments, by name
+    comparison = Comparison(asked, method)
+    found = _core.distance(comparison.samples.x, comparison.samples.y, comparison.method, comparison.options)
+    return DistanceResult(**comparison.fields(found))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numbers
 import operator
 import secrets
-from typing import Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Mapping, Optional, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _arrays, _core
+from ._kernels import core_kernel, kernel_name
 
 Rng = Union[None, int, np.random.Generator]
 Parameter = Union[str, float]
@@ -19,46 +20,52 @@ Parameter = Union[str, float]
 _DRAWN_SEED_BITS = 53
 _LARGEST_COUNT = 2**31 - 1  # what the library is asked for at most; its own bounds are lower
 
+# Keywords that are data, or that change how a run is watched and what is kept of it, but not what is computed.
+_NO_SETTINGS = {
+    "x", "y", "sample", "weights", "x_weights", "y_weights", "blocks", "clusters", "workers", "allow_quadratic", "progress",
+    "null_distribution", "profiles", "parameters",
+}
 
-def core_options(
-    *,
-    kernel: str,
-    bandwidth: Union[str, float],
-    directions: str,
-    n_directions: int,
-    whiten: bool,
-    n_reference: Optional[int],
-    reference: Union[str, ArrayLike],
-    coefficients: Optional[ArrayLike],
-    power: float,
-    weighting: str,
-    compat: Union[str, Sequence[str]],
-    rng: Rng,
-    workers: Optional[int],
-    allow_quadratic: bool,
-    method: str,
-    parameters: Mapping[str, Parameter],
-) -> _core.Options:
-    """The options of the library. Ranges are its own affair; here types are checked and words become values."""
+
+def core_options(asked: Mapping[str, Any], method: str, kernel: Optional[_core.Kernel] = None) -> _core.Options:
+    """The options of the library from the keywords of a call; those that the call does not have keep their defaults.
+
+    Ranges are the library's own affair; here types are checked and words become values. A `kernel` that is there
+    already is taken instead of the one that was asked for.
+    """
+    reference = asked["reference"]
+    coefficients = asked["coefficients"]
     own_points = not isinstance(reference, str)
+    compat = asked["compat"]
     return _core.Options(
-        kernel=text(kernel, "kernel"),
-        bandwidth=_bandwidth(bandwidth),
-        directions=text(directions, "directions"),
-        n_directions=count(n_directions, "n_directions"),
-        whiten=bool(whiten),
-        n_reference=None if n_reference is None else count(n_reference, "n_reference"),
+        kernel=core_kernel(asked["kernel"]) if kernel is None else kernel,
+        bandwidth=_bandwidth(asked["bandwidth"], asked["kernel"]),
+        directions=text(asked["directions"], "directions"),
+        n_directions=count(asked["n_directions"], "n_directions"),
+        whiten=bool(asked["whiten"]),
+        n_reference=None if asked["n_reference"] is None else count(asked["n_reference"], "n_reference"),
         reference="points" if own_points else reference,
-        reference_points=_filled_matrix(reference, "reference") if own_points else None,
+        reference_points=_reference(asked) if own_points else None,
         coefficients=None if coefficients is None else _filled_matrix(coefficients, "coefficients"),
-        power=real(power, "power"),
-        weighting=text(weighting, "weighting"),
+        power=real(asked.get("power", 1.0), "power"),
+        weighting=text(asked.get("weighting", "uniform"), "weighting"),
         compat=compat if isinstance(compat, str) else ",".join(text(flag, "compat") for flag in compat),
-        seed=seed_from(rng),
-        workers=_threads(workers),
-        allow_quadratic=bool(allow_quadratic),
-        parameters=_core.parameters(text(method, "method"), own_parameters(method, parameters)),
+        seed=seed_from(asked["rng"]),
+        workers=_threads(asked["workers"]),
+        allow_quadratic=bool(asked.get("allow_quadratic", False)),
+        parameters=_core.parameters(method, own_parameters(method, asked.get("parameters", {}))),
     )
+
+
+def settings(asked: Mapping[str, Any], method: str, seed: int) -> Dict[str, Any]:
+    """The keywords that give the same numbers again, in values that can be kept: a function is told by its name."""
+    kept = {name: value for name, value in asked.items() if name not in _NO_SETTINGS}
+    kept.update(method=method, kernel=kernel_name(asked["kernel"]), rng=seed, **asked.get("parameters", {}))
+    for name in ("reference", "coefficients"):
+        if kept[name] is not None and not isinstance(kept[name], str):
+            kept[name] = np.array(kept[name], dtype=float)
+            kept[name].setflags(write=False)
+    return kept
 
 
 def own_parameters(method: str, given: Mapping[str, Parameter]) -> Dict[str, Parameter]:
@@ -85,12 +92,15 @@ def seed_from(rng: Rng) -> int:
     return seed
 
 
-def _bandwidth(value: Union[str, float]) -> Optional[float]:
-    if not isinstance(value, str):
-        return real(value, "bandwidth")
-    if value == "median":
-        return None
-    raise ValueError(f'bandwidth "{value}" is unknown, expected "median" or a number')
+def _bandwidth(value: Union[str, float], kernel: object) -> Optional[float]:
+    if isinstance(value, str):
+        if value == "median":
+            return None
+        raise ValueError(f'bandwidth "{value}" is unknown, expected "median" or a number')
+    bandwidth = real(value, "bandwidth")
+    if callable(kernel):
+        raise ValueError(f"bandwidth = {bandwidth:g} is given beside a kernel function, which has its own; leave it out")
+    return bandwidth
 
 
 def _threads(workers: Optional[int]) -> int:
@@ -103,6 +113,12 @@ def _threads(workers: Optional[int]) -> int:
     if count < 1:
         raise ValueError(f"workers = {count}, needs >= 1, or -1 for all")
     return min(count, _LARGEST_COUNT)
+
+
+def _reference(asked: Mapping[str, Any]) -> np.ndarray:
+    """The caller's own reference points, their columns matched to those of the data by name."""
+    data = "x" if "x" in asked else "sample"
+    return _filled_matrix(_arrays.matching(asked["reference"], asked[data], "reference", data), "reference")
 
 
 def _filled_matrix(values: ArrayLike, name: str) -> np.ndarray:

@@ -3,29 +3,54 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Tuple, Union
+import html
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Lines = List[Tuple[str, str]]
+
+
+class Configuration(NamedTuple):
+    """One of several statistics that a test looked at."""
+
+    name: str
+    statistic: float
+    #: How extreme the statistic is among labellings, as a standard normal deviate.
+    score: float
+    #: For itself.
+    pvalue: float
+    #: For all configurations together (step-down); holds when the distributions are equal.
+    adjusted_pvalue: float
+
+
+class Profile(NamedTuple):
+    """Both samples along one direction: where their quantile functions part."""
+
+    #: Which direction, as in `per_direction`.
+    direction: int
+    #: The gap along it, rooted.
+    gap: float
+    levels: NDArray[np.float64]
+    x_quantiles: NDArray[np.float64]
+    y_quantiles: NDArray[np.float64]
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DistanceResult:
-    """A discrepancy between two samples, and what is needed to judge and repeat it.
+class _Result:
+    """What a distance and a test have in common."""
 
-    ``float(result)`` is the statistic.
-    """
-
-    #: The discrepancy, a root: in the units of the directions' values.
+    #: The observed discrepancy, as the method reports it.
     statistic: float
-    #: Its p-th power (the statistic itself for p = infinity).
-    statistic_power: float
-    #: Monte Carlo error over directions; it says nothing about the noise of the data. None for a maximum.
-    standard_error: Optional[float]
-    #: The gap along each direction, rooted; read-only.
+    #: The observed gap along each direction, rooted; empty for methods without directions; read-only.
     per_direction: NDArray[np.float64]
-    #: The squared MMD (V-statistic), when a centered form needed it.
-    mmd_squared: Optional[float]
+    #: With ``profiles=k``: the quantiles of both samples along the k directions with the largest gaps.
+    profiles: Tuple[Profile, ...]
     #: The method's id, one of ``[m.id for m in kqd.methods()]``.
     method: str
     #: The kernel with the bandwidths that were used, such as ``"gaussian@1.5"``; ``kernel=`` takes it back.
@@ -43,44 +68,106 @@ class DistanceResult:
     weighting: Optional[str]
     #: Passed as ``rng=`` it gives the same numbers again.
     seed: int
+    #: Rows that were compared, without those left out for a NaN.
     n_x: int
     n_y: int
+    #: Columns.
     dim: int
     #: The method's own parameters, defaults included.
     parameters: Dict[str, Union[str, float]]
     #: What the method has to say of its own, such as ``{"converged": 1.0}``.
     details: Dict[str, float]
+    #: The keywords of the call with the method and the seed that were used: ``kqd.test(x, y, **result.settings)``
+    #: repeats it. A kernel function is told by its name alone.
+    settings: Dict[str, Any]
     warnings: Tuple[str, ...]
     elapsed_s: float
+
+    def to_dict(self) -> Dict[str, Any]:
+        """Every field by name, in plain Python types."""
+        return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+
+    def plot(self, *, kind: Optional[str] = None, ax: Optional["Axes"] = None) -> "Figure":
+        """Draw what was kept, with matplotlib: the null distribution, the quantile profiles, or both side by side.
+
+        Parameters
+        ----------
+        kind : "null" or "profiles", optional
+            One of the two alone. The first needs ``null_distribution=True``, the second ``profiles=k`` in the call.
+        ax : matplotlib Axes, optional
+            Where to draw one of them, instead of a figure of its own.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from . import _plots  # matplotlib is wanted here alone
+
+        return _plots.plot(self, kind, ax)
+
+    def __repr__(self) -> str:
+        return "\n".join([type(self).__name__] + [f"  {name:<12}{text}" for name, text in self._lines()])
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            f'<tr><th style="text-align:left">{html.escape(name)}</th>'
+            f'<td style="text-align:left">{html.escape(text)}</td></tr>'
+            for name, text in self._lines()
+        )
+        return f"<table><caption>{type(self).__name__}</caption><tbody>{cells}</tbody></table>"
+
+    def _lines(self) -> Lines:
+        return self._findings() + self._circumstances()
+
+    def _findings(self) -> Lines:
+        raise NotImplementedError
+
+    def _circumstances(self) -> Lines:
+        """What was compared and how."""
+        lines = [
+            ("samples", f"{self.n_x} and {_counted(self.n_y, 'row')}, {_counted(self.dim, 'column')}"),
+        ]
+        if self.kernel is not None:
+            lines.append(("kernel", self.kernel))
+        if self.n_directions:
+            points = _counted(self.n_reference, "reference point")
+            reference = f", {points} ({self.reference})" if self.reference else ""
+            lines.append(("directions", f"{self.n_directions} {self.directions}{reference}"))
+        if self.power is not None:
+            lines.append(("power", f"{self.power:g}"))
+        if self.weighting is not None:
+            lines.append(("weighting", self.weighting))
+        if self.parameters:
+            lines.append(("settings", ", ".join(f"{name} = {_short(value)}" for name, value in self.parameters.items())))
+        if self.details:
+            lines.append(("details", ", ".join(f"{name} {value:.6g}" for name, value in self.details.items())))
+        return lines + [("seed", str(self.seed))] + [("warning", text) for text in self.warnings]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class DistanceResult(_Result):
+    """A discrepancy between two samples, and what is needed to judge and repeat it.
+
+    ``float(result)`` is the statistic.
+    """
+
+    #: The p-th power of the statistic (the statistic itself for p = infinity).
+    statistic_power: float
+    #: Monte Carlo error over directions; it says nothing about the noise of the data. None for a maximum.
+    standard_error: Optional[float]
+    #: The squared MMD (V-statistic), when a centered form needed it.
+    mmd_squared: Optional[float]
 
     def __float__(self) -> float:
         return self.statistic
 
-    def to_dict(self) -> Dict[str, Any]:
-        """Every field by name, in plain Python types."""
-        return _plain_fields(self)
-
-    def __repr__(self) -> str:
+    def _findings(self) -> Lines:
         error = "" if self.standard_error is None else f" (Monte Carlo error {self.standard_error:.3g})"
-        lines = [("statistic", f"{self.statistic:.6g}{error}"), ("method", self.method)]
-        return _block("DistanceResult", lines + _settings(self))
-
-
-class Configuration(NamedTuple):
-    """One of several statistics that a test looked at."""
-
-    name: str
-    statistic: float
-    #: How extreme the statistic is among labellings, as a standard normal deviate.
-    score: float
-    #: For itself.
-    pvalue: float
-    #: For all configurations together (step-down); holds when the distributions are equal.
-    adjusted_pvalue: float
+        return [("statistic", f"{self.statistic:.6g}{error}"), ("method", self.method)]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TestResult:
+class TestResult(_Result):
     """The outcome of a two-sample test, and what is needed to judge and repeat it.
 
     Unpacks as ``statistic, pvalue = result``.
@@ -88,8 +175,6 @@ class TestResult:
 
     __test__ = False  # not a class of tests, whatever pytest thinks of its name
 
-    #: The observed discrepancy, as the method reports it.
-    statistic: float
     #: The share of labellings at least as extreme, the observed one included: never 0.
     pvalue: float
     #: An interval for the p-value that all labellings would give; the p-value itself when all were evaluated.
@@ -107,8 +192,6 @@ class TestResult:
     effect_size: float
     #: With ``effect_interval=True``; claimed away from equal distributions only.
     effect_size_ci: Optional[Tuple[float, float]]
-    #: The observed gap along each direction, rooted; empty for methods without directions; read-only.
-    per_direction: NDArray[np.float64]
     #: With ``null_distribution=True``: the value of every labelling, the observed one first if `enumerated`; read-only.
     null_distribution: Optional[NDArray[np.float64]]
     permutation_mean: float
@@ -116,23 +199,8 @@ class TestResult:
     #: All labellings were evaluated: the p-value has no Monte Carlo error.
     enumerated: bool
     stopped_early: bool
-    #: The method's id, one of ``[m.id for m in kqd.methods()]``.
-    method: str
-    #: The kernel with the bandwidths that were used, such as ``"gaussian@1.5"``; ``kernel=`` takes it back.
-    kernel: Optional[str]
-    #: The bandwidth of the first part of the kernel that has one.
-    bandwidth: Optional[float]
-    #: The family of directions; with `power` and `weighting` None for methods without directions.
-    directions: Optional[str]
-    n_directions: int
-    #: Reference points that span the directions; 0 for families without.
-    n_reference: int
     #: Rows that took no part, as they were reference points.
     n_set_aside: int
-    #: Where the reference points came from, ``"points"`` for the caller's own; None for families without.
-    reference: Optional[str]
-    power: Optional[float]
-    weighting: Optional[str]
     #: ``"independent"``, ``"paired"``, ``"blocks"`` or ``"clusters"``.
     design: str
     calibration: str
@@ -140,26 +208,11 @@ class TestResult:
     law: Optional[str]
     #: What a test that aggregates several statistics found for each; else empty.
     configurations: Tuple[Configuration, ...]
-    #: Passed as ``rng=`` it gives the same numbers again.
-    seed: int
-    n_x: int
-    n_y: int
-    dim: int
-    #: The method's own parameters, defaults included.
-    parameters: Dict[str, Union[str, float]]
-    #: What the method has to say of its own, such as ``{"converged": 1.0}``.
-    details: Dict[str, float]
-    warnings: Tuple[str, ...]
-    elapsed_s: float
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
 
-    def to_dict(self) -> Dict[str, Any]:
-        """Every field by name, in plain Python types."""
-        return _plain_fields(self)
-
-    def __repr__(self) -> str:
+    def _findings(self) -> Lines:
         found = "different" if self.reject else "no difference found"
         stopped = " random (stopped early)" if self.stopped_early else "" if self.enumerated else " random"
         lines = [
@@ -170,9 +223,9 @@ class TestResult:
             ("labellings", f"{self.n_resamples}{stopped}, {self.n_exceed} as far apart or further"),
             ("method", f"{self.method}, {self.design} design, {self.calibration}"),
         ]
-        return _block("TestResult", lines + self._telling() + _settings(self))
+        return lines + self._telling()
 
-    def _telling(self) -> List[Tuple[str, str]]:
+    def _telling(self) -> Lines:
         """The configurations that stand out most."""
         first = sorted(self.configurations, key=lambda c: -c.score)[:3]
         return [("seen in", f"{c.name} (p {c.pvalue:.3g}, adjusted {c.adjusted_pvalue:.3g})") for c in first]
@@ -188,34 +241,6 @@ class TestResult:
         return f" ({_interval(self.effect_size_ci, self.confidence_level)})" if self.effect_size_ci else ""
 
 
-def read_only(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The array itself, which nobody can write to any more."""
-    array.setflags(write=False)
-    return array
-
-
-def _settings(result: Union[DistanceResult, TestResult]) -> List[Tuple[str, str]]:
-    """The lines on what was compared and how, which all results share."""
-    lines = [
-        ("samples", f"{result.n_x} and {_counted(result.n_y, 'row')}, {_counted(result.dim, 'column')}"),
-    ]
-    if result.kernel is not None:
-        lines.append(("kernel", result.kernel))
-    if result.n_directions:
-        points = _counted(result.n_reference, "reference point")
-        reference = f", {points} ({result.reference})" if result.reference else ""
-        lines.append(("directions", f"{result.n_directions} {result.directions}{reference}"))
-    if result.power is not None:
-        lines.append(("power", f"{result.power:g}"))
-    if result.weighting is not None:
-        lines.append(("weighting", result.weighting))
-    if result.parameters:
-        lines.append(("settings", ", ".join(f"{name} = {_short(value)}" for name, value in result.parameters.items())))
-    if result.details:
-        lines.append(("details", ", ".join(f"{name} {value:.6g}" for name, value in result.details.items())))
-    return lines + [("seed", str(result.seed))] + [("warning", text) for text in result.warnings]
-
-
 def _short(value: Union[str, float]) -> str:
     return value if isinstance(value, str) else f"{value:.6g}"
 
@@ -224,23 +249,17 @@ def _interval(ends: Tuple[float, float], confidence_level: float) -> str:
     return f"{100 * confidence_level:g} % interval {ends[0]:.3g} to {ends[1]:.3g}"
 
 
-def _block(title: str, lines: Iterable[Tuple[str, str]]) -> str:
-    return "\n".join([title] + [f"  {name:<12}{text}" for name, text in lines])
-
-
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _plain_fields(result: Union[DistanceResult, TestResult]) -> Dict[str, Any]:
-    return {field.name: _plain(getattr(result, field.name)) for field in dataclasses.fields(result)}
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
     if isinstance(value, dict):
-        return dict(value)
-    if isinstance(value, Configuration):
-        return value._asdict()
-    return [_plain(entry) for entry in value] if isinstance(value, tuple) else value
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (Configuration, Profile)):
+        return {key: _plain(entry) for key, entry in value._asdict().items()}
+    return [_plain(entry) for entry in value] if isinstance(value, (tuple, list)) else value

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from typing import Callable, List, Optional, Sequence, Tuple, Union
+from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _arrays, _core
-from ._options import Parameter, Rng, core_options, count, real, text
-from ._results import Configuration, TestResult, read_only
+from . import _core
+from ._arrays import Samples
+from ._compare import Comparison
+from ._kernels import PRECOMPUTED, KernelLike
+from ._options import Parameter, Rng, count, real, text
+from ._progress import ProgressCallback, shown
+from ._results import Configuration, TestResult
 
 
 def test(
@@ -18,7 +21,7 @@ def test(
     y: ArrayLike,
     *,
     method: Optional[str] = None,
-    kernel: str = "gaussian",
+    kernel: KernelLike = "gaussian",
     bandwidth: Union[str, float] = "median",
     directions: str = "gaussian",
     n_directions: int = 64,
@@ -30,6 +33,7 @@ def test(
     weighting: str = "uniform",
     x_weights: Optional[ArrayLike] = None,
     y_weights: Optional[ArrayLike] = None,
+    nan_policy: str = "raise",
     compat: Union[str, Sequence[str]] = (),
     n_resamples: int = 999,
     alpha: float = 0.05,
@@ -43,7 +47,8 @@ def test(
     effect_interval: bool = False,
     confidence_level: float = 0.95,
     null_distribution: bool = False,
-    progress: Optional[Callable[[float, str], object]] = None,
+    profiles: int = 0,
+    progress: Union[None, bool, ProgressCallback] = None,
     rng: Rng = None,
     workers: Optional[int] = None,
     allow_quadratic: bool = False,
@@ -62,12 +67,14 @@ def test(
         Id of a method, see `kqd.methods`. Without it the method is ``"adaptive"``, which looks for many kinds of
         difference at once; but it is ``"ekqd"`` when an option of one statistic is given another value than its
         default: `directions`, `n_directions`, `whiten`, `n_reference`, `reference`, `coefficients`, `power`,
-        `weighting`, `compat`, `early_stop` or `effect_interval`.
+        `weighting`, `compat`, `early_stop`, `effect_interval` or `profiles`.
     x, y, kernel, bandwidth, directions, n_directions, whiten, n_reference, reference, coefficients, power, weighting, \
-compat, rng, workers, allow_quadratic, **parameters
+compat, profiles, rng, workers, allow_quadratic, **parameters
         As for `kqd.distance`. The reference measure ``"balanced"`` depends on the labels and is refused.
     x_weights, y_weights : array_like, optional
         A weight per row, >= 0, that travels with its row; the weights of each relabelled sample are scaled to sum 1.
+    nan_policy : "raise" or "omit"
+        What to do with rows that have a NaN. When rows are paired, their partners are left out too.
     n_resamples : int
         How many random labellings to draw.
     alpha : float
@@ -90,9 +97,9 @@ compat, rng, workers, allow_quadratic, **parameters
         Of the intervals for the p-value and the effect size.
     null_distribution : bool
         Keep the value of every labelling.
-    progress : callable, optional
+    progress : callable or True, optional
         Called a few times a second as ``progress(fraction, what)``, by the thread that called. What it raises ends the
-        test; so does Ctrl-C.
+        test; so does Ctrl-C. True shows a bar, when tqdm is installed.
 
     Returns
     -------
@@ -141,48 +148,13 @@ compat, rng, workers, allow_quadratic, **parameters
       weighting   uniform
       seed        0
     """
-    started = time.perf_counter()
-    x_sample = _arrays.sample(x, x_weights, "x")
-    y_sample = _arrays.sample(y, y_weights, "y")
-    if progress is not None and not callable(progress):
-        raise TypeError(f"progress is of type {type(progress).__name__}, expected a callable")
-    if method is None:
-        method = _default_method(
-            directions=directions,
-            n_directions=n_directions,
-            whiten=whiten,
-            n_reference=n_reference,
-            reference=reference,
-            coefficients=coefficients,
-            power=power,
-            weighting=weighting,
-            compat=compat,
-            early_stop=early_stop,
-            effect_interval=effect_interval,
-        )
-    statistic = core_options(
-        kernel=kernel,
-        bandwidth=bandwidth,
-        directions=directions,
-        n_directions=n_directions,
-        whiten=whiten,
-        n_reference=n_reference,
-        reference=reference,
-        coefficients=coefficients,
-        power=power,
-        weighting=weighting,
-        compat=compat,
-        rng=rng,
-        workers=workers,
-        allow_quadratic=allow_quadratic,
-        method=method,
-        parameters=parameters,
-    )
-    n_x, n_y = len(x_sample.points), len(y_sample.points)
-    kind, groups = _design(design, blocks, clusters, n_x, n_y)
+    asked = locals()  # the arguments, by name
+    comparison = Comparison(asked, _default_method(asked) if method is None else method)
+    samples = comparison.samples
+    kind, groups = _design(design, blocks, clusters, samples)
     options = _core.TestOptions(
-        method=text(method, "method"),
-        statistic=statistic,
+        method=comparison.method,
+        statistic=comparison.options,
         n_resamples=count(n_resamples, "n_resamples"),
         alpha=real(alpha, "alpha"),
         design=kind,
@@ -195,61 +167,33 @@ compat, rng, workers, allow_quadratic, **parameters
         confidence_level=real(confidence_level, "confidence_level"),
         null_distribution=bool(null_distribution),
     )
-    found = _core.test(x_sample, y_sample, options, progress)
-    directed = found.n_directions > 0
-    info = _core.method(method)
-    return TestResult(
-        statistic=found.statistic,
-        pvalue=found.pvalue,
-        pvalue_ci=found.pvalue_ci,
-        n_exceed=found.n_exceed,
-        n_resamples=found.n_resamples,
-        reject=found.reject,
-        alpha=float(alpha),
-        confidence_level=float(confidence_level),
-        effect_size=found.effect_size,
-        effect_size_ci=found.effect_size_ci,
-        per_direction=read_only(found.per_direction),
-        null_distribution=read_only(found.null_distribution) if null_distribution else None,
-        permutation_mean=found.permutation_mean,
-        permutation_sd=found.permutation_sd,
-        enumerated=found.enumerated,
-        stopped_early=found.stopped_early,
-        method=method,
-        kernel=found.kernel if info.uses_kernel else None,
-        bandwidth=found.bandwidth if info.uses_kernel else None,
-        directions=(info.directions or statistic.directions) if directed else None,
-        n_directions=found.n_directions,
-        n_reference=found.n_reference,
-        n_set_aside=found.n_set_aside,
-        reference=statistic.reference if found.n_reference else None,
-        power=statistic.power if info.uses_power else None,
-        weighting=statistic.weighting if info.uses_weighting else None,
-        design=kind,
-        calibration=calibration,
-        law=found.law or None,
-        configurations=tuple(Configuration(*entry) for entry in found.configurations),
-        seed=statistic.seed,
-        n_x=n_x,
-        n_y=n_y,
-        dim=x_sample.points.shape[1],
-        parameters={**{name: entry[0] for name, entry in info.parameters.items()}, **parameters},
-        details=dict(found.details),
-        warnings=tuple(found.warnings),
-        elapsed_s=time.perf_counter() - started,
-    )
+    with shown(progress) as callback:
+        found = _core.test(samples.x, samples.y, options, callback)
+    found["configurations"] = tuple(Configuration(*entry) for entry in found["configurations"])
+    return TestResult(**comparison.fields(found))
 
 
-def _default_method(**of_one_statistic: object) -> str:
+# Options of one statistic: who gives one another value than its default has one in mind.
+_OF_ONE_STATISTIC = (
+    "directions", "n_directions", "whiten", "n_reference", "reference", "coefficients", "power", "weighting", "compat",
+    "early_stop", "effect_interval", "profiles",
+)
+
+
+def _default_method(asked: Mapping[str, Any]) -> str:
     """The method when none is named: who says how one statistic is made, or asks for what an aggregate of many cannot
     give, has one in mind."""
+    if isinstance(asked["kernel"], str) and asked["kernel"] == PRECOMPUTED:
+        return "ekqd"
     defaults = test.__kwdefaults__
-    named = any(not _is_default(value, defaults[name]) for name, value in of_one_statistic.items())
+    named = any(not _is_default(asked[name], defaults[name]) for name in _OF_ONE_STATISTIC)
     return "ekqd" if named else "adaptive"
 
 
-def _is_default(value: object, default: object) -> bool:
-    """No default is an array, whose == is no truth value."""
+def _is_default(value: Any, default: Any) -> bool:
+    """No default is an array, whose == is no truth value; any empty sequence is as good as an empty tuple."""
+    if default == ():
+        return len(value) == 0
     return value is default or (np.isscalar(value) and bool(value == default))
 
 
@@ -257,8 +201,7 @@ def _design(
     design: str,
     blocks: Optional[Tuple[ArrayLike, ArrayLike]],
     clusters: Optional[Tuple[ArrayLike, ArrayLike]],
-    n_x: int,
-    n_y: int,
+    samples: Samples,
 ) -> Tuple[str, List[int]]:
     """The kind of design and the group of every pooled row, rows of x first."""
     if text(design, "design") not in ("independent", "paired"):
@@ -271,4 +214,4 @@ def _design(
     (name, pair), = given
     if design == "paired":
         raise ValueError(f'{name} are given beside design "paired", expected one of them')
-    return name, _arrays.groups(pair, name, n_x, n_y)
+    return name, samples.groups(pair, name)

@@ -145,7 +145,7 @@ def test_values_out_of_range_are_refused(options, sentence):
 
 @pytest.mark.parametrize("options, sentence", [
     (dict(method=None), "method is of type NoneType, expected a string"),
-    (dict(kernel=3), "kernel is of type int, expected a string"),
+    (dict(kernel=3), "kernel is of type int, expected a string or a function of two blocks of rows"),
     (dict(bandwidth=None), "bandwidth is of type NoneType, expected a number"),
     (dict(bandwidth=np.complex128(1)), "bandwidth is of type complex128, expected a number"),
     (dict(directions=1), "directions is of type int, expected a string"),

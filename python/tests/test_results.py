@@ -1,6 +1,7 @@
 """What comes back from kqd.distance and kqd.methods, and what the package says about itself."""
 
 import ast
+import copy
 import dataclasses
 import json
 import pathlib
@@ -49,8 +50,77 @@ def test_a_result_becomes_a_plain_dictionary(result):
     assert plain["per_direction"] == list(result.per_direction)
 
 
-def test_a_result_can_be_pickled(result):
-    assert pickle.loads(pickle.dumps(result)).to_dict() == result.to_dict()
+@pytest.mark.parametrize("again", [lambda r: pickle.loads(pickle.dumps(r)), copy.copy, copy.deepcopy])
+@pytest.mark.parametrize("options", [
+    dict(), dict(profiles=2), dict(reference=X, coefficients=np.eye(3)), dict(kernel=lambda a, b: a @ b.T),
+], ids=["plain", "profiles", "points", "kernel function"])
+def test_a_result_can_be_pickled_and_copied(options, again):
+    for result in (kqd.distance(X, Y, rng=5, **options), kqd.test(X, Y, rng=5, null_distribution=True, **options)):
+        same = again(result)
+        assert type(same) is type(result)
+        assert same.to_dict() == result.to_dict() and repr(same) == repr(result)
+
+
+@pytest.mark.parametrize("options", [
+    dict(), dict(power=2, weighting="triangle", n_directions=7), dict(method="sinkhorn", epsilon=0.3), dict(method="mmd"),
+    dict(reference=X[:2], coefficients=[[1.0, 2.0], [0.5, -1.0]]), dict(kernel="rq:2", bandwidth=1.5), dict(compat=["jitter"]),
+])
+def test_the_settings_of_a_result_repeat_it(options):
+    first = kqd.test(X, Y, **options)
+    assert first.settings["rng"] == first.seed and first.settings["method"] == first.method
+    again = kqd.test(X, Y, **first.settings)
+    assert {**again.to_dict(), "elapsed_s": 0} == {**first.to_dict(), "elapsed_s": 0}
+    if first.method != "adaptive":
+        apart = kqd.distance(X, Y, **options)
+        assert kqd.distance(X, Y, **apart.settings).statistic == apart.statistic
+
+
+def test_settings_do_not_change_with_the_arrays_they_came_from():
+    points = np.array(X)
+    found = kqd.distance(X, Y, reference=points, rng=0)
+    points[0] = 99
+    assert (found.settings["reference"] == X).all()
+    with pytest.raises(ValueError, match="read-only"):
+        found.settings["reference"][0] = 1
+
+
+def test_a_result_shows_as_a_table_in_a_notebook():
+    found = kqd.test([[0, 7], [2, 7]], [[3, 7], [5, 7]], rng=0)
+    page = found._repr_html_()
+    assert page.startswith("<table><caption>TestResult</caption>") and page.endswith("</table>")
+    assert page.count("<tr>") == page.count("</tr>") == len(repr(found).splitlines()) - 1
+    assert "1 of 2 columns is constant: 2" in page
+    escaped = dataclasses.replace(found, warnings=("a < b & c",))._repr_html_()
+    assert "a &lt; b &amp; c" in escaped
+
+
+def test_profiles_are_the_quantiles_along_the_strongest_directions():
+    rng = np.random.default_rng(6)
+    x, y = rng.normal(size=(199, 2)), rng.normal(size=(151, 2)) + 1  # no level of a profile is a step of theirs
+    reference, coefficients = rng.normal(size=(5, 2)), rng.normal(size=(5, 4))
+    options = dict(reference=reference, coefficients=coefficients, kernel="gaussian@1.5", rng=0, profiles=2)
+    for found in (kqd.distance(x, y, **options), kqd.test(x, y, **options, n_resamples=9)):
+        assert [p.direction for p in found.profiles] == list(np.argsort(-found.per_direction)[:2])
+        for profile in found.profiles:
+            k = lambda a, b: np.exp(-((a[:, None] - b[None]) ** 2).sum(axis=2) / (2 * 1.5**2))
+            c = coefficients[:, profile.direction]
+            c = c / np.sqrt(c @ k(reference, reference) @ c)
+            for points, quantiles in ((x, profile.x_quantiles), (y, profile.y_quantiles)):
+                expected = np.quantile(k(points, reference) @ c, profile.levels, method="inverted_cdf")
+                assert quantiles == pytest.approx(expected, abs=1e-12)
+            assert profile.gap == found.per_direction[profile.direction]
+
+
+def test_profiles_count_row_weights():
+    x, weights = np.array([1.0, 2.0, 5.0]), [1, 2, 7]
+    options = dict(directions="axis", rng=0, profiles=1)
+    profile, = kqd.distance(x, [0.0, 4.0], x_weights=weights, **options).profiles
+    repeated, = kqd.distance(np.repeat(x, weights), [0.0, 4.0], **options).profiles
+    assert (profile.x_quantiles == repeated.x_quantiles).all()
+
+
+def test_methods_without_directions_have_no_profiles():
+    assert kqd.distance(X, Y, method="mmd", profiles=3, rng=0).profiles == ()
 
 
 def test_a_result_prints_as_a_block():

@@ -1,5 +1,6 @@
 """kqd.test: exact p-values, what comes back, and how a long test is ended."""
 
+import concurrent.futures
 import dataclasses
 import json
 import pathlib
@@ -194,6 +195,7 @@ def test_identical_points_are_not_told_apart(value, reference, kernel):
 @pytest.mark.parametrize("options", [
     dict(), dict(kernel="laplace"), dict(bandwidth=2), dict(design="independent"), dict(randomised_ties=True),
     dict(set_aside=False), dict(null_distribution=True), dict(combine="rank"), dict(landmarks=16),
+    dict(compat=[]), dict(compat=""),
     # Values that are the defaults.
     dict(directions="gaussian", n_directions=np.int64(64), n_reference=None, reference="gaussian", coefficients=None,
          power=1, weighting="uniform", compat=(), whiten=False, early_stop=None, effect_interval=False),
@@ -209,7 +211,7 @@ def test_a_test_is_adaptive_unless_told_otherwise(options):
     dict(directions="linear"), dict(n_directions=5), dict(n_reference=3), dict(reference="uniform"),
     dict(reference=X[:4]), dict(reference=X[:4].tolist()), dict(coefficients=np.ones((4, 2))), dict(power=2),
     dict(weighting="triangle"), dict(compat=["jitter"]), dict(compat="jitter"), dict(whiten=True),
-    dict(early_stop="betting"), dict(effect_interval=True),
+    dict(early_stop="betting"), dict(effect_interval=True), dict(profiles=2),
 ])
 def test_an_option_of_one_statistic_means_ekqd(options):
     found = kqd.test(X, Y, **options, rng=0, n_resamples=9)
@@ -323,7 +325,7 @@ def test_values_out_of_range_are_refused(options, sentence):
     (dict(blocks=[0] * 105), "blocks is of type list, expected a pair: one column for x, one for y"),
     (dict(clusters=(["a"] * 60, ["b"] * 45)), "clusters[0] has dtype <U1, expected real numbers"),
     (dict(early_stop=True), "early_stop is of type bool, expected a string"),
-    (dict(progress=3), "progress is of type int, expected a callable"),
+    (dict(progress=3), "progress is of type int, expected True or a callable"),
 ])
 def test_values_of_another_type_are_refused(options, sentence):
     with pytest.raises(TypeError) as raised:
@@ -348,6 +350,33 @@ def test_progress_is_reported_by_the_thread_that_asked():
     assert fractions == sorted(fractions) and 0 <= fractions[0]
 
 
+def test_true_shows_a_bar_of_tqdm(capsys):
+    pytest.importorskip("tqdm")
+    kqd.test(X, Y, rng=0, n_resamples=99, progress=True)
+    out, err = capsys.readouterr()
+    assert out == "" and err.rstrip().splitlines()[-1].split("\r")[-1].startswith("permutations: 100%|")
+    kqd.test(X, Y, rng=0, n_resamples=99, progress=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_without_tqdm_a_bar_is_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with pytest.raises(ImportError) as raised:
+        kqd.test(X, Y, rng=0, n_resamples=9, progress=True)
+    assert str(raised.value) == "progress=True shows a bar of tqdm, which is not installed; pass a callable"
+
+
+@pytest.mark.parametrize("options", [dict(), dict(method="ekqd", power=2, workers=2), dict(method="mmd", workers=1)])
+def test_tests_of_several_threads_do_not_disturb_each_other(options):
+    run = lambda seed: kqd.test(X, Y, rng=seed, n_resamples=99, null_distribution=True, **options).to_dict()
+    seeds = range(8)
+    expected = [run(seed) for seed in seeds]
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(run, seeds))
+    assert [{**r, "elapsed_s": 0} for r in found] == [{**r, "elapsed_s": 0} for r in expected]
+
+
 def test_what_progress_raises_ends_the_test():
     def give_up(fraction, what):
         raise LookupError(what)
@@ -360,8 +389,12 @@ def test_what_progress_raises_ends_the_test():
     ("labellings", "kqd.test(x[:500], x[500:1000], method='ekqd', rng=0, n_resamples=10**9)"),
     ("labellings of many statistics", "kqd.test(x[:500], x[500:1000], rng=0, n_resamples=10**6)"),
     ("preparation", "kqd.test(x, x + 1, rng=0, n_directions=4096, n_resamples=10**9, workers=1)"),
+    ("distance", "kqd.distance(x, x + 1, rng=0, n_directions=2**16, workers=1)"),
+    ("embedding", "kqd.Embedding(x, rng=0, n_directions=4096, workers=1)"),
+    ("kernel function", "kqd.test(x[:9000], x[9000:18000], rng=0, method='mmd', kernel=lambda a, b: a @ b.T, "
+                        "n_resamples=10**5)"),
 ])
-def test_ctrl_c_ends_a_long_test(what, call):
+def test_ctrl_c_ends_a_long_run(what, call):
     program = textwrap.dedent(f"""
         import kqd, numpy as np
         x = np.random.default_rng(0).normal(size=(100_000, 5))

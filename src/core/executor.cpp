@@ -13,6 +13,7 @@
 
 #include "core/fail.hpp"
 #include "core/fork_join.hpp"
+#include "kqd/core/stoppable.hpp"
 
 namespace kqd {
 namespace {
@@ -86,6 +87,11 @@ ProgressScope::~ProgressScope() {
 
 void ProgressScope::report(double done, double total) const {
   control_->progress({.done = done, .total = total, .what = what_});
+}
+
+void run_stoppable(const RunControl& control, const std::function<void()>& work) {
+  const StopScope stoppable(&control);
+  work();
 }
 
 void stop_point() {

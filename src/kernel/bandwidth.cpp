@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/fail.hpp"
+#include "kernel/custom_kernel.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/pairwise.hpp"
@@ -130,6 +131,7 @@ KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule,
       if (leaf.origin.empty()) leaf.origin = pooled_mean(pool);
       require_origin(leaf, pool.dim());
     }
+    if (leaf.family == KernelFamily::custom) require_kernel(leaf, pool, seed);
   });
   return resolved;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/fail.hpp"
+#include "kernel/custom_kernel.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "simd/kernel_maps.hpp"
@@ -38,18 +39,9 @@ double leaf_diagonal(const KernelSpec& spec, std::span<const double> x) {
   }
 }
 
-double diagonal_at(const KernelSpec& spec, std::span<const double> x) {
-  if (spec.family == KernelFamily::sum) {
-    double total = 0.0;
-    for (const KernelSpec& part : spec.parts) total += part.weight * diagonal_at(part, x);
-    return total;
-  }
-  if (spec.family == KernelFamily::product) {
-    double total = 1.0;
-    for (const KernelSpec& part : spec.parts) total *= diagonal_at(part, x);
-    return total;
-  }
-  return leaf_diagonal(spec, x);
+void diagonal_of_leaf(const KernelSpec& spec, MatrixView<const double> x, std::span<double> values) {
+  if (spec.family == KernelFamily::custom) return custom_pairs(spec, x, x, values);
+  for (std::size_t i = 0; i < x.rows(); ++i) values[i] = leaf_diagonal(spec, x.row(i));
 }
 
 // |(x, sqrt c)|: a normalised polynomial is the cosine of two such vectors, to the power of its degree.
@@ -103,9 +95,10 @@ void apply_formula(const KernelSpec& spec, std::span<double> v) {
       return simd::apply_map(Map::distance_power, 0.0, spec.beta, v);
     case KernelFamily::sum:
     case KernelFamily::product:
+    case KernelFamily::custom:
       break;
   }
-  fail(ErrorCode::internal, "a sum or product kernel has no formula of its own");
+  fail(ErrorCode::internal, "kernel {} has no formula of its own", to_string(spec));
 }
 
 template <class Visit>
@@ -138,6 +131,7 @@ double pair_quantity(PairQuantity quantity, std::span<const double> a, std::span
 
 void leaf_of_pairs(const KernelSpec& spec, MatrixView<const double> x, MatrixView<const double> z,
                    std::span<double> values) {
+  if (spec.family == KernelFamily::custom) return custom_pairs(spec, x, z, values);
   const PairQuantity quantity = quantity_of(spec.family);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = pair_quantity(quantity, x.row(i), z.row(i));
   const std::vector<double> x_terms = point_terms(spec, x);
@@ -151,14 +145,15 @@ void leaf_of_pairs(const KernelSpec& spec, MatrixView<const double> x, MatrixVie
   }
 }
 
-void tree_of_pairs(const KernelSpec& spec, MatrixView<const double> x, MatrixView<const double> z,
-                   std::span<double> values) {
-  if (!is_composite(spec.family)) return leaf_of_pairs(spec, x, z, values);
+// Combines what leaf_values(leaf, out) writes for each leaf, as the kernel's sums and products say.
+template <class LeafValues>
+void combine_leaves(const KernelSpec& spec, std::span<double> values, const LeafValues& leaf_values) {
+  if (!is_composite(spec.family)) return leaf_values(spec, values);
   const bool is_sum = spec.family == KernelFamily::sum;
   std::vector<double> own(values.size());
   std::ranges::fill(values, is_sum ? 0.0 : 1.0);
   for (const KernelSpec& part : spec.parts) {
-    tree_of_pairs(part, x, z, own);
+    combine_leaves(part, own, leaf_values);
     for (std::size_t i = 0; i < own.size(); ++i) {
       values[i] = is_sum ? values[i] + part.weight * own[i] : values[i] * own[i];
     }
@@ -179,7 +174,13 @@ KernelBlock::KernelBlock(const Kernel& kernel, MatrixView<const double> z)
     : spec_(kernel.spec()), num_points_(z.rows()) {
   require_origin(spec_, z.cols());
   for_each_leaf(spec_, [&](const KernelSpec& leaf) {
-    parts_.push_back({leaf, PairwiseBlock(quantity_of(leaf.family), z), point_terms(leaf, z)});
+    Part& part = parts_.emplace_back(Part{leaf, {}, {}, {}});
+    if (leaf.family == KernelFamily::custom) {
+      part.z = Matrix<double>(z);
+    } else {
+      part.pairs.emplace(quantity_of(leaf.family), z);
+      part.z_terms = point_terms(leaf, z);
+    }
   });
 }
 
@@ -189,7 +190,8 @@ void KernelBlock::evaluate(MatrixView<const double> x, MatrixView<double> values
 }
 
 void KernelBlock::evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values) {
-  part.pairs.evaluate(x, values);
+  if (part.spec.family == KernelFamily::custom) return custom_values(part.spec, x, part.z, values);
+  part.pairs->evaluate(x, values);
   const std::vector<double> x_terms = point_terms(part.spec, x);
   if (part.spec.family == KernelFamily::normalised_polynomial) {
     // Normalised before the power is taken, which may overflow where the quotient of powers does not.
@@ -234,7 +236,8 @@ void KernelBlock::evaluate_tree(const KernelSpec& spec, std::size_t& next_part, 
 void evaluate_pairs(const Kernel& kernel, MatrixView<const double> x, MatrixView<const double> z,
                     std::span<double> values) {
   require_origin(kernel.spec(), x.cols());
-  tree_of_pairs(kernel.spec(), x, z, values);
+  combine_leaves(kernel.spec(), values,
+                 [&](const KernelSpec& leaf, std::span<double> out) { leaf_of_pairs(leaf, x, z, out); });
 }
 
 Kernel::Kernel(KernelSpec spec) : spec_(std::move(spec)) {
@@ -266,7 +269,7 @@ void Kernel::diagonal(MatrixView<const double> x, std::span<double> values) cons
     fail(ErrorCode::shape_mismatch, "{} diagonal values for {} rows", values.size(), x.rows());
   }
   require_origin(spec_, x.cols());
-  for (std::size_t i = 0; i < x.rows(); ++i) values[i] = diagonal_at(spec_, x.row(i));
+  combine_leaves(spec_, values, [&](const KernelSpec& leaf, std::span<double> out) { diagonal_of_leaf(leaf, x, out); });
 }
 
 bool Kernel::shift_invariant() const {

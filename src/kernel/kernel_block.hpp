@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,11 +24,12 @@ class KernelBlock {
 
  private:
   // One leaf of a sum or product (or the whole kernel): its pair quantities and, where the formula needs them, k(z, z)
-  // or |z - o|^beta per point.
+  // or |z - o|^beta per point. A custom kernel has the points themselves instead.
   struct Part {
     KernelSpec spec;
-    PairwiseBlock pairs;
+    std::optional<PairwiseBlock> pairs;
     std::vector<double> z_terms;
+    Matrix<double> z;
   };
 
   static void evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values);

@@ -114,6 +114,7 @@ void require(bool holds, std::string_view field, double value, std::string_view 
 }
 
 std::string leaf_to_string(const KernelSpec& spec) {
+  if (spec.family == KernelFamily::custom) return spec.name;
   std::string text(name_of(kFamilies, spec.family));
   switch (spec.family) {
     case KernelFamily::rq:
@@ -137,6 +138,14 @@ std::string leaf_to_string(const KernelSpec& spec) {
 }
 
 }  // namespace
+
+KernelSpec KernelSpec::custom(std::string name, KernelFunction function) {
+  KernelSpec spec;
+  spec.family = KernelFamily::custom;
+  spec.name = std::move(name);
+  if (function) spec.function = std::make_shared<const KernelFunction>(std::move(function));
+  return spec;
+}
 
 KernelSpec parse_kernel(std::string_view text) {
   const auto terms = split_terms(text, '+');
@@ -188,6 +197,9 @@ void validate(const KernelSpec& spec) {
   if (has_bandwidth(family) && spec.bandwidth) {
     const double s = *spec.bandwidth;
     require(std::isfinite(s) && s > 0.0, "bandwidth", s, "a finite number > 0");
+  }
+  if (family == KernelFamily::custom && (spec.name.empty() || spec.function == nullptr)) {
+    fail(ErrorCode::invalid_option, "KernelSpec::custom needs a name and a function that can be called");
   }
   if (family == KernelFamily::rq) require(std::isfinite(spec.alpha) && spec.alpha > 0.0, "alpha", spec.alpha, "> 0");
   if (family == KernelFamily::imq) require(std::isfinite(spec.beta) && spec.beta > 0.0, "beta", spec.beta, "> 0");

@@ -29,15 +29,16 @@ inline constexpr std::string_view kOverflowAdvice = "rescale the columns or take
   }
 }
 
-/// True when energy kernels at the same place of two specifications have the same origin.
-[[nodiscard]] inline bool same_origins(const KernelSpec& a, const KernelSpec& b) {
+/// True when what the text does not spell, origins and functions, is the same at the same place of two specifications.
+[[nodiscard]] inline bool same_unspelt(const KernelSpec& a, const KernelSpec& b) {
   if (a.family == KernelFamily::energy) return a.origin == b.origin;
-  return std::ranges::equal(a.parts, b.parts, same_origins);
+  if (a.family == KernelFamily::custom) return a.function == b.function;
+  return std::ranges::equal(a.parts, b.parts, same_unspelt);
 }
 
-/// True when two specifications mean the same kernel, and so the same space: the text does not spell origins.
+/// True when two specifications mean the same kernel, and so the same space.
 [[nodiscard]] inline bool same_kernel(const KernelSpec& a, const KernelSpec& b) {
-  return to_string(a) == to_string(b) && same_origins(a, b);
+  return to_string(a) == to_string(b) && same_unspelt(a, b);
 }
 
 }  // namespace kqd

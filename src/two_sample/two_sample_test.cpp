@@ -206,6 +206,7 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
     LabelBatch observed;
     source.fill(LabellingMode::random, 0, 1, observed);
     result.per_direction = plan->per_direction(observed, 0, statistic.threads);
+    result.directions = prepared.directions;
   }
   if (options.effect_interval && prepared.pooled_scale > 0.0) {
     const EffectEstimate estimate{result.effect_size, result.test.permutation_mean, prepared.pooled_scale};

@@ -19,7 +19,8 @@ enum class BandwidthRule {
 ///
 /// Gaussian: s = sqrt(median(r^2) / 2), so that k = exp(-r^2 / median r^2). Laplace: s = median r1. Matern, rq, imq:
 /// s = median r. Above 1000 pooled points the median is that of a random subsample of 1000 of them. When more than half
-/// of the distances are 0, the median of the others is taken; when all are, s = 1 with a warning.
+/// of the distances are 0, the median of the others is taken; when all are, s = 1 with a warning. A custom kernel is
+/// tried on a few points, and refused when it is not symmetric there or k(x, x) < 0.
 [[nodiscard]] KernelSpec resolve(const KernelSpec& spec, const SampleView& x, const SampleView& y, BandwidthRule rule,
                                  Seed seed, std::vector<std::string>& warnings);
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,19 +26,32 @@ enum class KernelFamily {
   energy,                 ///< (|x-o|^beta + |y-o|^beta - |x-y|^beta) / 2, induced by a distance [Sej13]
   sum,                    ///< sum of weight_i k_i
   product,                ///< product of k_i
+  custom,                 ///< the caller's own, see KernelSpec::custom()
 };
+
+/// A kernel of the caller's own, by blocks: writes values(i, j) = k(x_i, z_j), with a row of `values` for every row of
+/// x and a column for every row of z. Called from several threads at once. What it throws ends the run and reaches the
+/// caller as it is.
+using KernelFunction =
+    std::function<void(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> values)>;
 
 /// A kernel as a caller asks for it. Fields that a family does not use are ignored.
 struct KernelSpec {
   KernelFamily family = KernelFamily::gaussian;
-  std::optional<double> bandwidth = {};  ///< s; unset: chosen by the bandwidth rule
-  double alpha = 1.0;                    ///< rq: > 0
-  double beta = 0.5;                     ///< imq: > 0; energy: in (0, 2]
-  int degree = 3;                        ///< polynomials: 1..64
-  double offset = 1.0;                   ///< linear, polynomials: >= 0
-  std::vector<double> origin = {};       ///< energy: o; empty: the pooled mean
-  double weight = 1.0;                   ///< as a part of a sum: >= 0
-  std::vector<KernelSpec> parts = {};    ///< of a sum or product
+  std::optional<double> bandwidth = {};                 ///< s; unset: chosen by the bandwidth rule
+  double alpha = 1.0;                                   ///< rq: > 0
+  double beta = 0.5;                                    ///< imq: > 0; energy: in (0, 2]
+  int degree = 3;                                       ///< polynomials: 1..64
+  double offset = 1.0;                                  ///< linear, polynomials: >= 0
+  std::vector<double> origin = {};                      ///< energy: o; empty: the pooled mean
+  double weight = 1.0;                                  ///< as a part of a sum: >= 0
+  std::vector<KernelSpec> parts = {};                   ///< of a sum or product
+  std::string name = {};                                ///< custom: what results call it
+  std::shared_ptr<const KernelFunction> function = {};  ///< custom: copies of a kernel share it
+
+  /// A kernel that only the caller knows: symmetric, positive semidefinite and finite. Methods that need more than its
+  /// values, such as random Fourier features, refuse it. No text spells it: parse_kernel() does not read it back.
+  [[nodiscard]] static KernelSpec custom(std::string name, KernelFunction function);
 };
 
 /// Reads `family[:parameter...][@bandwidth]`, joined by + or * (a product binds tighter): "gaussian", "rq:2",

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +49,7 @@ struct KqdResult {
   KernelSpec kernel;                     ///< with the bandwidths that were used
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
+  std::shared_ptr<const Directions> directions;  ///< the functions behind per_direction; null: of no use elsewhere
   std::vector<Detail> details;
   std::vector<std::string> warnings;
 };

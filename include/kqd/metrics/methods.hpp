@@ -23,6 +23,7 @@ struct MethodUses {
   bool points = false;          ///< reference points of the caller's own: they span directions, or are locations
   bool power = false;           ///< p
   bool weighting = false;       ///< nu
+  bool columns = false;         ///< beside a kernel the columns themselves: kernel values alone are not enough
 };
 
 /// A p-value from the limiting law of a statistic: no labellings, and exact in the limit alone.

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -56,10 +57,11 @@ struct TwoSampleResult {
   KernelSpec kernel;                        ///< with the bandwidths that were used
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
-  std::size_t num_set_aside = 0;              ///< rows that took no part
-  std::vector<Configuration> configurations;  ///< of a test that aggregates several; else empty
-  std::string law;                            ///< asymptotic calibration: the law that the p-value comes from
-  std::vector<Detail> details;                ///< what the method has to say of its own
+  std::size_t num_set_aside = 0;                 ///< rows that took no part
+  std::shared_ptr<const Directions> directions;  ///< the functions behind per_direction; null where that is empty
+  std::vector<Configuration> configurations;     ///< of a test that aggregates several; else empty
+  std::string law;                               ///< asymptotic calibration: the law that the p-value comes from
+  std::vector<Detail> details;                   ///< what the method has to say of its own
   std::vector<std::string> warnings;
 };
 

@@ -227,7 +227,7 @@ MethodInfo adaptive_method() {
               "size is that of ekqd.",
           .reference = "kqd: docs/design/0005-adaptive-test.md; min-p: Westfall and Young (1993)",
           .sign_flip = true,
-          .uses = {.kernel = true},
+          .uses = {.kernel = true, .columns = true},
           .parameters = kParameters,
           .prepare = prepare};
 }

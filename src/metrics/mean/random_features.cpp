@@ -19,6 +19,7 @@ void require_spectral_law(const KernelSpec& kernel) {
   if (is_composite(kernel.family) || has_bandwidth(kernel.family)) return;
   KernelSpec alone;
   alone.family = kernel.family;
+  alone.name = kernel.name;
   const std::string name = to_string(alone);
   fail(ErrorCode::invalid_option,
        "kernel {} has no random Fourier features: they exist for gaussian, laplace, matern12, matern32, matern52, rq, "

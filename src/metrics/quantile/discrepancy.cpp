@@ -244,6 +244,7 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
   std::ranges::move(slices.warnings, std::back_inserter(result.warnings));
   const DrawnDirections& drawn = slices.drawn;
   result.num_reference = drawn.num_reference;
+  result.directions = drawn.directions;
   if (centered) {
     if (!options.directions.normalise) {
       fail(ErrorCode::invalid_option,

@@ -71,7 +71,7 @@ void add_plan(PreparedPlan& prepared, std::shared_ptr<const Directions> directio
   const std::size_t bytes = prepared.num_directions * KqdPlan::bytes_per_direction(prepared.rows.size());
   std::unique_ptr<DirectionalPlan> plan;
   if (mmd == nullptr && options.max_memory > 0 && bytes > options.max_memory) {
-    plan = std::make_unique<StreamedKqdPlan>(std::move(directions), pool, prepared.rows, options, over,
+    plan = std::make_unique<StreamedKqdPlan>(directions, pool, prepared.rows, options, over,
                                              options.max_memory);
   } else {
     plan = std::make_unique<KqdPlan>(*directions, pool, prepared.rows, options, over, std::move(mmd));
@@ -81,6 +81,7 @@ void add_plan(PreparedPlan& prepared, std::shared_ptr<const Directions> directio
   }
   prepared.pooled_scale = plan->pooled_scale();
   prepared.plan = std::move(plan);
+  prepared.directions = std::move(directions);
 }
 
 }  // namespace

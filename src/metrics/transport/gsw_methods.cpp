@@ -65,6 +65,7 @@ KqdResult gsw(const SampleView& x, const SampleView& y, const KqdOptions& option
   const CheckedSamples samples(x, y, options, result.warnings);
   const ParameterValues parameters("gsw", kParameters, options.parameters);
   const auto slices = generalised_slices(x.dim(), options, parameters);
+  result.directions = slices;
   measure_along(result, *slices, samples.x, samples.y, options, Over::mean);
   return result;
 }

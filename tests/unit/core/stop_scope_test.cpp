@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kqd/core/error.hpp"
+#include "kqd/core/stoppable.hpp"
 
 namespace kqd {
 namespace {
@@ -72,6 +73,18 @@ TEST(StopScope, ends_with_its_scope_and_is_kept_by_a_control_without_a_flag) {
     for (std::size_t i = begin; i < end; ++i) ++seen[i];
   });
   EXPECT_EQ(seen, std::vector<int>(100, 1));
+}
+
+TEST(StopScope, run_stoppable_ends_what_takes_no_control) {
+  std::atomic<bool> stop{false};
+  const RunControl control{.stop = &stop};
+  int calls = 0;
+  run_stoppable(control, [&] { stop_point(), ++calls; });
+  EXPECT_EQ(calls, 1);
+  stop = true;
+  EXPECT_EQ(code_of([&] { run_stoppable(control, [&] { stop_point(), ++calls; }); }), ErrorCode::interrupted);
+  EXPECT_EQ(calls, 1);
+  EXPECT_NO_THROW(stop_point());
 }
 
 }  // namespace

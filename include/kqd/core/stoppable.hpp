@@ -1,0 +1,12 @@
+#pragma once
+#include <functional>
+
+#include "kqd/core/run_control.hpp"
+
+namespace kqd {
+
+/// Calls work() so that parts of the library that take no RunControl of their own, such as drawing directions or
+/// embedding a sample, end soon after `control.stop` is set: by Error{interrupted}, out of this call.
+void run_stoppable(const RunControl& control, const std::function<void()>& work);
+
+}  // namespace kqd

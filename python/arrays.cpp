@@ -1,0 +1,56 @@
+#include "arrays.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace py = pybind11;
+
+namespace kqd {
+
+bool is_viewable(const py::array& array) {
+  if (!py::isinstance<Array>(array) || array.ndim() != 2) return false;
+  constexpr auto kSize = static_cast<py::ssize_t>(sizeof(double));
+  const bool aligned = reinterpret_cast<std::uintptr_t>(array.data()) % alignof(double) == 0;
+  const bool columns_adjacent = array.shape(1) <= 1 || array.strides(1) == kSize;
+  const bool rows_apart =
+      array.shape(0) <= 1 || (array.strides(0) % kSize == 0 && array.strides(0) >= array.shape(1) * kSize);
+  return aligned && (array.size() == 0 || (columns_adjacent && rows_apart));
+}
+
+MatrixView<const double> matrix_view(const Array& array) {
+  if (!is_viewable(array)) throw py::type_error("expected a float64 matrix with adjacent columns");
+  const auto rows = static_cast<std::size_t>(array.shape(0));
+  const auto cols = static_cast<std::size_t>(array.shape(1));
+  const std::size_t row_stride = rows <= 1 ? cols : static_cast<std::size_t>(array.strides(0)) / sizeof(double);
+  return {array.data(), rows, cols, row_stride};
+}
+
+Matrix<double> matrix(const std::optional<Array>& array) {
+  return array ? Matrix<double>(matrix_view(*array)) : Matrix<double>{};
+}
+
+Array to_array(const std::vector<double>& values) {
+  Array array(static_cast<py::ssize_t>(values.size()), values.data());
+  array.attr("setflags")(py::arg("write") = false);
+  return array;
+}
+
+Array to_array(MatrixView<const double> values) {
+  Array array({static_cast<py::ssize_t>(values.rows()), static_cast<py::ssize_t>(values.cols())});
+  for (std::size_t i = 0; i < values.rows(); ++i) {
+    std::ranges::copy(values.row(i), array.mutable_data(static_cast<py::ssize_t>(i), 0));
+  }
+  return array;
+}
+
+ArraySample::ArraySample(Array points, std::optional<Array> weights)
+    : points_(std::move(points)), weights_(std::move(weights)) {
+  view_.points = matrix_view(points_);
+  if (!weights_) return;
+  const auto column = matrix_view(*weights_);
+  if (column.cols() != 1 || column.row_stride() != 1) throw py::type_error("expected weights without gaps");
+  view_.weights = {column.data(), column.rows()};
+}
+
+}  // namespace kqd

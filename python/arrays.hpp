@@ -1,0 +1,42 @@
+#pragma once
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <optional>
+#include <vector>
+
+#include "kqd/kqd.hpp"
+
+namespace kqd {
+
+using Array = pybind11::array_t<double, 0>;  // any layout: is_viewable() decides
+
+/// True for a matrix that a MatrixView shows as it lies in memory: doubles in adjacent columns, rows one after another.
+[[nodiscard]] bool is_viewable(const pybind11::array& array);
+
+/// The array as it lies in memory; a TypeError unless is_viewable().
+[[nodiscard]] MatrixView<const double> matrix_view(const Array& array);
+
+/// A copy of the array; an empty matrix for none.
+[[nodiscard]] Matrix<double> matrix(const std::optional<Array>& array);
+
+/// Copies that NumPy owns. The first is read-only: it becomes part of a frozen result.
+[[nodiscard]] Array to_array(const std::vector<double>& values);
+[[nodiscard]] Array to_array(MatrixView<const double> values);
+
+/// A sample that looks at NumPy's memory and keeps it alive. Weights are a matrix of one column.
+class ArraySample {
+ public:
+  ArraySample(Array points, std::optional<Array> weights);
+
+  [[nodiscard]] const SampleView& view() const { return view_; }
+  [[nodiscard]] const Array& points() const { return points_; }
+  [[nodiscard]] const std::optional<Array>& weights() const { return weights_; }
+
+ private:
+  Array points_;
+  std::optional<Array> weights_;
+  SampleView view_;
+};
+
+}  // namespace kqd

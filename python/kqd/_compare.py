@@ -1,0 +1,99 @@
+"""What kqd.distance and kqd.test share: from the keywords of a call to samples and options, and back to a result."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Dict, List, Mapping, Optional
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _arrays, _core
+from ._kernels import PRECOMPUTED
+from ._options import core_options, count, settings, text
+from ._results import Profile
+
+_PROFILE_LEVELS = np.arange(0.5, 100) / 100
+_PROFILE_LEVELS.setflags(write=False)
+
+
+class Comparison:
+    """One call that compares two samples."""
+
+    def __init__(self, asked: Mapping[str, Any], method: str) -> None:
+        self._started = time.perf_counter()
+        self.method = text(method, "method")
+        self._asked = asked
+        self._num_profiles = count(asked["profiles"], "profiles")
+        precomputed = isinstance(asked["kernel"], str) and asked["kernel"] == PRECOMPUTED
+        if precomputed:
+            _require_kernel_values_only(asked, self.method)
+            self.samples, kernel = _arrays.gram(asked["x"], asked["y"])
+            self.options = core_options({**asked, "reference": _pooled(asked["reference"])}, self.method, kernel)
+        else:
+            paired = asked.get("design") == "paired" or asked.get("calibration") == "sign-flip"
+            self.samples = _arrays.samples(
+                asked["x"], asked["y"], asked["x_weights"], asked["y_weights"],
+                nan_policy=asked["nan_policy"], paired=paired,
+            )
+            self.options = core_options(asked, self.method)
+
+    def fields(self, found: Dict[str, Any]) -> Dict[str, Any]:
+        """What the library found, and all that a result says besides."""
+        functions = found.pop("functions")
+        samples = self.samples
+        found["warnings"] = samples.warnings + found["warnings"]
+        found["profiles"] = tuple(self._profiles(functions, found["per_direction"]))
+        found["n_x"], found["n_y"], found["dim"] = len(samples.x.points), len(samples.y.points), samples.dim
+        found["settings"] = settings(self._asked, self.method, self.options.seed)
+        found["elapsed_s"] = time.perf_counter() - self._started
+        return found
+
+    def _profiles(self, functions: Any, gaps: NDArray[np.float64]) -> List[Profile]:
+        """Both samples along the directions with the largest gaps, the largest first."""
+        if self._num_profiles == 0 or functions is None:
+            return []
+        strongest = np.argsort(-gaps, kind="stable")[: self._num_profiles]
+        return [self._profile(functions, int(i), float(gaps[i])) for i in strongest]
+
+    def _profile(self, functions: _core.Functions, direction: int, gap: float) -> Profile:
+        quantiles = []
+        for sample in (self.samples.x, self.samples.y):
+            quantiles.append(_quantiles(functions.evaluate(sample.points, direction), sample.weights))
+        return Profile(direction, gap, _PROFILE_LEVELS, *quantiles)
+
+
+def _quantiles(values: NDArray[np.float64], weights: Optional[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """The smallest value with at least the share `level` of the weight at or below it, for every level of a profile."""
+    order = np.argsort(values, kind="stable")
+    mass = np.ones(len(values)) if weights is None else weights[order, 0]
+    cumulative = np.cumsum(mass) / mass.sum()
+    ranks = np.searchsorted(cumulative, _PROFILE_LEVELS * (1 - 1e-12))
+    quantiles = values[order][np.minimum(ranks, len(values) - 1)]
+    quantiles.setflags(write=False)
+    return quantiles
+
+
+def _require_kernel_values_only(asked: Mapping[str, Any], method: str) -> None:
+    """Refuses what looks at the columns of the data, of which a Gram matrix knows nothing."""
+    info = _core.method(method)
+    if not info.uses_kernel or info.uses_columns:
+        raise ValueError(f'method "{method}" looks at columns, kernel "precomputed" has none; use "ekqd", "mmd" or another')
+    if asked["directions"] in ("linear", "axis"):
+        raise ValueError(
+            f'directions "{asked["directions"]}" look at columns, kernel "precomputed" has none; use "gaussian" or "principal"'
+        )
+    for name in ("x_weights", "y_weights"):
+        if asked[name] is not None:
+            raise ValueError(f'{name} are given beside kernel "precomputed", which takes rows without weights')
+    if asked["nan_policy"] != "raise":
+        raise ValueError('nan_policy "omit" leaves rows of data out, kernel "precomputed" has a matrix; leave them out first')
+    if asked["bandwidth"] != "median":
+        raise ValueError('bandwidth is given beside kernel "precomputed", which has none; leave it out')
+
+
+def _pooled(reference: Any) -> str:
+    """Reference points of a Gram matrix are pooled rows, since it is known nowhere else."""
+    if not isinstance(reference, str):
+        raise ValueError('reference points are given beside kernel "precomputed", which knows the pooled rows alone')
+    return "pooled" if reference == "gaussian" else reference

@@ -1,0 +1,176 @@
+"""kqd.Embedding: one sample, seen by its quantiles along directions of a kernel's feature space."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _arrays, _core
+from ._kernels import PRECOMPUTED, KernelLike
+from ._options import Rng, core_options, settings
+from ._results import DistanceResult
+
+
+class Embedding:
+    """The kernel quantile embedding of a sample: its quantile function along each of many directions.
+
+    Embeddings that share their directions are compared without looking at the rows again, one with many others if need
+    be: `embed` makes the second from the first. Directions are drawn from the sample that comes first, so it pays to
+    begin with one that stands for all, a reference month or the pooled data.
+
+    Parameters
+    ----------
+    sample : array_like
+        Rows are points, as for `kqd.distance`.
+    weights : array_like, optional
+        A weight per row, >= 0.
+    nan_policy : "raise" or "omit"
+        What to do with rows that have a NaN.
+    kernel, bandwidth, directions, n_directions, whiten, n_reference, reference, coefficients, compat, rng, workers
+        As for `kqd.distance`; the pool is the sample alone.
+
+    Examples
+    --------
+    >>> import numpy as np, kqd
+    >>> rng = np.random.default_rng(0)
+    >>> january, february = rng.normal(size=(200, 3)), rng.normal(size=(150, 3)) + 0.5
+    >>> base = kqd.Embedding(january, bandwidth=1.5, n_directions=16, rng=0)
+    >>> base
+    Embedding(200 rows, 3 columns, 16 gaussian directions, kernel gaussian@1.5)
+    >>> base.quantiles([0.25, 0.5, 0.75]).shape
+    (16, 3)
+    >>> other = base.embed(february)
+    >>> round(base.distance(other).statistic, 3)
+    0.071
+    >>> base.distance(base).statistic
+    0.0
+    """
+
+    def __init__(
+        self,
+        sample: ArrayLike,
+        *,
+        weights: Optional[ArrayLike] = None,
+        nan_policy: str = "raise",
+        kernel: KernelLike = "gaussian",
+        bandwidth: Union[str, float] = "median",
+        directions: str = "gaussian",
+        n_directions: int = 64,
+        whiten: bool = False,
+        n_reference: Optional[int] = None,
+        reference: Union[str, ArrayLike] = "gaussian",
+        coefficients: Optional[ArrayLike] = None,
+        compat: Union[str, Sequence[str]] = (),
+        rng: Rng = None,
+        workers: Optional[int] = None,
+    ) -> None:
+        asked = {name: value for name, value in locals().items() if name != "self"}
+        if isinstance(kernel, str) and kernel == PRECOMPUTED:
+            raise ValueError('kernel "precomputed" knows the rows of one comparison alone; an embedding needs a kernel')
+        self._asked = asked
+        self._options = core_options(asked, "ekqd")
+        self._core = _core.Embedding(_arrays.sample(sample, weights, "sample", nan_policy=nan_policy), self._options)
+        self._columns = _column_names(sample)
+
+    def embed(
+        self, sample: ArrayLike, *, weights: Optional[ArrayLike] = None, nan_policy: str = "raise"
+    ) -> "Embedding":
+        """The embedding of another sample along the same directions."""
+        matched = sample if self._columns is None else _arrays.matching(sample, self._columns, "sample", "the first sample")
+        other = object.__new__(Embedding)
+        other.__dict__.update(self.__dict__)
+        other._core = self._core.embed(_arrays.sample(matched, weights, "sample", nan_policy=nan_policy))
+        return other
+
+    def quantiles(self, levels: ArrayLike) -> NDArray[np.float64]:
+        """Quantiles along every direction: one per direction for a single level in [0, 1], else a column per level.
+
+        The quantile of level a is the smallest value with at least the share a of the sample at or below it.
+        """
+        wanted = np.asarray(levels, dtype=float)
+        if wanted.ndim > 1:
+            raise ValueError(f"levels has {wanted.ndim} dimensions, expected a number or one dimension")
+        values = self._core.quantiles(np.atleast_1d(wanted).tolist())
+        return values if wanted.ndim else values[:, 0]
+
+    def means(self) -> NDArray[np.float64]:
+        """The mean along every direction: the inner product with the kernel mean embedding."""
+        return self._core.means()
+
+    def evaluate(self, points: ArrayLike) -> NDArray[np.float64]:
+        """The directions as functions: a row per direction, a column per point."""
+        return self._core.evaluate(_arrays.matrix(points, "points"))
+
+    def distance(
+        self,
+        other: Union["Embedding", ArrayLike],
+        *,
+        power: float = 1.0,
+        weighting: str = "uniform",
+        workers: Optional[int] = None,
+    ) -> DistanceResult:
+        """The expected kernel quantile discrepancy to another embedding, or sample, along the same directions."""
+        started = time.perf_counter()
+        second = other if isinstance(other, Embedding) else self.embed(other)
+        if second._options is not self._options:
+            raise ValueError("the embeddings have directions of their own; make the second one by first.embed(sample)")
+        asked: Dict[str, Any] = {**self._asked, "power": power, "weighting": weighting, "workers": workers,
+                                 "rng": self.seed}
+        found = self._core.distance(second._core, core_options(asked, "ekqd"))
+        del found["functions"]
+        return DistanceResult(
+            **found,
+            profiles=(),
+            n_x=self.n_points,
+            n_y=second.n_points,
+            dim=self.dim,
+            settings=settings(asked, "ekqd", self.seed),
+            elapsed_s=time.perf_counter() - started,
+        )
+
+    @property
+    def kernel(self) -> str:
+        """With the bandwidths that were used."""
+        return self._core.kernel
+
+    @property
+    def n_directions(self) -> int:
+        return self._core.n_directions
+
+    @property
+    def n_reference(self) -> int:
+        """Points that span the directions; 0 for families without."""
+        return self._core.n_reference
+
+    @property
+    def n_points(self) -> int:
+        """Rows of the sample, those of weight 0 left out."""
+        return self._core.n_points
+
+    @property
+    def dim(self) -> int:
+        return self._core.dim
+
+    @property
+    def seed(self) -> int:
+        """Passed as ``rng=`` it gives the same directions again."""
+        return self._options.seed
+
+    @property
+    def warnings(self) -> Tuple[str, ...]:
+        return tuple(self._core.warnings)
+
+    def __repr__(self) -> str:
+        family = self._asked["directions"]
+        return (
+            f"Embedding({self.n_points} rows, {self.dim} columns, {self.n_directions} {family} directions, "
+            f"kernel {self.kernel})"
+        )
+
+
+def _column_names(sample: Any) -> Any:
+    """A DataFrame without its rows: enough to match others by name."""
+    return sample.iloc[:0] if hasattr(sample, "iloc") and hasattr(sample, "columns") else None

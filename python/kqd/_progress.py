@@ -1,0 +1,37 @@
+"""Who is told how far a long run has come."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Callable, Iterator, Optional, Union
+
+ProgressCallback = Callable[[float, str], object]
+
+
+@contextlib.contextmanager
+def shown(progress: Union[None, bool, ProgressCallback]) -> Iterator[Optional[ProgressCallback]]:
+    """What to call as callback(fraction, what): the caller's own function, or for True a bar of tqdm."""
+    if progress is None or progress is False:
+        yield None
+    elif progress is True:
+        with _bar() as callback:
+            yield callback
+    elif callable(progress):
+        yield progress
+    else:
+        raise TypeError(f"progress is of type {type(progress).__name__}, expected True or a callable")
+
+
+@contextlib.contextmanager
+def _bar() -> Iterator[ProgressCallback]:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ImportError("progress=True shows a bar of tqdm, which is not installed; pass a callable") from None
+    with tqdm(total=1.0, bar_format="{desc}{percentage:3.0f}%|{bar}| {elapsed}<{remaining}") as bar:
+
+        def show(fraction: float, what: str) -> None:
+            bar.set_description(what, refresh=False)
+            bar.update(fraction - bar.n)
+
+        yield show

@@ -1,0 +1,60 @@
+"""The types of the package: consistent in themselves, right for those who use it, and an aid against mistakes."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import kqd
+import pytest
+
+pytest.importorskip("mypy")
+PACKAGE = pathlib.Path(kqd.__file__).parent
+
+RIGHT = """
+    from typing import Optional, Tuple
+    import kqd
+    import numpy as np
+    from numpy.typing import NDArray
+
+    def overlap(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+        return a @ b.T
+
+    x, y = np.zeros((3, 2)), np.ones((4, 2))
+    result: kqd.TestResult = kqd.test(x, y.tolist(), method="mmd", kernel=overlap, rng=np.random.default_rng(0),
+                                      progress=lambda fraction, what: None, blocks=([1, 1, 2], [1, 2, 2, 2]), epsilon=0.1)
+    statistic, pvalue = result
+    interval: Tuple[float, float] = result.pvalue_ci
+    null: Optional[NDArray[np.float64]] = result.null_distribution
+    number: float = float(kqd.distance(x, y, reference=x, coefficients=[[1.0], [2.0], [0.5]], power=2))
+    gap: float = kqd.Embedding(x).distance(y).profiles[0].gap
+    names: list[str] = [method.id for method in kqd.methods()]
+"""
+
+WRONG = {
+    "kqd.test(x, y, power='2')": 'Argument "power" to "test" has incompatible type "str"; expected "float"',
+    "kqd.test(x, y, 'mmd')": "Too many positional arguments",
+    "kqd.distance(x, y).pvalue": '"DistanceResult" has no attribute "pvalue"',
+    "kqd.test(x, y).statistic = 1.0": 'Property "statistic" defined in "TestResult" is read-only',
+    "kqd.distance(x, y, kernel=lambda a: a)": "kernel",
+}
+
+
+def mypy(tmp_path, *arguments):
+    command = [sys.executable, "-m", "mypy", "--no-error-summary", "--ignore-missing-imports", "--show-error-codes",
+               "--cache-dir", str(tmp_path / "cache"), *arguments]
+    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "MYPYPATH": str(PACKAGE.parent)},
+                          capture_output=True, text=True)
+    return done.stdout
+
+
+def test_types_of_package_and_callers_are_checked(tmp_path):
+    (tmp_path / "right.py").write_text(textwrap.dedent(RIGHT))
+    lines = ["import kqd", "x = y = [1.0, 2.0]"]
+    (tmp_path / "wrong.py").write_text("\n".join(lines + list(WRONG)))
+    assert mypy(tmp_path, "--disallow-untyped-defs", "--warn-unused-ignores", str(PACKAGE), "right.py") == ""
+    found = mypy(tmp_path, "wrong.py").splitlines()
+    for number, (line, sentence) in enumerate(WRONG.items(), start=3):
+        said = [text for text in found if text.startswith(f"wrong.py:{number}: error:")]
+        assert said and sentence in said[0], (line, found)
