@@ -177,11 +177,11 @@ std::vector<BadFile> bad_npy_files() {
       {"x.npy", npy_file("<f8", "(1000000, 1000000)", f8(1)), kUnreadable,
        "x.npy: has 8 bytes of data, expected 8000000000000 for shape (1000000, 1000000) of type \"<f8\""},
       {"x.npy", npy_file("<f8", "(2, 2)", f8(1, 2, kNan, 4)), kNotFinite,
-       "x.npy: row 2, column 1 is nan, expected a finite number"},
+       "x.npy: row 2, column 1 is \"nan\", expected a number"},
       {"x.npy", npy_file("<f8", "(2, 2)", f8(1, 2, kInfinity, 4), true), kNotFinite,
-       "x.npy: row 1, column 2 is inf, expected a finite number"},
+       "x.npy: row 1, column 2 is \"inf\", expected a number"},
       {"x.npy", npy_file("<f2", "(1, 2)", "\x00\x3c\x00\xfc"s), kNotFinite,
-       "x.npy: row 1, column 2 is -inf, expected a finite number"},
+       "x.npy: row 1, column 2 is \"-inf\", expected a number"},
   };
 }
 
