@@ -43,6 +43,16 @@ void note_unused(const CLI::App& command, const Flags& flags) {
   }
 }
 
+// Two files, or one that a column splits.
+void check_files(const CLI::App& command, const Flags& flags) {
+  if (flags.y.empty() && flags.group.empty() && command.count("Y") == 0) throw CLI::RequiredError("Y");
+  if (command.count("Y") > 0 && !flags.group.empty()) {
+    throw Error(ErrorCode::invalid_option,
+                fmt::format("--group {} takes both samples from one file, but a second one is given: {}", flags.group,
+                            flags.y));
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App program("kqd compares two samples: are they from the same distribution, how far apart are they?", "kqd");
   program.set_version_flag("--version", version_text, "show version, instruction set and BLAS");
@@ -58,11 +68,14 @@ int run(int argc, char** argv) {
   CLI::App* const test =
       program.add_subcommand("test", "are two samples from the same distribution?")->group("Commands");
   add_comparison_flags(*test, flags);
+  add_data_flags(*test, flags);
   add_test_flags(*test, flags);
   test->footer(
       "Examples:\n  kqd test old.csv new.csv\n  kqd test before.csv after.csv --design paired --permutations 9999\n"
-      "  kqd test a.npy b.npy --method mmd --json --exit-code");
+      "  kqd test a.npy b.npy --method mmd --json --exit-code\n"
+      "  kqd test trial.csv --group arm --drop id --categorical onehot --na omit --standardize iqr");
   test->callback([&] {
+    check_files(*test, flags);
     choose_method(*test, flags);
     note_unused(*test, flags);
     code = run_test(flags);
@@ -70,10 +83,12 @@ int run(int argc, char** argv) {
 
   CLI::App* const distance = program.add_subcommand("distance", "how far apart two samples are")->group("Commands");
   add_comparison_flags(*distance, flags);
+  add_data_flags(*distance, flags);
   distance->footer(
       "Examples:\n  kqd distance old.csv new.csv\n  kqd distance a.npy b.npy --power 2 --weighting triangle\n"
       "  kqd distance a.csv b.csv --kernel linear --directions linear   # sliced Wasserstein");
   distance->callback([&] {
+    check_files(*distance, flags);
     note_unused(*distance, flags);
     code = run_distance(flags);
   });

@@ -266,14 +266,14 @@ void read_by_columns(ValueStream& stream, const Layout& layout, Table& table) {
   }
 }
 
-Table read_sized_npy(ByteSource& source) {
+Table read_sized_npy(ByteSource& source, const TextRules& rules) {
   Preamble preamble(source);
   const NpyHeader header = read_header(preamble, source.name());
   const Encoding encoding = find_encoding(header.dtype, source.name());
   const Layout layout(header, source.name());
   check_size(header, layout, encoding.item_bytes, preamble.bytes_left(), source.name());
 
-  Table table(source.name(), layout.cols(), {});
+  Table table(source.name(), layout.cols(), rules);
   table.cells.append_rows(layout.rows());
   ValueStream stream(source, encoding);
   if (layout.by_columns()) {
@@ -286,12 +286,12 @@ Table read_sized_npy(ByteSource& source) {
 
 }  // namespace
 
-Table read_npy(ByteSource& source) {
-  if (source.size()) return read_sized_npy(source);
+Table read_npy(ByteSource& source, const TextRules& rules) {
+  if (source.size()) return read_sized_npy(source, rules);
   // A pipe does not say how much will come, so a shape could claim any amount of memory: take what comes first.
   const std::string bytes = read_all(source);
   MemorySource memory(source.name(), bytes);
-  return read_sized_npy(memory);
+  return read_sized_npy(memory, rules);
 }
 
 }  // namespace kqd

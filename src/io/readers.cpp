@@ -34,9 +34,9 @@ Table read_tsv_file(const std::string& path, const TextRules& rules) {
   return read_csv(source, {.delimiter = '\t'}, rules);
 }
 
-Table read_npy_file(const std::string& path, const TextRules& /*rules*/) {
+Table read_npy_file(const std::string& path, const TextRules& rules) {
   FileSource source(path);
-  return read_npy(source);
+  return read_npy(source, rules);
 }
 
 // In the order in which messages list them.
