@@ -17,6 +17,7 @@ namespace kqd::app {
 namespace {
 
 constexpr std::uint64_t kLargestCount = 1U << 20U;
+constexpr std::uint64_t kMostRows = 1'000'000'000;
 
 // Values that are words, as help and completions list them; what follows a word in brackets or after : is a parameter.
 template <std::size_t N>
@@ -112,39 +113,16 @@ std::uint64_t seed_of(const std::string& text) {
   return whole_number("--seed", text, 0, std::numeric_limits<std::uint64_t>::max());
 }
 
-// A column of whole numbers, taken out of both samples: one number per pooled row.
-std::vector<std::int64_t> take_group_column(SamplePair& data, const std::string& name) {
-  const auto& names = data.x.column_names;
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end()) {
-    const std::vector<std::string_view> known(names.begin(), names.end());
-    throw Error(ErrorCode::invalid_option,
-                fmt::format("--design names column \"{}\", which the data do not have; columns: {}{}", name,
-                            names.empty() ? "without names" : fmt::format("{}", fmt::join(names, ", ")),
-                            suggestion(name, known)));
+// The words of a list with commas between.
+std::vector<std::string> items_of(const std::string& text) {
+  std::vector<std::string> items;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    items.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
   }
-  const auto column = static_cast<std::size_t>(found - names.begin());
-  std::vector<std::int64_t> groups;
-  for (Sample* sample : {&data.x, &data.y}) {
-    Matrix<double> rest(sample->points.rows(), sample->points.cols() - 1);
-    for (std::size_t i = 0; i < rest.rows(); ++i) {
-      const auto row = sample->points.row(i);
-      const double value = row[column];
-      if (value != std::floor(value) || std::abs(value) > 9e15) {
-        throw Error(ErrorCode::invalid_option,
-                    fmt::format("{}: row {}, column \"{}\" is {}, a block or cluster needs a whole number",
-                                sample == &data.x ? "X" : "Y", i + 1, name, value));
-      }
-      groups.push_back(static_cast<std::int64_t>(value));
-      std::copy_n(row.begin(), column, rest.row(i).begin());
-      std::copy(row.begin() + static_cast<std::ptrdiff_t>(column) + 1, row.end(),
-                rest.row(i).begin() + static_cast<std::ptrdiff_t>(column));
-    }
-    sample->points = std::move(rest);
-  }
-  data.y.column_names.erase(data.y.column_names.begin() + static_cast<std::ptrdiff_t>(column));
-  data.x.column_names.erase(data.x.column_names.begin() + static_cast<std::ptrdiff_t>(column));
-  return groups;
+  return items;
 }
 
 // "blocks" of "blocks:COLUMN"; refuses what is no design.
@@ -208,6 +186,26 @@ void add_settings(CLI::App& command, std::vector<std::string>& settings, const s
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+// Which columns and rows of the files are compared, and as what.
+void add_data_flags(CLI::App& command, Flags& flags) {
+  add_value(command, "--columns", "LIST", flags.columns,
+            "columns to compare: names, numbers, ranges (a..d, 3-7), globs (temp_*), with commas between");
+  add_value(command, "--drop", "LIST", flags.drop, "columns to leave out, listed likewise");
+  add_value(command, "--weights", "COLUMN", flags.weights_column, "column that holds the weights of the rows");
+  offer(add_value(command, "--categorical", "HOW", flags.categorical,
+                  "columns of text: raise an error, onehot (a column for each text), hash (16 columns) or drop them"),
+        Words<4>{"raise", "onehot", "hash", "drop"});
+  command.add_flag("--dates", flags.dates, "read ISO dates and times as numbers: days since 1970-01-01");
+  offer(add_value(command, "--na", "HOW", flags.na,
+                  "missing values: raise an error, omit such rows, or impute-median of all samples"),
+        Words<3>{"raise", "omit", "impute-median"});
+  add_value(command, "--na-values", "LIST", flags.na_values, "texts or numbers that mean missing too, such as -999,x");
+  offer(add_value(command, "--standardize", "HOW", flags.standardize,
+                  "scale columns by all samples: none, zscore (mean, standard deviation) or iqr (median, quartiles)"),
+        Words<3>{"none", "zscore", "iqr"});
+  add_value(command, "--max-rows", "N", flags.max_rows, "at most N rows of each sample, drawn at random by the seed");
+}
+
 // How a discrepancy is made.
 void add_statistic_flags(CLI::App& command, Flags& flags) {
   offer(add_value(command, "--method", "ID", flags.method, "id of a method; `kqd methods` lists them"), method_ids());
@@ -221,7 +219,6 @@ void add_statistic_flags(CLI::App& command, Flags& flags) {
              "where reference points come from: {}, or a file of points");
   add_value(command, "--power", "P", flags.power, "order of the gap between quantiles, >= 1, or inf");
   add_choice(command, "--weighting", "NU", flags.weighting, kWeightings, "weight of quantile levels: {}");
-  add_value(command, "--weights", "COLUMN", flags.weights_column, "column that holds the weights of the rows");
   add_choice(command, "--compat", "NAMES", flags.compat, compat_names(),
              "what the paper's code does differently, by name: {}");
   add_settings(command, flags.settings, "a parameter of the method; `kqd methods ID` lists them; may be repeated");
@@ -256,7 +253,10 @@ void add_run_flags(CLI::App& command, Flags& flags) {
 
 void add_comparison_flags(CLI::App& command, Flags& flags) {
   command.add_option("X", flags.x, "first sample: .csv, .tsv or .npy, one row per point")->required();
-  command.add_option("Y", flags.y, "second sample")->required();
+  command.add_option("Y", flags.y, "second sample; none with --group");
+  add_value(command, "--group", "COLUMN", flags.group,
+            "one file with both samples: a column with two values tells them apart, the first one met is X");
+  add_data_flags(command, flags);
   add_statistic_flags(command, flags);
   add_run_flags(command, flags);
 }
@@ -265,6 +265,7 @@ void add_matrix_flags(CLI::App& command, MatrixFlags& flags) {
   command.add_option("FILES", flags.files, "data sets, two or more: .csv, .tsv or .npy, one row per point")
       ->required()
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_data_flags(command, flags.shared);
   add_statistic_flags(command, flags.shared);
   command.add_flag("--test", flags.with_tests, "test every pair too; p-values are adjusted for all pairs");
   add_permutation_flags(command, flags.shared);
@@ -342,16 +343,32 @@ TwoSampleOptions to_test_options(const Flags& flags) {
   return options;
 }
 
-Design take_design(const Flags& flags, SamplePair& data) {
+ReadOptions to_read_options(const Flags& flags) {
+  ReadOptions options;
+  options.columns = flags.columns;
+  options.drop = flags.drop;
+  options.weights_column = flags.weights_column;
+  options.categorical = parse_categorical(flags.categorical);
+  options.dates = flags.dates;
+  options.na = parse_na_policy(flags.na);
+  if (!flags.na_values.empty()) options.na_values = items_of(flags.na_values);
+  options.standardize = parse_standardize(flags.standardize);
+  if (!flags.max_rows.empty()) options.max_rows = whole_number("--max-rows", flags.max_rows, 1, kMostRows);
+  options.seed.value = seed_of(flags.seed);
+  const std::string kind = design_kind(flags.design);
+  options.paired = kind == "paired";
+  if (kind == "blocks" || kind == "clusters") options.unit_column = flags.design.substr(kind.size() + 1);
+  return options;
+}
+
+Design design_of(const Flags& flags, std::vector<std::int64_t> units) {
   const std::string kind = design_kind(flags.design);
   if (kind == "independent") return Design::independent();
   if (kind == "paired") return Design::paired();
-  auto groups = take_group_column(data, flags.design.substr(kind.size() + 1));
-  return kind == "blocks" ? Design::blocks(std::move(groups)) : Design::clusters(std::move(groups));
+  return kind == "blocks" ? Design::blocks(std::move(units)) : Design::clusters(std::move(units));
 }
 
 ProblemRequest to_request(const SampleFlags& flags) {
-  constexpr std::uint64_t kMostRows = 1'000'000'000;
   ProblemRequest request;
   request.name = flags.name;
   request.n_x = whole_number("--rows", flags.n, 1, kMostRows);

@@ -42,6 +42,16 @@ void note_unused(const CLI::App& command, const Flags& flags) {
                    flags.method, directed ? fmt::format(" with {} directions", flags.directions) : ""));
 }
 
+// Two files, or one that a column splits.
+void check_files(const CLI::App& command, const Flags& flags) {
+  if (flags.y.empty() && flags.group.empty() && command.count("Y") == 0) throw CLI::RequiredError("Y");
+  if (command.count("Y") > 0 && !flags.group.empty()) {
+    throw Error(ErrorCode::invalid_option,
+                fmt::format("--group {} takes both samples from one file, but a second one is given: {}", flags.group,
+                            flags.y));
+  }
+}
+
 // Those of the tests of a matrix, when none were asked for.
 void note_untested(const CLI::App& command, const MatrixFlags& flags) {
   if (flags.with_tests || flags.shared.quiet) return;
@@ -81,10 +91,12 @@ void Program::add_test() {
   CLI::App* const command = add("test", "are two samples from the same distribution?",
                                 "  kqd test old.csv new.csv\n"
                                 "  kqd test before.csv after.csv --design paired --permutations 9999\n"
-                                "  kqd test a.npy b.npy --method mmd --json --exit-code",
+                                "  kqd test a.npy b.npy --method mmd --json --exit-code\n"
+                                "  kqd test trial.csv --group arm --drop id --categorical onehot --na omit",
                                 [this] {
                                   CLI::App& test = *app_.get_subcommand("test");
                                   if (!test_.config.empty()) apply_config(test_.config, app_, test);
+                                  check_files(test, test_);
                                   choose_method(test, test_);
                                   note_unused(test, test_);
                                   return run_test(test_);
@@ -101,6 +113,7 @@ void Program::add_distance() {
                                 [this] {
                                   CLI::App& distance = *app_.get_subcommand("distance");
                                   if (!distance_.config.empty()) apply_config(distance_.config, app_, distance);
+                                  check_files(distance, distance_);
                                   note_unused(distance, distance_);
                                   return run_distance(distance_);
                                 });

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "interrupt.hpp"
@@ -28,7 +29,9 @@ class Stopwatch {
 };
 
 SamplePair read(const Flags& flags) {
-  SamplePair data = read_pair(flags.x, flags.y, {.weights_column = flags.weights_column});
+  const ReadOptions options = to_read_options(flags);
+  SamplePair data =
+      flags.group.empty() ? read_pair(flags.x, flags.y, options) : read_grouped(flags.x, flags.group, options);
   if (!flags.quiet) {
     for (const std::string& text : data.notes) note(text);
   }
@@ -65,10 +68,11 @@ void require_output(const Flags& flags) {
 RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
   return {.method = std::string(method.id),
           .x_name = flags.x,
-          .y_name = flags.y,
+          .y_name = flags.group.empty() ? flags.y : flags.x,
           .n_x = data.x.points.rows(),
           .n_y = data.y.points.rows(),
           .dim = data.x.points.cols(),
+          .preparation = data.preparation,
           .elapsed_s = watch.seconds()};
 }
 
@@ -106,7 +110,7 @@ int run_test(const Flags& flags) {
   TwoSampleOptions options = to_test_options(flags);
   require_output(flags);
   SamplePair data = read(flags);
-  options.test.design = take_design(flags, data);
+  options.test.design = design_of(flags, std::move(data.units));
   TwoSampleResult result;
   {
     const ProgressLine progress(!flags.quiet);
@@ -150,7 +154,7 @@ int run_matrix(const MatrixFlags& matrix_flags) {
                 fmt::format("kqd matrix got {} alone, expected two data sets or more", matrix_flags.files.front()));
   }
   require_output(flags);
-  const SampleList data = read_samples(matrix_flags.files, {.weights_column = flags.weights_column});
+  const SampleList data = read_samples(matrix_flags.files, to_read_options(flags));
   if (!flags.quiet) {
     for (const std::string& text : data.notes) note(text);
   }

@@ -221,8 +221,7 @@ class ValueStream {
   ValueStream(ByteSource& source, Encoding encoding)
       : source_(source), encoding_(encoding), buffer_(kBufferBytes / encoding.item_bytes * encoding.item_bytes) {}
 
-  // Fills `values`; returns the first that is not finite, or the end.
-  std::span<double>::iterator read(std::span<double> values) {
+  void read(std::span<double> values) {
     const std::size_t capacity = buffer_.size() / encoding_.item_bytes;
     for (std::size_t done = 0; done < values.size();) {
       const std::size_t count = std::min(capacity, values.size() - done);
@@ -233,7 +232,6 @@ class ValueStream {
       encoding_.convert(bytes.data(), values.subspan(done, count));
       done += count;
     }
-    return std::ranges::find_if_not(values, [](double v) { return std::isfinite(v); });
   }
 
  private:
@@ -242,21 +240,15 @@ class ValueStream {
   std::vector<char> buffer_;
 };
 
-[[noreturn]] void fail_not_finite(const std::string& name, std::size_t row, std::size_t column, double value) {
-  fail(ErrorCode::non_finite_value, "{}: row {}, column {} is {}, expected a finite number", name, row + 1, column + 1,
-       value);
-}
-
 void read_by_rows(ValueStream& stream, Table& table) {
-  const std::size_t cols = table.cells.cols();
-  std::size_t first_row = 0;
+  std::size_t row = 0;
   for (std::size_t b = 0; b < table.cells.num_blocks(); ++b) {
     const MatrixView<double> block = table.cells.block(b);
-    const std::span values(block.data(), block.rows() * cols);
-    const auto bad = stream.read(values);
-    const auto place = static_cast<std::size_t>(bad - values.begin());
-    if (bad != values.end()) fail_not_finite(table.source, first_row + place / cols, place % cols, *bad);
-    first_row += block.rows();
+    stream.read({block.data(), block.rows() * block.cols()});
+    for (std::size_t i = 0; i < block.rows(); ++i) {
+      ++row;
+      for (std::size_t j = 0; j < block.cols(); ++j) block(i, j) = table.from_number(j, block(i, j), row);
+    }
   }
 }
 
@@ -264,27 +256,24 @@ void read_by_columns(ValueStream& stream, const Layout& layout, Table& table) {
   std::vector<double> piece;
   for (std::size_t k = 0; k < layout.cols(); ++k) {
     const std::size_t column = layout.column_in_table(k);
-    std::size_t first_row = 0;
+    std::size_t row = 0;
     for (std::size_t b = 0; b < table.cells.num_blocks(); ++b) {
       const MatrixView<double> block = table.cells.block(b);
       piece.resize(block.rows());
-      const auto bad = stream.read(piece);
-      const auto place = static_cast<std::size_t>(bad - std::span(piece).begin());
-      if (place < piece.size()) fail_not_finite(table.source, first_row + place, column, *bad);
-      for (std::size_t i = 0; i < block.rows(); ++i) block(i, column) = piece[i];
-      first_row += block.rows();
+      stream.read(piece);
+      for (std::size_t i = 0; i < block.rows(); ++i) block(i, column) = table.from_number(column, piece[i], ++row);
     }
   }
 }
 
-Table read_sized_npy(ByteSource& source) {
+Table read_sized_npy(ByteSource& source, const TextRules& rules) {
   Preamble preamble(source);
   const NpyHeader header = read_header(preamble, source.name());
   const Encoding encoding = find_encoding(header.dtype, source.name());
   const Layout layout(header, source.name());
   check_size(header, layout, encoding.item_bytes, preamble.bytes_left(), source.name());
 
-  Table table{source.name(), {}, BlockedRows(layout.cols()), {}};
+  Table table(source.name(), layout.cols(), rules);
   table.cells.append_rows(layout.rows());
   ValueStream stream(source, encoding);
   if (layout.by_columns()) {
@@ -297,12 +286,12 @@ Table read_sized_npy(ByteSource& source) {
 
 }  // namespace
 
-Table read_npy(ByteSource& source) {
-  if (source.size()) return read_sized_npy(source);
+Table read_npy(ByteSource& source, const TextRules& rules) {
+  if (source.size()) return read_sized_npy(source, rules);
   // A pipe does not say how much will come, so a shape could claim any amount of memory: take what comes first.
   const std::string bytes = read_all(source);
   MemorySource memory(source.name(), bytes);
-  return read_sized_npy(memory);
+  return read_sized_npy(memory, rules);
 }
 
 }  // namespace kqd

@@ -6,7 +6,7 @@ namespace kqd {
 
 /// The numbers of an NPY file as a table without names: the first dimension counts rows, the others are laid flat.
 /// Takes no more memory than the shape needs, and only after the shape was checked against the bytes that are there.
-/// Throws Error{unreadable_input, empty_sample, non_finite_value}.
-[[nodiscard]] Table read_npy(ByteSource& source);
+/// Throws Error{unreadable_input, empty_sample}.
+[[nodiscard]] Table read_npy(ByteSource& source, const TextRules& rules = {});
 
 }  // namespace kqd

@@ -1,191 +1,297 @@
 #include "kqd/io/read.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <cstddef>
-#include <numeric>
-#include <optional>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "core/fail.hpp"
+#include "core/text.hpp"
+#include "io/categorical.hpp"
+#include "io/cell_checks.hpp"
+#include "io/pooled_columns.hpp"
 #include "io/readers.hpp"
+#include "io/roles.hpp"
+#include "io/rows.hpp"
 #include "io/table.hpp"
-#include "io/text.hpp"
 
 namespace kqd {
 namespace {
 
-constexpr std::size_t kNamesListed = 8;
-
-// Which columns of a table become what.
-struct Roles {
-  std::vector<std::size_t> points;  // in the order they shall have
-  std::optional<std::size_t> weights;
-};
-
-std::string list_of(const std::vector<std::string_view>& names) {
-  std::vector<std::string> shown;
-  for (const std::string_view name : names) {
-    if (shown.size() == kNamesListed) break;
-    shown.push_back(in_quotes(name));
-  }
-  const std::size_t rest = names.size() - shown.size();
-  return fmt::format("{}{}", fmt::join(shown, ", "), rest > 0 ? fmt::format(" and {} more", rest) : "");
+// What a report calls a column.
+std::string name_of(const Table& table, std::size_t column) {
+  return table.has_names ? table.columns[column].name : std::to_string(column + 1);
 }
 
-std::size_t find_weights_by_name(const Table& table, const std::string& name) {
-  const auto found = std::ranges::find(table.column_names, name);
-  if (found == table.column_names.end()) {
-    fail(ErrorCode::invalid_option, "{}: no column {} to take weights from, the columns are {}", table.source,
-         in_quotes(name), list_of({table.column_names.begin(), table.column_names.end()}));
+TextRules rules_of(const ReadOptions& options) {
+  TextRules rules{options.na_values, {}, options.dates};
+  for (const std::string& value : options.na_values) {
+    if (const auto number = parse_number(value)) rules.missing_numbers.push_back(*number);
   }
-  return static_cast<std::size_t>(found - table.column_names.begin());
+  return rules;
 }
 
-std::size_t find_weights_by_number(const Table& table, const std::string& number) {
-  std::size_t column = 0;
-  const char* last = number.data() + number.size();
-  const bool is_number = std::from_chars(number.data(), last, column).ptr == last;
-  if (!is_number || column < 1 || column > table.cells.cols()) {
-    fail(ErrorCode::invalid_option,
-         "{}: no column {} to take weights from, the columns have no names, expected a number from 1 to {}",
-         table.source, in_quotes(number), table.cells.cols());
-  }
-  return column - 1;
-}
-
-Roles assign_roles(const Table& table, const ReadOptions& options) {
-  Roles roles;
-  roles.points.resize(table.cells.cols());
-  std::iota(roles.points.begin(), roles.points.end(), std::size_t{0});
-  const std::string& wanted = options.weights_column;
-  if (wanted.empty()) return roles;
-  roles.weights =
-      table.column_names.empty() ? find_weights_by_number(table, wanted) : find_weights_by_name(table, wanted);
-  std::erase(roles.points, *roles.weights);
-  if (roles.points.empty()) {
-    fail(ErrorCode::empty_sample, "{}: the only column holds the weights, expected others with the points",
-         table.source);
-  }
-  return roles;
-}
-
-Sample to_sample(Table table, const Roles& roles) {
-  Sample sample{Matrix<double>(table.cells.rows(), roles.points.size()), {}, {}};
-  if (roles.weights) sample.weights.reserve(table.cells.rows());
-  table.cells.drain([&](std::size_t first_row, MatrixView<const double> block) {
-    for (std::size_t i = 0; i < block.rows(); ++i) {
-      const auto from = block.row(i);
-      std::ranges::transform(roles.points, sample.points.row(first_row + i).begin(),
-                             [&](std::size_t column) { return from[column]; });
-      if (roles.weights) sample.weights.push_back(from[*roles.weights]);
+void keep_numbers_only(std::vector<Input>& inputs, Preparation& preparation) {
+  std::vector<std::size_t> numbers;
+  const Input& front = inputs.front();
+  for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
+    if (is_text_column(inputs, k)) {
+      preparation.dropped_texts.push_back(name_of(front.table, front.roles.points[k]));
+    } else {
+      numbers.push_back(k);
     }
-  });
-  if (!table.column_names.empty()) {
-    for (const std::size_t column : roles.points) sample.column_names.push_back(std::move(table.column_names[column]));
   }
-  // The readers vouch for the points, and no one yet for the weights; here the file can still be named.
-  if (roles.weights) validate(sample, table.source);
-  return sample;
+  if (numbers.empty()) {
+    fail(ErrorCode::empty_sample,
+         "{}: all columns hold text, so --categorical drop leaves none; onehot or hash takes them", front.table.source);
+  }
+  for (Input& input : inputs) {
+    std::vector<std::size_t> points;
+    for (const std::size_t k : numbers) points.push_back(input.roles.points[k]);
+    input.roles.points = std::move(points);
+  }
 }
 
-std::vector<std::string_view> names_of_points(const Table& table, const Roles& roles) {
-  std::vector<std::string_view> names;
-  for (const std::size_t column : roles.points) names.push_back(table.column_names[column]);
+std::vector<ColumnEncoder> make_encoders(std::vector<Input>& inputs, Categorical categorical,
+                                         Preparation& preparation) {
+  std::vector<ColumnEncoder> encoders;
+  const Input& front = inputs.front();
+  for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
+    const ColumnEncoder& encoder = encoders.emplace_back(inputs, k, categorical);
+    if (encoder.encodes_text()) {
+      preparation.encoded.push_back({name_of(front.table, front.roles.points[k]), encoder.width()});
+    }
+  }
+  return encoders;
+}
+
+std::vector<std::string> names_of_points(const std::vector<Input>& inputs, const std::vector<ColumnEncoder>& encoders) {
+  const auto named = std::ranges::find_if(inputs, [](const Input& input) { return input.table.has_names; });
+  std::vector<std::string> names;
+  if (named == inputs.end()) return names;
+  for (std::size_t k = 0; k < encoders.size(); ++k) {
+    for (std::string& name : encoders[k].names(named->table.columns[named->roles.points[k]].name)) {
+      names.push_back(std::move(name));
+    }
+  }
   return names;
 }
 
-std::string describe_excess(const Table& table, const std::vector<std::string_view>& names) {
-  return names.empty() ? "" : fmt::format("; only {} has {}", table.source, list_of(names));
-}
-
-// The columns of y's points in the order of x's, found by their names.
-std::vector<std::size_t> match_by_name(const Table& x, const Roles& roles_x, const Table& y, const Roles& roles_y) {
-  std::unordered_map<std::string_view, std::size_t> unmatched;
-  for (const std::size_t column : roles_y.points) unmatched.emplace(y.column_names[column], column);
-  std::vector<std::size_t> matched;
-  std::vector<std::string_view> only_x;
-  for (const std::string_view name : names_of_points(x, roles_x)) {
-    if (const auto found = unmatched.find(name); found != unmatched.end()) {
-      matched.push_back(found->second);
-      unmatched.erase(found);
-    } else {
-      only_x.push_back(name);
+// The block or cluster of rows, as numbers: equal for equal values in all inputs.
+class UnitCodes {
+ public:
+  explicit UnitCodes(std::vector<Input>& inputs) : whole_(inputs.front().roles.unit.has_value()) {
+    for (Input& input : inputs) {
+      if (!input.roles.unit) continue;
+      const Column& column = input.table.columns[*input.roles.unit];
+      if (column.has_text() && column.texts->overfull()) {
+        fail(ErrorCode::invalid_option,
+             "{}: column {} has more than {} different texts, too many for blocks or clusters", input.table.source,
+             input.table.label_of(*input.roles.unit), column.texts->size());
+      }
+      whole_ = whole_ && all_whole(input);
     }
   }
-  if (only_x.empty() && unmatched.empty()) return matched;
-  std::vector<std::string_view> only_y = names_of_points(y, roles_y);
-  std::erase_if(only_y, [&](std::string_view name) { return !unmatched.contains(name); });
-  fail(ErrorCode::shape_mismatch, "{} and {} have different columns{}{}; make the names agree or drop these columns",
-       x.source, y.source, describe_excess(x, only_x), describe_excess(y, only_y));
+
+  std::int64_t code_of(const Input& input, double cell) {
+    if (whole_) return static_cast<std::int64_t>(cell);
+    const Column& column = input.table.columns[*input.roles.unit];
+    std::string text = is_text(cell) ? std::string((*column.texts)[text_payload(cell)].text) : shortest(cell + 0.0);
+    return codes_.emplace(std::move(text), static_cast<std::int64_t>(codes_.size()) + 1).first->second;
+  }
+
+ private:
+  static bool all_whole(Input& input) {
+    constexpr double kLargest = 9e15;  // beyond it not every whole number is a double
+    for (std::size_t b = 0; b < input.table.cells.num_blocks(); ++b) {
+      const MatrixView<double> block = input.table.cells.block(b);
+      for (std::size_t i = 0; i < block.rows(); ++i) {
+        const double cell = block(i, *input.roles.unit);
+        if (!is_missing(cell) && !(cell == std::floor(cell) && std::abs(cell) <= kLargest)) return false;
+      }
+    }
+    return true;
+  }
+
+  bool whole_;
+  std::unordered_map<std::string, std::int64_t> codes_;
+};
+
+// From cells to samples. Each block of cells is freed once it was seen.
+class Filler {
+ public:
+  Filler(std::vector<Input>& inputs, const RowPlan& rows, const std::vector<ColumnEncoder>& encoders,
+         std::size_t num_samples)
+      : encoders_(encoders),
+        unit_codes_(inputs),
+        next_row_(num_samples, 0),
+        units_(num_samples),
+        samples_(num_samples) {
+    std::size_t width = 0;
+    for (const ColumnEncoder& encoder : encoders) width += encoder.width();
+    for (std::size_t s = 0; s < num_samples; ++s) {
+      samples_[s].points = Matrix<double>(rows.kept(s), width);
+      if (inputs.front().roles.weights) samples_[s].weights.reserve(rows.kept(s));
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) drain(inputs[i], i, rows.sample_of_row[i]);
+  }
+
+  std::vector<Sample>& samples() { return samples_; }
+  [[nodiscard]] std::vector<std::int64_t> all_units() const {
+    std::vector<std::int64_t> all;
+    for (const auto& units : units_) all.insert(all.end(), units.begin(), units.end());
+    return all;
+  }
+
+ private:
+  void drain(Input& input, std::size_t index, const std::vector<RowPlan::SampleNumber>& sample_of_row) {
+    input.table.cells.drain([&](std::size_t first_row, MatrixView<const double> block) {
+      for (std::size_t i = 0; i < block.rows(); ++i) {
+        const RowPlan::SampleNumber sample = sample_of_row[first_row + i];
+        if (sample != RowPlan::kNowhere) add_row(input, index, block.row(i), sample);
+      }
+    });
+  }
+
+  void add_row(const Input& input, std::size_t index, std::span<const double> cells, std::size_t sample) {
+    std::span<double> out = samples_[sample].points.row(next_row_[sample]++);
+    for (std::size_t k = 0; k < encoders_.size(); ++k) {
+      const std::size_t width = encoders_[k].width();
+      encoders_[k].encode(index, cells[input.roles.points[k]], out.first(width));
+      out = out.subspan(width);
+    }
+    if (input.roles.weights) samples_[sample].weights.push_back(cells[*input.roles.weights]);
+    if (input.roles.unit) units_[sample].push_back(unit_codes_.code_of(input, cells[*input.roles.unit]));
+  }
+
+  const std::vector<ColumnEncoder>& encoders_;
+  UnitCodes unit_codes_;
+  std::vector<std::size_t> next_row_;
+  std::vector<std::vector<std::int64_t>> units_;
+  std::vector<Sample> samples_;
+};
+
+void describe_columns(const std::vector<Input>& inputs, Preparation& preparation) {
+  const Input& front = inputs.front();
+  const Roles& roles = front.roles;
+  const auto with_own_part = static_cast<std::size_t>(roles.weights.has_value()) +
+                             static_cast<std::size_t>(roles.unit.has_value()) +
+                             static_cast<std::size_t>(roles.group.has_value());
+  preparation.columns_read = front.table.columns.size() - with_own_part;
+  preparation.columns_used = roles.points.size();
+  for (const std::size_t j : roles.points) {
+    if (front.table.columns[j].num_dates > 0) preparation.dates.push_back(name_of(front.table, j));
+  }
 }
 
-void match_columns(const Table& x, const Roles& roles_x, const Table& y, Roles& roles_y,
-                   std::vector<std::string>& notes) {
-  if (!x.column_names.empty() && !y.column_names.empty()) {
-    std::vector<std::size_t> matched = match_by_name(x, roles_x, y, roles_y);
-    if (matched != roles_y.points) {
-      notes.push_back(fmt::format("{}: columns put in the order of {}, by name", y.source, x.source));
-    }
-    roles_y.points = std::move(matched);
-    return;
+Preparation begin_preparation(const ReadOptions& options, const std::string& group_column) {
+  Preparation preparation;
+  preparation.group_column = group_column;
+  preparation.categorical = options.categorical;
+  preparation.na = options.na;
+  preparation.standardize = options.standardize;
+  preparation.max_rows = options.max_rows;
+  preparation.seed = options.seed.value;
+  return preparation;
+}
+
+void describe_rows(const RowPlan& rows, Preparation& preparation) {
+  preparation.x = rows.counts[0];
+  if (rows.counts.size() > 1) preparation.y = rows.counts[1];
+  preparation.ungrouped = rows.ungrouped;
+  preparation.group_x = rows.group_values[0];
+  preparation.group_y = rows.group_values[1];
+}
+
+struct Prepared {
+  std::vector<Sample> samples;
+  std::vector<std::int64_t> units;
+  std::vector<std::string> notes;
+  Preparation preparation;
+  std::vector<RowCounts> rows = {};
+};
+
+void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options, Prepared& out) {
+  const std::vector<ColumnEncoder> encoders = make_encoders(inputs, options.categorical, out.preparation);
+  const bool grouped = !out.preparation.group_column.empty();
+  Filler filler(inputs, rows, encoders, grouped ? 2 : inputs.size());
+  out.samples = std::move(filler.samples());
+  out.units = filler.all_units();
+  const std::vector<std::string> names = names_of_points(inputs, encoders);
+  for (Sample& sample : out.samples) sample.column_names = names;
+}
+
+// The way of all inputs: which columns, which cells pass, which rows, then numbers.
+Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const std::string& group_column) {
+  Prepared out{{}, {}, {}, begin_preparation(options, group_column)};
+  std::vector<Input> inputs;
+  for (Table& table : tables) {
+    out.notes.insert(out.notes.end(), table.notes.begin(), table.notes.end());
+    inputs.push_back({std::move(table), {}});
   }
-  if (roles_x.points.size() != roles_y.points.size()) {
-    fail(ErrorCode::shape_mismatch, "{} has {} columns of points and {} has {}, expected the same number", x.source,
-         roles_x.points.size(), y.source, roles_y.points.size());
+  assign_roles(inputs, options, group_column, out.notes);
+  RowPlan rows = split_rows(inputs);
+  check_cells(inputs, options);
+  if (options.categorical == Categorical::drop) keep_numbers_only(inputs, out.preparation);
+  describe_columns(inputs, out.preparation);
+  choose_rows(inputs, options, rows);
+  describe_rows(rows, out.preparation);
+  out.rows = rows.counts;
+
+  fill_samples(inputs, rows, options, out);
+  if (options.na == NaPolicy::impute_median) impute_medians(out.samples, inputs.front().table.source);
+  standardize(out.samples, options.standardize, out.notes);
+  // The cells were vouched for, but no one has yet seen whether all weights are 0.
+  for (std::size_t s = 0; s < out.samples.size(); ++s) {
+    if (!options.weights_column.empty()) validate(out.samples[s], inputs[std::min(s, inputs.size() - 1)].table.source);
   }
-  if (x.column_names.empty() != y.column_names.empty()) {
-    notes.push_back(fmt::format("{} has no column names, so its columns are matched with those of {} by position",
-                                x.column_names.empty() ? x.source : y.source,
-                                x.column_names.empty() ? y.source : x.source));
-  }
+  return out;
+}
+
+SamplePair to_pair(Prepared prepared) {
+  return {std::move(prepared.samples[0]), std::move(prepared.samples[1]), std::move(prepared.notes),
+          std::move(prepared.units), std::move(prepared.preparation)};
 }
 
 }  // namespace
 
 Sample read_sample(const std::string& path, const ReadOptions& options) {
-  Table table = read_table(path);
-  const Roles roles = assign_roles(table, options);
-  return to_sample(std::move(table), roles);
+  std::vector<Table> tables;
+  tables.push_back(read_table(path, rules_of(options)));
+  return std::move(prepare(std::move(tables), options, "").samples.front());
 }
 
 SamplePair read_pair(const std::string& path_x, const std::string& path_y, const ReadOptions& options) {
-  SamplePair pair;
-  Table x = read_table(path_x);
-  const Roles roles_x = assign_roles(x, options);
-  Table y = read_table(path_y);
-  Roles roles_y = assign_roles(y, options);
-  for (const Table* table : {&x, &y}) pair.notes.insert(pair.notes.end(), table->notes.begin(), table->notes.end());
-  match_columns(x, roles_x, y, roles_y, pair.notes);
+  std::vector<Table> tables;
+  for (const std::string& path : {path_x, path_y}) tables.push_back(read_table(path, rules_of(options)));
+  return to_pair(prepare(std::move(tables), options, ""));
+}
 
-  pair.x = to_sample(std::move(x), roles_x);
-  pair.y = to_sample(std::move(y), roles_y);
-  if (pair.x.column_names.empty()) pair.x.column_names = pair.y.column_names;
-  if (pair.y.column_names.empty()) pair.y.column_names = pair.x.column_names;
-  return pair;
+SamplePair read_grouped(const std::string& path, const std::string& group_column, const ReadOptions& options) {
+  if (group_column.empty()) fail(ErrorCode::invalid_option, "the name of the group column is empty, expected a column");
+  std::vector<Table> tables;
+  tables.push_back(read_table(path, rules_of(options)));
+  return to_pair(prepare(std::move(tables), options, group_column));
 }
 
 SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions& options) {
-  SampleList list;
+  if (paths.empty()) fail(ErrorCode::invalid_option, "no files to read, expected at least one");
   std::vector<Table> tables;
-  std::vector<Roles> roles;
-  for (const std::string& path : paths) {
-    tables.push_back(read_table(path));
-    list.notes.insert(list.notes.end(), tables.back().notes.begin(), tables.back().notes.end());
-    roles.push_back(assign_roles(tables.back(), options));
-    if (tables.size() > 1) match_columns(tables.front(), roles.front(), tables.back(), roles.back(), list.notes);
-  }
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < tables.size(); ++i) {
-    list.samples.push_back(to_sample(std::move(tables[i]), roles[i]));
-    if (names.empty()) names = list.samples.back().column_names;
-  }
-  for (Sample& sample : list.samples) {
-    if (sample.column_names.empty()) sample.column_names = names;
+  for (const std::string& path : paths) tables.push_back(read_table(path, rules_of(options)));
+  Prepared prepared = prepare(std::move(tables), options, "");
+  SampleList list{std::move(prepared.samples), std::move(prepared.notes)};
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const RowCounts& rows = prepared.rows[i];
+    if (rows.omitted > 0) {
+      list.notes.push_back(
+          fmt::format("{}: {} of {} rows left out for missing values", paths[i], rows.omitted, rows.read));
+    } else if (rows.missing_cells > 0) {
+      list.notes.push_back(fmt::format("{}: {} missing values replaced by medians", paths[i], rows.missing_cells));
+    }
+    if (rows.not_drawn > 0) {
+      list.notes.push_back(fmt::format("{}: {} rows drawn at random", paths[i], list.samples[i].points.rows()));
+    }
   }
   return list;
 }

@@ -21,22 +21,22 @@ namespace {
 // One format: the suffix it is known by, and the way from a path to a table.
 struct Reader {
   std::string_view suffix;
-  Table (*read)(const std::string& path);
+  Table (*read)(const std::string& path, const TextRules& rules);
 };
 
-Table read_csv_file(const std::string& path) {
+Table read_csv_file(const std::string& path, const TextRules& rules) {
   FileSource source(path);
-  return read_csv(source);
+  return read_csv(source, {}, rules);
 }
 
-Table read_tsv_file(const std::string& path) {
+Table read_tsv_file(const std::string& path, const TextRules& rules) {
   FileSource source(path);
-  return read_csv(source, {.delimiter = '\t'});
+  return read_csv(source, {.delimiter = '\t'}, rules);
 }
 
-Table read_npy_file(const std::string& path) {
+Table read_npy_file(const std::string& path, const TextRules& rules) {
   FileSource source(path);
-  return read_npy(source);
+  return read_npy(source, rules);
 }
 
 // In the order in which messages list them.
@@ -57,10 +57,10 @@ constexpr std::array<Reader, 3> kReaders = {{
 
 }  // namespace
 
-Table read_table(const std::string& path) {
+Table read_table(const std::string& path, const TextRules& rules) {
   const auto reader = std::ranges::find_if(kReaders, [&](const Reader& r) { return has_suffix(path, r.suffix); });
   if (reader == kReaders.end()) fail_unknown_format(path);
-  return reader->read(path);
+  return reader->read(path, rules);
 }
 
 std::vector<std::string> known_suffixes() {

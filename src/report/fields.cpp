@@ -8,6 +8,7 @@
 #include "core/blas.hpp"
 #include "core/executor.hpp"
 #include "core/text.hpp"
+#include "io/text.hpp"
 #include "kqd/version.hpp"
 #include "simd/target.hpp"
 
@@ -88,6 +89,35 @@ Rows own_rows(const Made& made) {
   return rows;
 }
 
+Json rows_json(const RowCounts& rows) {
+  return {{"read", rows.read},
+          {"omitted", rows.omitted},
+          {"not_drawn", rows.not_drawn},
+          {"missing_values", rows.missing_cells}};
+}
+
+Json preparation_json(const Preparation& prepared) {
+  Json json;
+  json["columns_read"] = prepared.columns_read;
+  json["columns_used"] = prepared.columns_used;
+  json["rows_x"] = rows_json(prepared.x);
+  json["rows_y"] = rows_json(prepared.y);
+  json["na"] = to_string(prepared.na);
+  json["categorical"] = to_string(prepared.categorical);
+  json["encoded"] = Json::object();
+  for (const EncodedColumn& column : prepared.encoded) json["encoded"][column.name] = column.num_columns;
+  json["dropped_texts"] = prepared.dropped_texts;
+  json["dates"] = prepared.dates;
+  json["standardize"] = to_string(prepared.standardize);
+  json["max_rows"] = prepared.max_rows > 0 ? Json(prepared.max_rows) : Json(nullptr);
+  json["group"] = prepared.group_column.empty() ? Json(nullptr)
+                                                : Json{{"column", prepared.group_column},
+                                                       {"x", prepared.group_x},
+                                                       {"y", prepared.group_y},
+                                                       {"rows_without", prepared.ungrouped}};
+  return json;
+}
+
 }  // namespace
 
 Json power_json(double power) {
@@ -100,6 +130,7 @@ void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const 
   json["n_x"] = run.n_x;
   json["n_y"] = run.n_y;
   json["dim"] = run.dim;
+  json["data"] = preparation_json(run.preparation);
   add_made_fields(json, made, run.elapsed_s, warnings);
 }
 
@@ -137,9 +168,18 @@ std::string dump(const Json& json) {
 }
 
 Rows data_rows(const RunInfo& run) {
+  const Preparation& prepared = run.preparation;
   const auto columns = fmt::format("{} column{}", run.dim, plural(run.dim));
-  return {{"X", fmt::format("{}, {} x {}", run.x_name, run.n_x, columns)},
-          {"Y", fmt::format("{}, {} x {}", run.y_name, run.n_y, columns)}};
+  const auto sample = [&](const std::string& name, const std::string& value, std::size_t rows) {
+    const auto group = prepared.group_column.empty()
+                           ? ""
+                           : fmt::format(" with {} = {}", shortened(prepared.group_column), shortened(value));
+    return fmt::format("{}{}, {} x {}", name, group, rows, columns);
+  };
+  Rows rows = {{"X", sample(run.x_name, prepared.group_x, run.n_x)},
+               {"Y", sample(run.y_name, prepared.group_y, run.n_y)}};
+  for (std::string& sentence : describe(prepared)) rows.push_back({"data", std::move(sentence)});
+  return rows;
 }
 
 Rows setting_rows(const Made& made) {

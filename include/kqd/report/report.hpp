@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 
+#include "kqd/io/preparation.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "kqd/metrics/distance_matrix.hpp"
 #include "kqd/two_sample/pairwise_tests.hpp"
@@ -17,6 +18,7 @@ struct RunInfo {
   std::size_t n_x = 0;  ///< rows of the input
   std::size_t n_y = 0;
   std::size_t dim = 0;
+  Preparation preparation = {};  ///< what was done to the data before
   double elapsed_s = 0.0;
 };
 

@@ -1,0 +1,25 @@
+#pragma once
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/number.hpp"
+
+namespace kqd {
+
+/// How texts are read, the same for every format.
+struct TextRules {
+  std::vector<std::string> missing = {};     ///< texts that mean "missing" besides those that always do
+  std::vector<double> missing_numbers = {};  ///< numbers that mean it, such as -999
+  bool dates = false;                        ///< ISO dates and times are numbers: days since 1970-01-01
+
+  [[nodiscard]] bool is_missing_number(double value) const {
+    return std::ranges::find(missing_numbers, value) != missing_numbers.end();
+  }
+};
+
+/// What a whole cell without blanks around it stands for under these rules.
+[[nodiscard]] Cell parse_cell(std::string_view text, const TextRules& rules);
+
+}  // namespace kqd
