@@ -24,6 +24,8 @@ class BlockedRows {
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t cols() const { return cols_; }
 
+  [[nodiscard]] std::size_t rows_per_block() const { return rows_per_block_; }
+
   /// One more row: the place for its `cols` numbers, 0 as yet.
   [[nodiscard]] double* append_row() {
     if (rows_ == blocks_.size() * rows_per_block_) add_block();

@@ -1,49 +1,81 @@
 #include "io/readers.hpp"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <string_view>
 #include <vector>
 
 #include "core/fail.hpp"
 #include "io/byte_source.hpp"
 #include "io/csv.hpp"
+#include "io/gzip_source.hpp"
+#include "io/idx.hpp"
 #include "io/npy.hpp"
+#include "io/npz.hpp"
 #include "io/text.hpp"
 #include "kqd/io/read.hpp"
 
 namespace kqd {
 namespace {
 
-// One format: the suffix it is known by, and the way from a path to a table.
-struct Reader {
-  std::string_view suffix;
-  Table (*read)(const std::string& path);
-};
+constexpr std::string_view kCompressed = ".gz";
 
-Table read_csv_file(const std::string& path) {
-  FileSource source(path);
+Table read_sniffed_csv(ByteSource& source) {
   return read_csv(source);
 }
 
-Table read_tsv_file(const std::string& path) {
-  FileSource source(path);
+Table read_tsv(ByteSource& source) {
   return read_csv(source, {.delimiter = '\t'});
 }
 
-Table read_npy_file(const std::string& path) {
-  FileSource source(path);
-  return read_npy(source);
+bool is_npy(std::string_view path) {
+  return has_suffix(path, ".npy");
 }
 
+bool is_csv(std::string_view path) {
+  return has_suffix(path, ".csv");
+}
+
+bool is_tsv(std::string_view path) {
+  return has_suffix(path, ".tsv");
+}
+
+// A format that is read in one pass, so that it may be compressed and come through a pipe.
+struct StreamFormat {
+  std::string_view suffix;
+  bool (*is_named_so)(std::string_view path);
+  Table (*read)(ByteSource& source);
+};
+
 // In the order in which messages list them.
-constexpr std::array<Reader, 3> kReaders = {{
-    {".csv", read_csv_file},
-    {".tsv", read_tsv_file},
-    {".npy", read_npy_file},
+constexpr std::array<StreamFormat, 4> kStreamFormats = {{
+    {".csv", is_csv, read_sniffed_csv},
+    {".tsv", is_tsv, read_tsv},
+    {".npy", is_npy, read_npy},
+    {".idx", is_named_like_idx, read_idx},
+}};
+
+// What other kinds of files start with, for those whose names say something else.
+struct Magic {
+  std::string_view bytes;
+  std::string_view what;
+  std::string_view advice;
+};
+
+constexpr std::array<Magic, 8> kMagics = {{
+    {kGzipMagic, "compressed by gzip", "give its name the suffix .gz"},
+    {kNpyMagic, "an NPY file", "give its name the suffix .npy"},
+    {"PK\x03\x04", "a zip archive", "name it .npz if it holds arrays; save a spreadsheet as CSV"},
+    {"PAR1", "a Parquet file", "give its name the suffix .parquet"},
+    {"\x89HDF", "an HDF5 file", "save its table as CSV, NPY or Parquet"},
+    {"\xd0\xcf\x11\xe0", "a spreadsheet of an office program", "save it as CSV"},
+    {"SQLite f", "an SQLite database", "save its table as CSV, NPY or Parquet"},
+    {"%PDF", "a PDF document", "save its table as CSV"},
 }};
 
 [[noreturn]] void fail_unknown_format(const std::string& path) {
@@ -55,18 +87,73 @@ constexpr std::array<Reader, 3> kReaders = {{
        fmt::join(known_suffixes(), ", "));
 }
 
+void refuse_other_format(const PeekedSource& source, std::string_view own_magic) {
+  for (const Magic& magic : kMagics) {
+    if (magic.bytes == own_magic || !source.beginning().starts_with(magic.bytes)) continue;
+    fail(ErrorCode::unreadable_input, "{}: is {} in spite of its name; {}", source.name(), magic.what, magic.advice);
+  }
+}
+
+std::unique_ptr<PeekedSource> peeked(std::unique_ptr<ByteSource> source) {
+  return std::make_unique<PeekedSource>(std::move(source));
+}
+
+std::unique_ptr<PeekedSource> inflated(std::unique_ptr<ByteSource> source) {
+  return peeked(std::make_unique<GzipSource>(std::move(source)));
+}
+
+Table read_stream(const StreamFormat& format, std::unique_ptr<PeekedSource> source) {
+  refuse_other_format(*source, format.read == read_npy ? kNpyMagic : "");
+  return format.read(*source);
+}
+
+const StreamFormat* find_stream_format(std::string_view path) {
+  const auto format = std::ranges::find_if(kStreamFormats, [&](const StreamFormat& f) { return f.is_named_so(path); });
+  return format == kStreamFormats.end() ? nullptr : &*format;
+}
+
+// Bytes without a name that tells their format: what they start with tells it, and all that starts otherwise is CSV.
+Table read_unnamed(std::unique_ptr<ByteSource> bytes) {
+  std::unique_ptr<PeekedSource> source = peeked(std::move(bytes));
+  if (source->beginning().starts_with(kGzipMagic)) source = inflated(std::move(source));
+  if (source->beginning().starts_with(kNpyMagic)) return read_npy(*source);
+  if (starts_like_idx(source->beginning())) return read_idx(*source);
+  for (const Magic& magic : kMagics) {
+    if (!source->beginning().starts_with(magic.bytes)) continue;
+    fail(ErrorCode::unreadable_input, "{}: is {}, expected CSV, NPY or idx; write it to a file and name that",
+         source->name(), magic.what);
+  }
+  return read_csv(*source);
+}
+
 }  // namespace
 
+bool is_standard_input(std::string_view path) {
+  return path == "-" || path == "/dev/stdin";
+}
+
 Table read_table(const std::string& path) {
-  const auto reader = std::ranges::find_if(kReaders, [&](const Reader& r) { return has_suffix(path, r.suffix); });
-  if (reader == kReaders.end()) fail_unknown_format(path);
-  return reader->read(path);
+  if (is_standard_input(path)) {
+    return read_unnamed(std::make_unique<FileSource>("standard input", STDIN_FILENO));
+  }
+  // What a shell's <(...) stands for.
+  if (path.starts_with("/dev/fd/")) return read_unnamed(std::make_unique<FileSource>(path));
+  if (const auto name = parse_npz_name(path)) return read_npz(*name);
+  const bool compressed = has_suffix(path, kCompressed);
+  const auto plain = std::string_view(path).substr(0, path.size() - (compressed ? kCompressed.size() : 0));
+  const StreamFormat* format = find_stream_format(plain);
+  if (format == nullptr) fail_unknown_format(path);
+  auto file = std::make_unique<FileSource>(path);
+  return read_stream(*format, compressed ? inflated(std::move(file)) : peeked(std::move(file)));
 }
 
 std::vector<std::string> known_suffixes() {
   std::vector<std::string> suffixes;
-  suffixes.reserve(std::size(kReaders));
-  for (const Reader& reader : kReaders) suffixes.emplace_back(reader.suffix);
+  for (const StreamFormat& format : kStreamFormats) {
+    suffixes.emplace_back(format.suffix);
+    suffixes.push_back(suffixes.back() + std::string(kCompressed));
+  }
+  suffixes.emplace_back(".npz");
   return suffixes;
 }
 

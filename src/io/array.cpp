@@ -1,0 +1,271 @@
+#include "io/array.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "core/fail.hpp"
+#include "io/text.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{1} << 20U;
+
+struct Half {
+  std::uint16_t bits;
+};
+struct Boolean {
+  std::uint8_t byte;
+};
+
+template <class T>
+requires std::is_arithmetic_v<T>
+double to_double(T value) {
+  return static_cast<double>(value);
+}
+
+double to_double(Boolean value) {
+  return value.byte != 0 ? 1.0 : 0.0;
+}
+
+// IEEE 754 binary16: 1 bit sign, 5 bits exponent, 10 bits fraction.
+double to_double(Half value) {
+  const int exponent = (value.bits >> 10U) & 0x1f;
+  const int fraction = value.bits & 0x3ff;
+  const double sign = (value.bits >> 15U) != 0 ? -1.0 : 1.0;
+  if (exponent == 0) return sign * std::ldexp(fraction, -24);
+  if (exponent < 31) return sign * std::ldexp(1024 + fraction, exponent - 25);
+  return fraction == 0 ? sign * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+}
+
+template <class T, bool kReversed>
+void convert(const char* bytes, std::span<double> values) {
+  for (double& value : values) {
+    std::array<char, sizeof(T)> item{};
+    std::memcpy(item.data(), bytes, sizeof(T));
+    if constexpr (kReversed) std::ranges::reverse(item);
+    value = to_double(std::bit_cast<T>(item));
+    bytes += sizeof(T);
+  }
+}
+
+struct KnownType {
+  std::string_view code;  // kind and size, as NumPy writes them
+  ItemType native;
+  ItemType reversed;
+};
+
+template <class T>
+constexpr KnownType known_type(std::string_view code) {
+  return {code, {sizeof(T), convert<T, false>}, {sizeof(T), convert<T, true>}};
+}
+
+constexpr std::array kKnownTypes = {
+    known_type<Boolean>("b1"),       known_type<std::int8_t>("i1"),   known_type<std::int16_t>("i2"),
+    known_type<std::int32_t>("i4"),  known_type<std::int64_t>("i8"),  known_type<std::uint8_t>("u1"),
+    known_type<std::uint16_t>("u2"), known_type<std::uint32_t>("u4"), known_type<std::uint64_t>("u8"),
+    known_type<Half>("f2"),          known_type<float>("f4"),         known_type<double>("f8"),
+};
+
+// What the shape means as rows and columns.
+class Layout {
+ public:
+  Layout(const ArrayHeader& header, const std::string& name)
+      : fortran_order_(header.fortran_order), shape_(header.shape), rows_(1), cols_(1) {
+    if (shape_.empty()) {
+      fail(ErrorCode::unreadable_input, "{}: holds a single number of shape (), expected rows", name);
+    }
+    if (std::ranges::find(shape_, 0U) != shape_.end()) {
+      fail(ErrorCode::empty_sample, "{}: has shape {}, expected at least one row and one column", name,
+           to_string(shape_));
+    }
+    std::uint64_t count = 1;
+    for (const std::uint64_t size : shape_) {
+      if (__builtin_mul_overflow(count, size, &count)) fail_too_many(name);
+    }
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(double)) fail_too_many(name);
+    rows_ = shape_.front();
+    cols_ = count / rows_;
+  }
+
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+  [[nodiscard]] std::size_t cols() const { return cols_; }
+  [[nodiscard]] bool by_columns() const { return fortran_order_ && cols_ > 1; }
+
+  // The column of the table for the k-th column of a file in Fortran order. There the second dimension runs fastest;
+  // in the table, as in reshape(n, -1), the last one does.
+  [[nodiscard]] std::size_t column_in_table(std::size_t k) const {
+    std::size_t column = 0;
+    std::size_t weight = cols_;
+    for (std::size_t d = 1; d < shape_.size(); ++d) {
+      weight /= shape_[d];
+      column += k % shape_[d] * weight;
+      k /= shape_[d];
+    }
+    return column;
+  }
+
+  [[noreturn]] void fail_too_many(const std::string& name) const {
+    fail(ErrorCode::unreadable_input, "{}: has shape {}, more values than memory can address", name, to_string(shape_));
+  }
+
+ private:
+  bool fortran_order_;
+  std::vector<std::uint64_t> shape_;
+  std::size_t rows_;
+  std::size_t cols_;
+};
+
+[[noreturn]] void fail_size(const ArrayHeader& header, const std::string& name, std::string_view has,
+                            std::uint64_t needed) {
+  fail(ErrorCode::unreadable_input, "{}: has {} bytes of data, expected {} for shape {} of type {}", name, has, needed,
+       to_string(header.shape), in_quotes(header.type_name));
+}
+
+// The values of the file one after another, as doubles.
+class ValueStream {
+ public:
+  ValueStream(ByteSource& source, const ArrayHeader& header, std::uint64_t num_bytes)
+      : source_(source),
+        header_(header),
+        num_bytes_(num_bytes),
+        buffer_(kBufferBytes / header.items.bytes * header.items.bytes) {}
+
+  // Fills `values`; returns the first that is not finite, or the end.
+  std::span<double>::iterator read(std::span<double> values) {
+    const std::size_t item_bytes = header_.items.bytes;
+    const std::size_t capacity = buffer_.size() / item_bytes;
+    for (std::size_t done = 0; done < values.size();) {
+      const std::size_t count = std::min(capacity, values.size() - done);
+      const std::span<char> bytes = std::span(buffer_).first(count * item_bytes);
+      const std::size_t got = source_.read(bytes);
+      place_ += got;
+      if (got < bytes.size()) fail_short();
+      header_.items.convert(bytes.data(), values.subspan(done, count));
+      done += count;
+    }
+    return std::ranges::find_if_not(values, [](double v) { return std::isfinite(v); });
+  }
+
+  // Once all values were read: nothing may follow.
+  void check_end() {
+    char more = 0;
+    if (source_.read({&more, 1}) > 0) {
+      fail_size(header_, source_.name(), fmt::format("more than {}", num_bytes_), num_bytes_);
+    }
+  }
+
+ private:
+  [[noreturn]] void fail_short() const {
+    if (source_.size()) fail(ErrorCode::unreadable_input, "{}: became shorter while it was read", source_.name());
+    fail_size(header_, source_.name(), fmt::to_string(place_), num_bytes_);
+  }
+
+  ByteSource& source_;
+  const ArrayHeader& header_;
+  std::uint64_t num_bytes_;
+  std::uint64_t place_ = 0;
+  std::vector<char> buffer_;
+};
+
+[[noreturn]] void fail_not_finite(const std::string& name, std::size_t row, std::size_t column, double value) {
+  fail(ErrorCode::non_finite_value, "{}: row {}, column {} is {}, expected a finite number", name, row + 1, column + 1,
+       value);
+}
+
+// Block by block, as the bytes come.
+void read_by_rows(ValueStream& stream, const Layout& layout, Table& table) {
+  const std::size_t cols = layout.cols();
+  for (std::size_t first_row = 0; first_row < layout.rows(); first_row = table.cells.rows()) {
+    table.cells.append_rows(std::min(table.cells.rows_per_block(), layout.rows() - first_row));
+    const MatrixView<double> block = table.cells.block(table.cells.num_blocks() - 1);
+    const std::span values(block.data(), block.rows() * cols);
+    const auto bad = stream.read(values);
+    const auto place = static_cast<std::size_t>(bad - values.begin());
+    if (bad != values.end()) fail_not_finite(table.source, first_row + place / cols, place % cols, *bad);
+  }
+}
+
+void read_by_columns(ValueStream& stream, const Layout& layout, Table& table) {
+  table.cells.append_rows(layout.rows());
+  std::vector<double> piece;
+  for (std::size_t k = 0; k < layout.cols(); ++k) {
+    const std::size_t column = layout.column_in_table(k);
+    std::size_t first_row = 0;
+    for (std::size_t b = 0; b < table.cells.num_blocks(); ++b) {
+      const MatrixView<double> block = table.cells.block(b);
+      piece.resize(block.rows());
+      const auto bad = stream.read(piece);
+      const auto place = static_cast<std::size_t>(bad - std::span(piece).begin());
+      if (place < piece.size()) fail_not_finite(table.source, first_row + place, column, *bad);
+      for (std::size_t i = 0; i < block.rows(); ++i) block(i, column) = piece[i];
+      first_row += block.rows();
+    }
+  }
+}
+
+Table read_values(ByteSource& source, const ArrayHeader& header, const Layout& layout, std::uint64_t num_bytes) {
+  Table table{source.name(), {}, BlockedRows(layout.cols()), {}};
+  ValueStream stream(source, header, num_bytes);
+  if (layout.by_columns()) {
+    read_by_columns(stream, layout, table);
+  } else {
+    read_by_rows(stream, layout, table);
+  }
+  stream.check_end();
+  return table;
+}
+
+}  // namespace
+
+std::optional<ItemType> find_item_type(std::string_view code, std::endian order) {
+  const auto type = std::ranges::find(kKnownTypes, code, &KnownType::code);
+  if (type == kKnownTypes.end()) return std::nullopt;
+  return order == std::endian::native ? type->native : type->reversed;
+}
+
+std::string HeaderBytes::read(std::size_t count, std::string_view what) {
+  std::string bytes(count, '\0');
+  const std::size_t got = source_.read(bytes);
+  if (place_ + got == 0 && count > 0) {
+    fail(ErrorCode::empty_sample, "{}: the file is empty, expected an {}", source_.name(), format_);
+  }
+  if (got < count) {
+    fail(ErrorCode::unreadable_input, "{}: ends within {}, expected a whole {}", source_.name(), what, format_);
+  }
+  place_ += count;
+  return bytes;
+}
+
+std::optional<std::uint64_t> HeaderBytes::bytes_left() const {
+  const auto size = source_.size();
+  return size ? std::optional(*size - place_) : std::nullopt;
+}
+
+std::string to_string(const std::vector<std::uint64_t>& shape) {
+  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+}
+
+Table read_array(ByteSource& source, const ArrayHeader& header, std::optional<std::uint64_t> bytes_left) {
+  const Layout layout(header, source.name());
+  std::uint64_t needed = 0;
+  if (__builtin_mul_overflow(layout.rows() * layout.cols(), header.items.bytes, &needed)) {
+    layout.fail_too_many(source.name());
+  }
+  if (bytes_left && *bytes_left != needed) fail_size(header, source.name(), fmt::to_string(*bytes_left), needed);
+  if (bytes_left || !layout.by_columns()) return read_values(source, header, layout, needed);
+  // Columns are scattered over all rows, so a claim would take its memory at once: see first whether the bytes come.
+  const std::string bytes = read_all(source, needed == UINT64_MAX ? needed : needed + 1);
+  if (bytes.size() < needed) fail_size(header, source.name(), fmt::to_string(bytes.size()), needed);
+  if (bytes.size() > needed) fail_size(header, source.name(), fmt::format("more than {}", needed), needed);
+  MemorySource memory(source.name(), bytes);
+  return read_values(memory, header, layout, needed);
+}
+
+}  // namespace kqd
