@@ -137,8 +137,7 @@ class ValueStream {
         num_bytes_(num_bytes),
         buffer_(kBufferBytes / header.items.bytes * header.items.bytes) {}
 
-  // Fills `values`; returns the first that is not finite, or the end.
-  std::span<double>::iterator read(std::span<double> values) {
+  void read(std::span<double> values) {
     const std::size_t item_bytes = header_.items.bytes;
     const std::size_t capacity = buffer_.size() / item_bytes;
     for (std::size_t done = 0; done < values.size();) {
@@ -150,7 +149,6 @@ class ValueStream {
       header_.items.convert(bytes.data(), values.subspan(done, count));
       done += count;
     }
-    return std::ranges::find_if_not(values, [](double v) { return std::isfinite(v); });
   }
 
   // Once all values were read: nothing may follow.
@@ -174,21 +172,15 @@ class ValueStream {
   std::vector<char> buffer_;
 };
 
-[[noreturn]] void fail_not_finite(const std::string& name, std::size_t row, std::size_t column, double value) {
-  fail(ErrorCode::non_finite_value, "{}: row {}, column {} is {}, expected a finite number", name, row + 1, column + 1,
-       value);
-}
-
 // Block by block, as the bytes come.
 void read_by_rows(ValueStream& stream, const Layout& layout, Table& table) {
-  const std::size_t cols = layout.cols();
-  for (std::size_t first_row = 0; first_row < layout.rows(); first_row = table.cells.rows()) {
-    table.cells.append_rows(std::min(table.cells.rows_per_block(), layout.rows() - first_row));
-    const MatrixView<double> block = table.cells.block(table.cells.num_blocks() - 1);
-    const std::span values(block.data(), block.rows() * cols);
-    const auto bad = stream.read(values);
-    const auto place = static_cast<std::size_t>(bad - values.begin());
-    if (bad != values.end()) fail_not_finite(table.source, first_row + place / cols, place % cols, *bad);
+  for (std::size_t row = 0; row < layout.rows();) {
+    const MatrixView<double> block = table.cells.append_within_block(layout.rows() - row);
+    stream.read({block.data(), block.rows() * block.cols()});
+    for (std::size_t i = 0; i < block.rows(); ++i) {
+      ++row;
+      for (std::size_t j = 0; j < block.cols(); ++j) block(i, j) = table.from_number(j, block(i, j), row);
+    }
   }
 }
 
@@ -197,21 +189,18 @@ void read_by_columns(ValueStream& stream, const Layout& layout, Table& table) {
   std::vector<double> piece;
   for (std::size_t k = 0; k < layout.cols(); ++k) {
     const std::size_t column = layout.column_in_table(k);
-    std::size_t first_row = 0;
+    std::size_t row = 0;
     for (std::size_t b = 0; b < table.cells.num_blocks(); ++b) {
       const MatrixView<double> block = table.cells.block(b);
       piece.resize(block.rows());
-      const auto bad = stream.read(piece);
-      const auto place = static_cast<std::size_t>(bad - std::span(piece).begin());
-      if (place < piece.size()) fail_not_finite(table.source, first_row + place, column, *bad);
-      for (std::size_t i = 0; i < block.rows(); ++i) block(i, column) = piece[i];
-      first_row += block.rows();
+      stream.read(piece);
+      for (std::size_t i = 0; i < block.rows(); ++i) block(i, column) = table.from_number(column, piece[i], ++row);
     }
   }
 }
 
 Table read_values(ByteSource& source, const ArrayHeader& header, const Layout& layout, std::uint64_t num_bytes) {
-  Table table{source.name(), {}, BlockedRows(layout.cols()), {}};
+  Table table(source.name(), layout.cols(), {});
   ValueStream stream(source, header, num_bytes);
   if (layout.by_columns()) {
     read_by_columns(stream, layout, table);

@@ -27,14 +27,17 @@ void BlockedRows::add_block() {
   next_row_ = blocks_.back().get();
 }
 
+MatrixView<double> BlockedRows::append_within_block(std::size_t count) {
+  if (rows_ == blocks_.size() * rows_per_block_) add_block();
+  const std::size_t added = std::min(count, blocks_.size() * rows_per_block_ - rows_);
+  const MatrixView<double> rows(next_row_, added, cols_);
+  next_row_ += added * cols_;
+  rows_ += added;
+  return rows;
+}
+
 void BlockedRows::append_rows(std::size_t count) {
-  while (count > 0) {
-    if (rows_ == blocks_.size() * rows_per_block_) add_block();
-    const std::size_t added = std::min(count, blocks_.size() * rows_per_block_ - rows_);
-    next_row_ += added * cols_;
-    rows_ += added;
-    count -= added;
-  }
+  while (count > 0) count -= append_within_block(count).rows();
 }
 
 MatrixView<double> BlockedRows::block(std::size_t index) {

@@ -24,8 +24,6 @@ class BlockedRows {
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t cols() const { return cols_; }
 
-  [[nodiscard]] std::size_t rows_per_block() const { return rows_per_block_; }
-
   /// One more row: the place for its `cols` numbers, 0 as yet.
   [[nodiscard]] double* append_row() {
     if (rows_ == blocks_.size() * rows_per_block_) add_block();
@@ -37,6 +35,9 @@ class BlockedRows {
 
   /// `count` more rows of zeros. Pages that are not written take no memory.
   void append_rows(std::size_t count);
+
+  /// As many more rows of zeros as fit into the last block, up to `count` >= 1 and at least one: these rows.
+  [[nodiscard]] MatrixView<double> append_within_block(std::size_t count);
 
   [[nodiscard]] std::size_t num_blocks() const { return blocks_.size(); }
   [[nodiscard]] MatrixView<double> block(std::size_t index);

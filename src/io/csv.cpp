@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/fail.hpp"
-#include "io/number.hpp"
 #include "io/text.hpp"
 
 namespace kqd {
@@ -27,39 +26,27 @@ FirstRow read_first_row(CsvScanner& scanner) {
   return row;
 }
 
-// One finite number, or an Error that says where and what the cell is.
-double number_or_fail(std::string_view text, const Table& table, std::size_t line, std::size_t column) {
-  const Cell cell = parse_cell(text);
-  if (cell.kind == CellKind::number) return cell.value;
-  const std::string name =
-      table.column_names.empty() ? "" : fmt::format(" ({})", shortened(table.column_names[column - 1]));
-  const bool too_large = cell.kind == CellKind::out_of_range;
-  fail(cell.kind == CellKind::text ? ErrorCode::unreadable_input : ErrorCode::non_finite_value,
-       "{}:{}: column {}{} is {}, expected a number{}", table.source, line, column, name, in_quotes(text),
-       too_large ? " that fits into a double (below 1.8e308)" : "");
-}
-
-void check_name(const std::string& name, const Table& table, std::size_t line, std::size_t column) {
+void check_name(const std::string& name, const std::string& source, std::size_t line, std::size_t column) {
   if (name.empty()) {
     fail(ErrorCode::unreadable_input,
-         "{}:{}: column {} has no name, expected one (if it is a row index, write the file without it)", table.source,
-         line, column);
+         "{}:{}: column {} has no name, expected one (if it is a row index, write the file without it)", source, line,
+         column);
   }
   if (!is_utf8(name)) {
-    fail(ErrorCode::unreadable_input, "{}:{}: column {} is named {}, expected a name in UTF-8", table.source, line,
-         column, in_quotes(name));
+    fail(ErrorCode::unreadable_input, "{}:{}: column {} is named {}, expected a name in UTF-8", source, line, column,
+         in_quotes(name));
   }
 }
 
-void check_names(const Table& table, std::size_t line) {
+void check_names(const FirstRow& header, const std::string& source) {
   std::unordered_map<std::string_view, std::size_t> column_of;
-  for (std::size_t j = 0; j < table.column_names.size(); ++j) {
-    const std::string& name = table.column_names[j];
-    check_name(name, table, line, j + 1);
+  for (std::size_t j = 0; j < header.cells.size(); ++j) {
+    const std::string& name = header.cells[j];
+    check_name(name, source, header.line, j + 1);
     const auto [found, is_new] = column_of.emplace(name, j);
     if (!is_new) {
-      fail(ErrorCode::unreadable_input, "{}:{}: columns {} and {} are both named {}, expected different names",
-           table.source, line, found->second + 1, j + 1, in_quotes(name));
+      fail(ErrorCode::unreadable_input, "{}:{}: columns {} and {} are both named {}, expected different names", source,
+           header.line, found->second + 1, j + 1, in_quotes(name));
     }
   }
 }
@@ -74,27 +61,37 @@ bool counts_up(const std::vector<Cell>& cells) {
   return true;
 }
 
-// A cell of text makes a header. A missing value does not: it stands in data more often than on top of them.
-void begin_table(Table& table, FirstRow first) {
-  std::vector<Cell> cells;
-  for (const std::string& text : first.cells) cells.push_back(parse_cell(text));
-  const auto num_of = [&](CellKind kind) { return std::ranges::count(cells, kind, &Cell::kind); };
-  table.cells = BlockedRows(cells.size());
-  if (num_of(CellKind::text) > 0) {
-    table.column_names = std::move(first.cells);
-    check_names(table, first.line);
-    if (const auto numbers = num_of(CellKind::number); numbers > 0) {
-      table.notes.push_back(fmt::format("{}:{}: taken as a header, with numbers in {} of its {} cells", table.source,
-                                        first.line, numbers, cells.size()));
-    }
-    return;
+Table with_header(const std::string& source, FirstRow header, std::ptrdiff_t num_numbers, const TextRules& rules) {
+  check_names(header, source);
+  Table table(source, std::move(header.cells), rules);
+  if (num_numbers > 0) {
+    table.notes.push_back(fmt::format("{}:{}: taken as a header, with numbers in {} of its {} cells", source,
+                                      header.line, num_numbers, table.columns.size()));
   }
+  return table;
+}
+
+Table with_first_row(const std::string& source, const FirstRow& first, const std::vector<Cell>& cells,
+                     const TextRules& rules) {
+  Table table(source, first.cells.size(), rules);
   double* row = table.cells.append_row();
-  for (std::size_t j = 0; j < cells.size(); ++j) row[j] = number_or_fail(first.cells[j], table, first.line, j + 1);
+  for (std::size_t j = 0; j < first.cells.size(); ++j) row[j] = table.from_text(j, first.cells[j], first.line);
   if (counts_up(cells)) {
     table.notes.push_back(fmt::format("{}:{}: taken as data, although it counts {}, {}, {}, ... as a header might",
-                                      table.source, first.line, first.cells[0], first.cells[1], first.cells[2]));
+                                      source, first.line, first.cells[0], first.cells[1], first.cells[2]));
   }
+  return table;
+}
+
+// A cell of text makes a header. A missing value does not: it stands in data more often than on top of them.
+Table begin_table(const std::string& source, FirstRow first, const TextRules& rules) {
+  std::vector<Cell> cells;
+  for (const std::string& text : first.cells) cells.push_back(parse_cell(text, rules));
+  const auto num_of = [&](CellKind kind) { return std::ranges::count(cells, kind, &Cell::kind); };
+  Table table = num_of(CellKind::text) > 0 ? with_header(source, std::move(first), num_of(CellKind::number), rules)
+                                           : with_first_row(source, first, cells, rules);
+  table.has_lines = true;
+  return table;
 }
 
 [[noreturn]] void fail_ragged(CsvScanner& scanner, const Table& table, std::size_t first_line) {
@@ -107,25 +104,21 @@ void read_data_row(CsvScanner& scanner, Table& table, std::size_t first_line) {
   double* row = table.cells.append_row();
   const std::size_t cols = table.cells.cols();
   for (std::size_t j = 0; j < cols; ++j) {
-    if (!scanner.read_number(row[j])) {
-      row[j] = number_or_fail(scanner.read_text(), table, scanner.line(), j + 1);
-    }
+    if (!scanner.read_number(row[j])) row[j] = table.from_text(j, scanner.read_text(), scanner.line());
     if (scanner.at_row_end() != (j + 1 == cols)) fail_ragged(scanner, table, first_line);
   }
 }
 
 }  // namespace
 
-Table read_csv(ByteSource& source, const CsvOptions& options) {
-  Table table;
-  table.source = source.name();
+Table read_csv(ByteSource& source, const CsvOptions& options, const TextRules& rules) {
   CsvScanner scanner(source, options);
   if (!scanner.next_row()) {
     fail(ErrorCode::empty_sample,
-         "{}: the file is empty or has only blank lines and comments, expected rows of numbers", table.source);
+         "{}: the file is empty or has only blank lines and comments, expected rows of numbers", source.name());
   }
   const std::size_t first_line = scanner.line();
-  begin_table(table, read_first_row(scanner));
+  Table table = begin_table(source.name(), read_first_row(scanner), rules);
   while (scanner.next_row()) read_data_row(scanner, table, first_line);
   if (table.cells.rows() == 0) {
     fail(ErrorCode::empty_sample, "{}: the file has a header and nothing below it, expected rows of numbers",

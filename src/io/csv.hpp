@@ -5,8 +5,8 @@
 
 namespace kqd {
 
-/// The numbers of a CSV text, with the names of its header if it has one.
-/// Throws Error{unreadable_input, empty_sample, non_finite_value} with line, column and value.
-[[nodiscard]] Table read_csv(ByteSource& source, const CsvOptions& options = {});
+/// The cells of a CSV text, with the names of its header if it has one.
+/// Throws Error{unreadable_input, empty_sample} with line, column and value.
+[[nodiscard]] Table read_csv(ByteSource& source, const CsvOptions& options = {}, const TextRules& rules = {});
 
 }  // namespace kqd

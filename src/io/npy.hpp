@@ -11,7 +11,7 @@ inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
 
 /// The numbers of an NPY file as a table without names: the first dimension counts rows, the others are laid flat.
 /// Takes no more memory than the shape needs, and only after the shape was checked against the bytes that are there.
-/// Throws Error{unreadable_input, empty_sample, non_finite_value}.
+/// Throws Error{unreadable_input, empty_sample}.
 [[nodiscard]] Table read_npy(ByteSource& source);
 
 }  // namespace kqd

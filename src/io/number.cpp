@@ -5,27 +5,38 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <system_error>
 
 namespace kqd {
 namespace {
 
-constexpr std::array<std::string_view, 14> kMissing = {"",    "na",      "n/a", "#n/a",     "nan", "null", "none",
-                                                       "nil", "missing", "inf", "infinity", "-",   "?",    "."};
+// In small letters. Those with # are what spreadsheets write for a formula that failed, the last two NaNs of Windows.
+constexpr std::array kMissing = std::to_array<std::string_view>(
+    {"",  "na",   "n/a", "<na>",   "nan",   "nat",     "null",  "none",   "nil",     "missing", "-",      "?",
+     ".", "#n/a", "#na", "#null!", "#num!", "#value!", "#ref!", "#name?", "#div/0!", "1.#ind",  "1.#qnan"});
 
 // std::from_chars knows no leading plus; what follows it must not be a second sign.
 const char* skip_plus(const char* first, const char* last) {
   return last - first >= 2 && *first == '+' && first[1] != '-' ? first + 1 : first;
 }
 
-bool is_missing(std::string_view text) {
+// The text in small letters, without a sign before it; nothing when it is longer than any word that is looked for.
+std::optional<std::string> word_of(std::string_view text) {
+  constexpr std::size_t kLongestWord = 9;
+  if (text.size() > kLongestWord) return std::nullopt;
   if (text.size() > 1 && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
   std::string lower(text);
   for (char& c : lower) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
-  return std::ranges::find(kMissing, lower) != kMissing.end();
+  return lower;
+}
+
+double infinity_with_sign_of(std::string_view text) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  return text.front() == '-' ? -infinity : infinity;
 }
 
 // Of a decimal number that is no double: whether it is too small rather than too large, told by the decimal place of
@@ -55,10 +66,12 @@ Cell parse_cell(std::string_view text) {
   const char* last = text.data() + text.size();
   double value = 0.0;
   if (!text.empty() && parse_finite(text.data(), last, value) == last) return {CellKind::number, value};
-  if (is_missing(text)) return {CellKind::missing};
+  const auto word = word_of(text);
+  if (word && std::ranges::find(kMissing, *word) != kMissing.end()) return {CellKind::missing};
+  if (word == "inf" || word == "infinity") return {CellKind::infinite, infinity_with_sign_of(text)};
   const auto [end, error] = std::from_chars(skip_plus(text.data(), last), last, value);
   if (error != std::errc::result_out_of_range || end != last) return {CellKind::text};
-  if (!is_below_range(text)) return {CellKind::out_of_range};
+  if (!is_below_range(text)) return {CellKind::out_of_range, infinity_with_sign_of(text)};
   return {CellKind::number, text.front() == '-' ? -0.0 : 0.0};
 }
 

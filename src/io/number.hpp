@@ -6,14 +6,16 @@ namespace kqd {
 /// What the text of a cell stands for.
 enum class CellKind {
   number,        ///< a finite number
-  missing,       ///< nothing, or a spelling of "missing" or of a value that is not finite: NA, nan, null, inf, ...
+  missing,       ///< nothing, or a spelling of "missing": NA, nan, null, -, #DIV/0!, ...
+  infinite,      ///< a spelling of infinity
   out_of_range,  ///< a number larger than any double
+  date,          ///< a date, where dates are asked for; its value is a number of days
   text,          ///< anything else
 };
 
 struct Cell {
   CellKind kind = CellKind::text;
-  double value = 0.0;  ///< of a number; 0 otherwise
+  double value = 0.0;  ///< of a number or date; an infinity of its sign for what is beyond; 0 otherwise
 };
 
 /// The finite number at the front of [first, last), a leading + allowed: returns where it ends, or nullptr if there is

@@ -37,13 +37,19 @@ std::string list_of(const std::vector<std::string_view>& names) {
   return fmt::format("{}{}", fmt::join(shown, ", "), rest > 0 ? fmt::format(" and {} more", rest) : "");
 }
 
+std::vector<std::string_view> names_of(const Table& table) {
+  std::vector<std::string_view> names;
+  for (const Column& column : table.columns) names.push_back(column.name);
+  return names;
+}
+
 std::size_t find_weights_by_name(const Table& table, const std::string& name) {
-  const auto found = std::ranges::find(table.column_names, name);
-  if (found == table.column_names.end()) {
+  const auto found = std::ranges::find(table.columns, name, &Column::name);
+  if (found == table.columns.end()) {
     fail(ErrorCode::invalid_option, "{}: no column {} to take weights from, the columns are {}", table.source,
-         in_quotes(name), list_of({table.column_names.begin(), table.column_names.end()}));
+         in_quotes(name), list_of(names_of(table)));
   }
-  return static_cast<std::size_t>(found - table.column_names.begin());
+  return static_cast<std::size_t>(found - table.columns.begin());
 }
 
 std::size_t find_weights_by_number(const Table& table, const std::string& number) {
@@ -64,8 +70,7 @@ Roles assign_roles(const Table& table, const ReadOptions& options) {
   std::iota(roles.points.begin(), roles.points.end(), std::size_t{0});
   const std::string& wanted = options.weights_column;
   if (wanted.empty()) return roles;
-  roles.weights =
-      table.column_names.empty() ? find_weights_by_number(table, wanted) : find_weights_by_name(table, wanted);
+  roles.weights = table.has_names ? find_weights_by_name(table, wanted) : find_weights_by_number(table, wanted);
   std::erase(roles.points, *roles.weights);
   if (roles.points.empty()) {
     fail(ErrorCode::empty_sample, "{}: the only column holds the weights, expected others with the points",
@@ -74,7 +79,25 @@ Roles assign_roles(const Table& table, const ReadOptions& options) {
   return roles;
 }
 
+// The refusal of a cell that is no number: where it stands, and what it is.
+[[noreturn]] void fail_cell(ErrorCode code, const Table& table, std::size_t column, const Place& place) {
+  const bool too_large = parse_cell(place.text).kind == CellKind::out_of_range;
+  fail(code, "{} is {}, expected a number{}", table.place_of(column, place.line), in_quotes(place.text),
+       too_large ? " that fits into a double (below 1.8e308)" : "");
+}
+
+void check_column(const Table& table, std::size_t j) {
+  const Column& column = table.columns[j];
+  if (column.first_infinite.line > 0) fail_cell(ErrorCode::non_finite_value, table, j, column.first_infinite);
+  if (column.first_missing.line > 0) fail_cell(ErrorCode::non_finite_value, table, j, column.first_missing);
+  if (!column.has_text()) return;
+  const TextDictionary::Entry& first = (*column.texts)[0];
+  fail_cell(ErrorCode::unreadable_input, table, j, {first.line, std::string(first.text)});
+}
+
 Sample to_sample(Table table, const Roles& roles) {
+  for (const std::size_t j : roles.points) check_column(table, j);
+  if (roles.weights) check_column(table, *roles.weights);
   Sample sample{Matrix<double>(table.cells.rows(), roles.points.size()), {}, {}};
   if (roles.weights) sample.weights.reserve(table.cells.rows());
   table.cells.drain([&](std::size_t first_row, MatrixView<const double> block) {
@@ -85,8 +108,8 @@ Sample to_sample(Table table, const Roles& roles) {
       if (roles.weights) sample.weights.push_back(from[*roles.weights]);
     }
   });
-  if (!table.column_names.empty()) {
-    for (const std::size_t column : roles.points) sample.column_names.push_back(std::move(table.column_names[column]));
+  if (table.has_names) {
+    for (const std::size_t column : roles.points) sample.column_names.push_back(std::move(table.columns[column].name));
   }
   // The readers vouch for the points, and no one yet for the weights; here the file can still be named.
   if (roles.weights) validate(sample, table.source);
@@ -95,7 +118,7 @@ Sample to_sample(Table table, const Roles& roles) {
 
 std::vector<std::string_view> names_of_points(const Table& table, const Roles& roles) {
   std::vector<std::string_view> names;
-  for (const std::size_t column : roles.points) names.push_back(table.column_names[column]);
+  for (const std::size_t column : roles.points) names.push_back(table.columns[column].name);
   return names;
 }
 
@@ -106,7 +129,7 @@ std::string describe_excess(const Table& table, const std::vector<std::string_vi
 // The columns of y's points in the order of x's, found by their names.
 std::vector<std::size_t> match_by_name(const Table& x, const Roles& roles_x, const Table& y, const Roles& roles_y) {
   std::unordered_map<std::string_view, std::size_t> unmatched;
-  for (const std::size_t column : roles_y.points) unmatched.emplace(y.column_names[column], column);
+  for (const std::size_t column : roles_y.points) unmatched.emplace(y.columns[column].name, column);
   std::vector<std::size_t> matched;
   std::vector<std::string_view> only_x;
   for (const std::string_view name : names_of_points(x, roles_x)) {
@@ -126,7 +149,7 @@ std::vector<std::size_t> match_by_name(const Table& x, const Roles& roles_x, con
 
 void match_columns(const Table& x, const Roles& roles_x, const Table& y, Roles& roles_y,
                    std::vector<std::string>& notes) {
-  if (!x.column_names.empty() && !y.column_names.empty()) {
+  if (x.has_names && y.has_names) {
     std::vector<std::size_t> matched = match_by_name(x, roles_x, y, roles_y);
     if (matched != roles_y.points) {
       notes.push_back(fmt::format("{}: columns put in the order of {}, by name", y.source, x.source));
@@ -138,26 +161,25 @@ void match_columns(const Table& x, const Roles& roles_x, const Table& y, Roles& 
     fail(ErrorCode::shape_mismatch, "{} has {} columns of points and {} has {}, expected the same number", x.source,
          roles_x.points.size(), y.source, roles_y.points.size());
   }
-  if (x.column_names.empty() != y.column_names.empty()) {
+  if (x.has_names != y.has_names) {
     notes.push_back(fmt::format("{} has no column names, so its columns are matched with those of {} by position",
-                                x.column_names.empty() ? x.source : y.source,
-                                x.column_names.empty() ? y.source : x.source));
+                                x.has_names ? y.source : x.source, x.has_names ? x.source : y.source));
   }
 }
 
 }  // namespace
 
 Sample read_sample(const std::string& path, const ReadOptions& options) {
-  Table table = read_table(path);
+  Table table = read_table(path, {});
   const Roles roles = assign_roles(table, options);
   return to_sample(std::move(table), roles);
 }
 
 SamplePair read_pair(const std::string& path_x, const std::string& path_y, const ReadOptions& options) {
   SamplePair pair;
-  Table x = read_table(path_x);
+  Table x = read_table(path_x, {});
   const Roles roles_x = assign_roles(x, options);
-  Table y = read_table(path_y);
+  Table y = read_table(path_y, {});
   Roles roles_y = assign_roles(y, options);
   for (const Table* table : {&x, &y}) pair.notes.insert(pair.notes.end(), table->notes.begin(), table->notes.end());
   match_columns(x, roles_x, y, roles_y, pair.notes);

@@ -13,6 +13,7 @@
 #include "core/fail.hpp"
 #include "io/byte_source.hpp"
 #include "io/csv.hpp"
+#include "io/duckdb_reader.hpp"
 #include "io/gzip_source.hpp"
 #include "io/idx.hpp"
 #include "io/npy.hpp"
@@ -25,12 +26,20 @@ namespace {
 
 constexpr std::string_view kCompressed = ".gz";
 
-Table read_sniffed_csv(ByteSource& source) {
-  return read_csv(source);
+Table read_sniffed_csv(ByteSource& source, const TextRules& rules) {
+  return read_csv(source, {}, rules);
 }
 
-Table read_tsv(ByteSource& source) {
-  return read_csv(source, {.delimiter = '\t'});
+Table read_tsv(ByteSource& source, const TextRules& rules) {
+  return read_csv(source, {.delimiter = '\t'}, rules);
+}
+
+Table read_npy_array(ByteSource& source, const TextRules& /*rules*/) {
+  return read_npy(source);
+}
+
+Table read_idx_array(ByteSource& source, const TextRules& /*rules*/) {
+  return read_idx(source);
 }
 
 bool is_npy(std::string_view path) {
@@ -49,15 +58,15 @@ bool is_tsv(std::string_view path) {
 struct StreamFormat {
   std::string_view suffix;
   bool (*is_named_so)(std::string_view path);
-  Table (*read)(ByteSource& source);
+  Table (*read)(ByteSource& source, const TextRules& rules);
 };
 
 // In the order in which messages list them.
 constexpr std::array<StreamFormat, 4> kStreamFormats = {{
     {".csv", is_csv, read_sniffed_csv},
     {".tsv", is_tsv, read_tsv},
-    {".npy", is_npy, read_npy},
-    {".idx", is_named_like_idx, read_idx},
+    {".npy", is_npy, read_npy_array},
+    {".idx", is_named_like_idx, read_idx_array},
 }};
 
 // What other kinds of files start with, for those whose names say something else.
@@ -83,8 +92,11 @@ constexpr std::array<Magic, 8> kMagics = {{
   const std::string suffix = std::filesystem::path(path).extension().string();
   const std::string found =
       suffix.empty() ? "has no suffix to tell its format by" : "has the unknown suffix " + in_quotes(suffix);
-  fail(ErrorCode::unreadable_input, "{}: {}, expected one of {}", printable(path), found,
-       fmt::join(known_suffixes(), ", "));
+  const std::vector<std::string> suffixes = known_suffixes();
+  const auto streams = static_cast<std::ptrdiff_t>(kStreamFormats.size());
+  fail(ErrorCode::unreadable_input, "{}: {}, expected one of {} (each may be followed by {}), {}", printable(path),
+       found, fmt::join(suffixes.begin(), suffixes.begin() + streams, ", "), kCompressed,
+       fmt::join(suffixes.begin() + streams, suffixes.end(), ", "));
 }
 
 void refuse_other_format(const PeekedSource& source, std::string_view own_magic) {
@@ -102,9 +114,9 @@ std::unique_ptr<PeekedSource> inflated(std::unique_ptr<ByteSource> source) {
   return peeked(std::make_unique<GzipSource>(std::move(source)));
 }
 
-Table read_stream(const StreamFormat& format, std::unique_ptr<PeekedSource> source) {
-  refuse_other_format(*source, format.read == read_npy ? kNpyMagic : "");
-  return format.read(*source);
+Table read_stream(const StreamFormat& format, std::unique_ptr<PeekedSource> source, const TextRules& rules) {
+  refuse_other_format(*source, format.read == read_npy_array ? kNpyMagic : "");
+  return format.read(*source, rules);
 }
 
 const StreamFormat* find_stream_format(std::string_view path) {
@@ -113,7 +125,7 @@ const StreamFormat* find_stream_format(std::string_view path) {
 }
 
 // Bytes without a name that tells their format: what they start with tells it, and all that starts otherwise is CSV.
-Table read_unnamed(std::unique_ptr<ByteSource> bytes) {
+Table read_unnamed(std::unique_ptr<ByteSource> bytes, const TextRules& rules) {
   std::unique_ptr<PeekedSource> source = peeked(std::move(bytes));
   if (source->beginning().starts_with(kGzipMagic)) source = inflated(std::move(source));
   if (source->beginning().starts_with(kNpyMagic)) return read_npy(*source);
@@ -123,7 +135,7 @@ Table read_unnamed(std::unique_ptr<ByteSource> bytes) {
     fail(ErrorCode::unreadable_input, "{}: is {}, expected CSV, NPY or idx; write it to a file and name that",
          source->name(), magic.what);
   }
-  return read_csv(*source);
+  return read_csv(*source, {}, rules);
 }
 
 }  // namespace
@@ -132,28 +144,29 @@ bool is_standard_input(std::string_view path) {
   return path == "-" || path == "/dev/stdin";
 }
 
-Table read_table(const std::string& path) {
+Table read_table(const std::string& path, const TextRules& rules) {
   if (is_standard_input(path)) {
-    return read_unnamed(std::make_unique<FileSource>("standard input", STDIN_FILENO));
+    return read_unnamed(std::make_unique<FileSource>("standard input", STDIN_FILENO), rules);
   }
   // What a shell's <(...) stands for.
-  if (path.starts_with("/dev/fd/")) return read_unnamed(std::make_unique<FileSource>(path));
+  if (path.starts_with("/dev/fd/")) return read_unnamed(std::make_unique<FileSource>(path), rules);
+  if (path.starts_with(kQueryPrefix)) return read_query(path.substr(kQueryPrefix.size()), rules, {});
+  const auto is_suffix = [&](std::string_view suffix) { return has_suffix(path, suffix); };
+  if (std::ranges::any_of(kQueriedSuffixes, is_suffix)) return read_by_duckdb(path, rules, {});
   if (const auto name = parse_npz_name(path)) return read_npz(*name);
   const bool compressed = has_suffix(path, kCompressed);
   const auto plain = std::string_view(path).substr(0, path.size() - (compressed ? kCompressed.size() : 0));
   const StreamFormat* format = find_stream_format(plain);
   if (format == nullptr) fail_unknown_format(path);
   auto file = std::make_unique<FileSource>(path);
-  return read_stream(*format, compressed ? inflated(std::move(file)) : peeked(std::move(file)));
+  return read_stream(*format, compressed ? inflated(std::move(file)) : peeked(std::move(file)), rules);
 }
 
 std::vector<std::string> known_suffixes() {
   std::vector<std::string> suffixes;
-  for (const StreamFormat& format : kStreamFormats) {
-    suffixes.emplace_back(format.suffix);
-    suffixes.push_back(suffixes.back() + std::string(kCompressed));
-  }
+  for (const StreamFormat& format : kStreamFormats) suffixes.emplace_back(format.suffix);
   suffixes.emplace_back(".npz");
+  for (const std::string_view suffix : kQueriedSuffixes) suffixes.emplace_back(suffix);
   return suffixes;
 }
 

@@ -13,6 +13,6 @@ namespace kqd {
 /// and what a shell's <(...) stands for tell their format by their first bytes. Throws what the reader of the format
 /// throws, and Error{unreadable_input} naming the known suffixes when the path has none of them, or the kind of file it
 /// is when its bytes start like another format's.
-[[nodiscard]] Table read_table(const std::string& path);
+[[nodiscard]] Table read_table(const std::string& path, const TextRules& rules);
 
 }  // namespace kqd

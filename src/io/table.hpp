@@ -1,18 +1,73 @@
 #pragma once
+#include <cmath>
+#include <cstddef>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/blocked_rows.hpp"
+#include "io/cell.hpp"
+#include "io/text_dictionary.hpp"
+#include "io/text_rules.hpp"
 
 namespace kqd {
 
-/// What every reader returns, whatever the format: at least one row and one column of finite numbers, not yet said
-/// which column plays which part.
+/// A cell that a message may have to name: where it stands and what stands there.
+struct Place {
+  std::size_t line = 0;  ///< or row, from 1; 0: there is no such cell
+  std::string text;
+};
+
+/// What is known of a column besides its cells.
+struct Column {
+  std::string name;  ///< empty in a table without names
+  std::size_t num_missing = 0;
+  std::size_t num_dates = 0;
+  Place first_missing;
+  Place first_infinite;  ///< infinite, or too large for a double; the cell holds an infinity
+  Place first_date;
+  std::unique_ptr<TextDictionary> texts;  ///< of a column with a cell of text; none otherwise
+
+  [[nodiscard]] bool has_text() const { return texts != nullptr; }
+};
+
+/// What every reader returns, whatever the format: at least one row and one column of cells (cell.hpp), not yet said
+/// which column plays which part, nor what becomes of cells that are no numbers.
+///
+/// A reader gives each cell its value by from_number() or from_text(), which also keep the books of the columns.
 struct Table {
-  std::string source;                     ///< starts every message about the table
-  std::vector<std::string> column_names;  ///< one per column, all different; empty: the file has none
+  /// A table with a column for each of `names`, all different; or one of `cols` columns without names.
+  Table(std::string from, std::vector<std::string> names, TextRules text_rules);
+  Table(std::string from, std::size_t cols, TextRules text_rules);
+
+  /// The cell for a number, as it stands in line (or row) `line` of column `column`, from 0. NaN is missing.
+  [[nodiscard]] double from_number(std::size_t column, double value, std::size_t line) {
+    return std::isfinite(value) ? value : from_non_finite(column, value, line);
+  }
+  /// The cell for a text without blanks around it: a number, a spelling of "missing", a date if the rules say so, or
+  /// else a text.
+  [[nodiscard]] double from_text(std::size_t column, std::string_view text, std::size_t line);
+  /// The cell for no value at all, such as NULL.
+  [[nodiscard]] double from_nothing(std::size_t column, std::string_view spelling, std::size_t line);
+
+  /// "data.csv:17: column 3 (height)" or "data.npy: row 17, column 3": how a message about a cell starts.
+  [[nodiscard]] std::string place_of(std::size_t column, std::size_t line) const;
+
+  std::string source;  ///< starts every message about the table
+  bool has_names = false;
+  bool has_lines = false;  ///< places are lines of a text, not rows of a matrix
+  std::vector<Column> columns;
   BlockedRows cells;
+  TextRules rules;
   std::vector<std::string> notes;  ///< sentences about choices the reader made that a user may want to undo
+
+ private:
+  [[nodiscard]] double from_non_finite(std::size_t column, double value, std::size_t line);
+  [[nodiscard]] double add_text(Column& column, std::string_view text, std::size_t line);
+
+  /// Texts of all columns together take no more than this: memory stays bounded whatever the file holds.
+  std::size_t text_bytes_left_ = std::size_t{64} << 20U;
 };
 
 }  // namespace kqd

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "io/csv_sniff.hpp"
@@ -32,20 +34,19 @@ struct Content {
 Content read(std::string_view text, const CsvOptions& options = {}) {
   MemorySource source("x.csv", text);
   Table table = read_csv(source, options);
-  Content content{table.column_names, table.cells.cols(), {}, table.notes};
+  Content content{{}, table.cells.cols(), {}, table.notes};
+  for (const Column& column : table.columns) {
+    if (table.has_names) content.names.push_back(column.name);
+  }
   table.cells.drain([&](std::size_t, MatrixView<const double> block) {
     content.values.insert(content.values.end(), block.data(), block.data() + block.rows() * block.cols());
   });
   return content;
 }
 
-std::string message(std::string_view text) {
-  try {
-    static_cast<void>(read(text));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+Column column_of(std::string_view text, std::size_t column, const TextRules& rules = {}) {
+  MemorySource source("x.csv", text);
+  return std::move(read_csv(source, {}, rules).columns[column]);
 }
 
 TEST(ReadCsv, takes_a_first_row_of_text_as_names) {
@@ -112,7 +113,8 @@ TEST(ReadCsv, takes_quotes_off_names_and_numbers) {
 
 TEST(ReadCsv, counts_lines_within_quotes) {
   EXPECT_EQ(read("\"a\nb\",\"c\r\nd\"\n1,2\n").names, (Names{"a\nb", "c\r\nd"}));
-  EXPECT_EQ(message("\"a\nb\",\"c\r\nd\"\n1,2\n3,x\n"), "x.csv:5: column 2 (c\\r\\nd) is \"x\", expected a number");
+  const Column second = column_of("\"a\nb\",\"c\r\nd\"\n1,2\n3,x\n", 1);
+  EXPECT_EQ((*second.texts)[0].line, 5U);
 }
 
 TEST(ReadCsv, a_text_that_is_not_wholly_quoted_stands_as_written) {
@@ -120,17 +122,74 @@ TEST(ReadCsv, a_text_that_is_not_wholly_quoted_stands_as_written) {
 }
 
 TEST(ReadCsv, tells_failed_formulas_from_comments) {
-  EXPECT_EQ(message("a,b\n#N/A,1\n"), "x.csv:2: column 1 (a) is \"#N/A\", expected a number");
-  EXPECT_EQ(message("a,b\n#DIV/0!,1\n"), "x.csv:2: column 1 (a) is \"#DIV/0!\", expected a number");
+  EXPECT_EQ(column_of("a,b\n#N/A,1\n", 0).first_missing.text, "#N/A");
+  EXPECT_EQ(column_of("a,b\n#DIV/0!,1\n", 0).first_missing.text, "#DIV/0!");
   EXPECT_EQ(read("a,b\n#Note\n1,2\n").values, (Values{1, 2}));
 }
 
 TEST(ReadCsv, a_missing_value_alone_makes_no_header) {
-  EXPECT_EQ(message("1,NA\n2,3\n"), "x.csv:1: column 2 is \"NA\", expected a number");
+  const Column second = column_of("1,NA\n2,3\n", 1);
+  EXPECT_EQ(second.name, "");
+  EXPECT_EQ(second.first_missing.line, 1U);
 }
 
 TEST(ReadCsv, a_row_of_empty_cells_between_tabs_is_not_a_blank_line) {
-  EXPECT_EQ(message("a\tb\n1\t2\n\t\n"), "x.csv:3: column 1 (a) is \"\", expected a number");
+  const Column first = column_of("a\tb\n1\t2\n\t\n", 0);
+  EXPECT_EQ(first.num_missing, 1U);
+  EXPECT_EQ(first.first_missing.line, 3U);
+}
+
+TEST(ReadCsv, codes_what_is_no_number_and_keeps_the_books) {
+  const Content content = read("a,b,c\n1,red,2\nNA,blue,-inf\n3,red,\n7,5,1e400\n");
+  const auto cell = [&](std::size_t row, std::size_t column) { return content.values[row * 3 + column]; };
+  EXPECT_TRUE(is_missing(cell(1, 0)));
+  EXPECT_TRUE(is_missing(cell(2, 2)));
+  EXPECT_EQ(text_payload(cell(0, 1)), 0U);
+  EXPECT_EQ(text_payload(cell(1, 1)), 1U);
+  EXPECT_EQ(text_payload(cell(2, 1)), 0U);
+  EXPECT_TRUE(is_dictionary_text(cell(0, 1)));
+  EXPECT_EQ(cell(3, 1), 5.0) << "a number in a column of text stays one";
+  EXPECT_EQ(cell(1, 2), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(cell(3, 2), std::numeric_limits<double>::infinity());
+
+  const std::string_view text = "a,b,c\n1,red,2\nNA,blue,-inf\n3,red,\n7,5,1e400\n";
+  const Column b = column_of(text, 1);
+  ASSERT_EQ(b.texts->size(), 2U);
+  EXPECT_EQ((*b.texts)[1].text, "blue");
+  EXPECT_EQ((*b.texts)[1].line, 3U);
+  const Column c = column_of(text, 2);
+  EXPECT_EQ(c.first_infinite.line, 3U);
+  EXPECT_EQ(c.first_infinite.text, "-inf");
+  EXPECT_EQ(c.num_missing, 1U);
+  EXPECT_FALSE(c.has_text());
+}
+
+TEST(ReadCsv, takes_further_spellings_of_missing_and_dates_on_request) {
+  const TextRules rules{.missing = {"unknown"}, .dates = true};
+  const Column a = column_of("a\nunknown\n1970-01-03\n", 0, rules);
+  EXPECT_EQ(a.num_missing, 1U);
+  EXPECT_EQ(a.num_dates, 1U);
+  EXPECT_EQ(a.first_date.text, "1970-01-03");
+  EXPECT_FALSE(a.has_text());
+  EXPECT_EQ(column_of("2024-05-01,3\n2024-05-02,4\n", 0, rules).num_dates, 2U) << "dates make no header";
+  EXPECT_EQ(column_of("a\nunknown\n1970-01-03\n", 0).texts->size(), 2U);
+}
+
+// What does not fit into the dictionary is kept as a hash, and memory stays bounded.
+TEST(ReadCsv, keeps_hashes_of_texts_beyond_the_bound) {
+  std::string text = "id\n";
+  for (std::size_t i = 0; i < TextDictionary::kMostTexts + 2; ++i) text += fmt::format("p{}\n", i);
+  MemorySource source("x.csv", text);
+  Table table = read_csv(source);
+  EXPECT_TRUE(table.columns[0].texts->overfull());
+  EXPECT_EQ(table.columns[0].texts->size(), TextDictionary::kMostTexts);
+  std::vector<double> cells;
+  table.cells.drain([&](std::size_t, MatrixView<const double> block) {
+    cells.insert(cells.end(), block.data(), block.data() + block.rows());
+  });
+  EXPECT_TRUE(is_dictionary_text(cells[TextDictionary::kMostTexts - 1]));
+  EXPECT_TRUE(is_hashed_text(cells.back()));
+  EXPECT_NE(text_payload(cells.back()), text_payload(cells[TextDictionary::kMostTexts]));
 }
 
 TEST(ReadCsv, notes_a_header_that_may_be_data_and_data_that_may_be_a_header) {

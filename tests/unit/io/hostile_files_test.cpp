@@ -92,7 +92,7 @@ std::vector<BadFile> bad_csv_files() {
       {"x.csv", "a,b\n1,2\0\n"s, kUnreadable,
        "x.csv:2: column 2 holds a NUL byte, expected text (is this a binary file?)"},
       {"x.csv", "\x1f\x8b\x08\0\0\0\0\0\0\x03 anything"s, kUnreadable,
-       "x.csv:1: column 1 holds a NUL byte, expected text (is this a binary file?)"},
+       "x.csv: is compressed by gzip in spite of its name; give its name the suffix .gz"},
       {"x.csv", "\xff\xfe\x61\x00"s, kUnreadable, "x.csv: text in UTF-16, expected UTF-8"},
       {"x.tsv", "a,b\n1,2\n", kUnreadable, "x.tsv:2: column 1 (a,b) is \"1,2\", expected a number"},
   };
@@ -106,7 +106,8 @@ std::vector<BadFile> bad_npy_files() {
       {"x.npy", "", kEmpty, "x.npy: the file is empty, expected an NPY file"},
       {"x.npy", "\x93NUM", kUnreadable, not_npy},
       {"x.npy", "1,2\n3,4\n", kUnreadable, not_npy},
-      {"x.npy", "PK\x03\x04 an archive", kUnreadable, not_npy},
+      {"x.npy", "PK\x03\x04 an archive", kUnreadable,
+       "x.npy: is a zip archive in spite of its name; name it .npz if it holds arrays; save a spreadsheet as CSV"},
       {"x.npy", "\x93NUMPY\x01", kUnreadable, "x.npy: ends within its version, expected a whole NPY file"},
       {"x.npy", "\x93NUMPY\x09\x00\x10\x00"s, kUnreadable, "x.npy: is of NPY version 9.0, expected 1.0, 2.0 or 3.0"},
       {"x.npy", "\x93NUMPY\x01\x01\x10\x00"s, kUnreadable, "x.npy: is of NPY version 1.1, expected 1.0, 2.0 or 3.0"},
@@ -177,18 +178,20 @@ std::vector<BadFile> bad_npy_files() {
       {"x.npy", npy_file("<f8", "(1000000, 1000000)", f8(1)), kUnreadable,
        "x.npy: has 8 bytes of data, expected 8000000000000 for shape (1000000, 1000000) of type \"<f8\""},
       {"x.npy", npy_file("<f8", "(2, 2)", f8(1, 2, kNan, 4)), kNotFinite,
-       "x.npy: row 2, column 1 is nan, expected a finite number"},
+       "x.npy: row 2, column 1 is \"nan\", expected a number"},
       {"x.npy", npy_file("<f8", "(2, 2)", f8(1, 2, kInfinity, 4), true), kNotFinite,
-       "x.npy: row 1, column 2 is inf, expected a finite number"},
+       "x.npy: row 1, column 2 is \"inf\", expected a number"},
       {"x.npy", npy_file("<f2", "(1, 2)", "\x00\x3c\x00\xfc"s), kNotFinite,
-       "x.npy: row 1, column 2 is -inf, expected a finite number"},
+       "x.npy: row 1, column 2 is \"-inf\", expected a number"},
   };
 }
 
 std::vector<BadFile> badly_named_files() {
+  const std::string expected =
+      "expected one of .csv, .tsv, .npy, .idx (each may be followed by .gz), .npz, .parquet, .json, .jsonl, .ndjson";
   return {
-      {"x.txt", "1,2\n", kUnreadable, "x.txt: has the unknown suffix \".txt\", expected one of .csv, .tsv, .npy"},
-      {"x", "1,2\n", kUnreadable, "x: has no suffix to tell its format by, expected one of .csv, .tsv, .npy"},
+      {"x.txt", "1,2\n", kUnreadable, "x.txt: has the unknown suffix \".txt\", " + expected},
+      {"x", "1,2\n", kUnreadable, "x: has no suffix to tell its format by, " + expected},
       {"a\x1b[2J.csv", "", kEmpty,
        "a\\x1b[2J.csv: the file is empty or has only blank lines and comments, expected rows of numbers"},
   };

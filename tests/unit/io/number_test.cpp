@@ -34,11 +34,21 @@ TEST(ParseCell, reads_every_way_to_write_a_number) {
   }
 }
 
-TEST(ParseCell, knows_the_spellings_of_missing_and_not_finite) {
-  for (const char* text : {"", "NA", "n/a", "#N/A", "NaN", "-nan", "null", "NULL", "None", "nil", "inf", "-Inf", "+inf",
-                           "INFINITY", "-", "?", ".", "missing"}) {
+TEST(ParseCell, knows_the_spellings_of_missing) {
+  for (const char* text :
+       {"",    "NA", "n/a", "#N/A", "NaN",     "-nan",    "null",    "NULL",  "None",    "nil",    "<NA>",
+        "NaT", "-",  "?",   ".",    "missing", "#DIV/0!", "#VALUE!", "#REF!", "1.#QNAN", "-1.#IND"}) {
     EXPECT_EQ(parse_cell(text).kind, CellKind::missing) << text;
   }
+}
+
+TEST(ParseCell, tells_infinite_from_missing) {
+  for (const char* text : {"inf", "+inf", "INFINITY"}) {
+    EXPECT_EQ(parse_cell(text).kind, CellKind::infinite) << text;
+    EXPECT_EQ(parse_cell(text).value, std::numeric_limits<double>::infinity()) << text;
+  }
+  EXPECT_EQ(parse_cell("-Inf").value, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(parse_cell("infinite").kind, CellKind::text);
 }
 
 TEST(ParseCell, calls_everything_else_text) {

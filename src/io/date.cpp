@@ -1,0 +1,126 @@
+#include "io/date.hpp"
+
+#include <chrono>
+#include <cmath>
+#include <cstddef>
+
+namespace kqd {
+namespace {
+
+constexpr double kSecondsPerDay = 86400.0;
+
+// What is left of a text while it is read from the front; every reading fails for good once one has failed.
+class Digits {
+ public:
+  explicit Digits(std::string_view text) : left_(text) {}
+
+  // A number of exactly `count` digits.
+  int number(std::size_t count) {
+    int value = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const char c = next();
+      if (c < '0' || c > '9') return fail();
+      value = 10 * value + (c - '0');
+    }
+    return value;
+  }
+
+  void expect(std::string_view any_of) {
+    if (any_of.find(next()) == std::string_view::npos) fail();
+  }
+
+  // Whether the next character is one of these; it is taken if so.
+  bool accept(std::string_view any_of) {
+    if (left_.empty() || any_of.find(left_.front()) == std::string_view::npos) return false;
+    next();
+    return true;
+  }
+
+  // The digits behind a decimal point, as a number below 1; one digit at least.
+  double fraction() {
+    double value = 0.0;
+    double weight = 0.1;
+    expect_digit();
+    while (!left_.empty() && left_.front() >= '0' && left_.front() <= '9') {
+      value += weight * (next() - '0');
+      weight /= 10.0;
+    }
+    return value;
+  }
+
+  [[nodiscard]] bool at_end() const { return left_.empty(); }
+  [[nodiscard]] bool good() const { return good_; }
+
+ private:
+  char next() {
+    if (left_.empty()) return '\0';
+    const char c = left_.front();
+    left_.remove_prefix(1);
+    return c;
+  }
+  void expect_digit() {
+    if (left_.empty() || left_.front() < '0' || left_.front() > '9') fail();
+  }
+  int fail() {
+    good_ = false;
+    return 0;
+  }
+
+  std::string_view left_;
+  bool good_ = true;
+};
+
+std::optional<double> read_day(Digits& digits) {
+  const int year = digits.number(4);
+  digits.expect("-");
+  const int month = digits.number(2);
+  digits.expect("-");
+  const int day = digits.number(2);
+  const std::chrono::year_month_day date(std::chrono::year(year), std::chrono::month(static_cast<unsigned>(month)),
+                                         std::chrono::day(static_cast<unsigned>(day)));
+  if (!digits.good() || !date.ok()) return std::nullopt;
+  return static_cast<double>(std::chrono::sys_days(date).time_since_epoch().count());
+}
+
+// Minutes east of Greenwich; 0 where no zone is written.
+std::optional<int> read_zone(Digits& digits) {
+  if (digits.at_end() || digits.accept("Zz")) return 0;
+  const bool west = digits.accept("-");
+  if (!west) digits.expect("+");
+  const int hours = digits.number(2);
+  int minutes = 0;
+  if (!digits.at_end()) {
+    static_cast<void>(digits.accept(":"));
+    minutes = digits.number(2);
+  }
+  if (!digits.good() || hours > 23 || minutes > 59) return std::nullopt;
+  return (west ? -1 : 1) * (60 * hours + minutes);
+}
+
+std::optional<double> read_seconds(Digits& digits) {
+  const int hour = digits.number(2);
+  digits.expect(":");
+  const int minute = digits.number(2);
+  double second = 0.0;
+  if (digits.accept(":")) {
+    second = digits.number(2);
+    if (digits.accept(".,")) second += digits.fraction();
+  }
+  const auto zone = read_zone(digits);
+  if (!digits.good() || !zone || hour > 23 || minute > 59 || second >= 61.0) return std::nullopt;
+  return 60.0 * (60 * hour + minute - *zone) + second;
+}
+
+}  // namespace
+
+std::optional<double> parse_date(std::string_view text) {
+  Digits digits(text);
+  const auto day = read_day(digits);
+  if (!day || digits.at_end()) return day;
+  digits.expect("T t");
+  const auto seconds = read_seconds(digits);
+  if (!seconds || !digits.at_end()) return std::nullopt;
+  return *day + *seconds / kSecondsPerDay;
+}
+
+}  // namespace kqd

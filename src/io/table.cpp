@@ -1,0 +1,76 @@
+#include "io/table.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "io/text.hpp"
+
+namespace kqd {
+namespace {
+
+// Only the beginning of a text is ever shown.
+constexpr std::size_t kKeptBytes = 256;
+
+void note_first(Place& place, std::size_t line, std::string_view text) {
+  if (place.line == 0) place = {line, std::string(text.substr(0, kKeptBytes))};
+}
+
+}  // namespace
+
+Table::Table(std::string from, std::vector<std::string> names, TextRules text_rules)
+    : Table(std::move(from), names.size(), std::move(text_rules)) {
+  has_names = true;
+  for (std::size_t j = 0; j < names.size(); ++j) columns[j].name = std::move(names[j]);
+}
+
+Table::Table(std::string from, std::size_t cols, TextRules text_rules)
+    : source(std::move(from)), columns(cols), cells(cols), rules(std::move(text_rules)) {}
+
+double Table::from_text(std::size_t column, std::string_view text, std::size_t line) {
+  const Cell cell = parse_cell(text, rules);
+  Column& books = columns[column];
+  switch (cell.kind) {
+    case CellKind::number:
+      break;
+    case CellKind::missing:
+      return from_nothing(column, text, line);
+    case CellKind::infinite:
+    case CellKind::out_of_range:
+      note_first(books.first_infinite, line, text);
+      break;
+    case CellKind::date:
+      note_first(books.first_date, line, text);
+      ++books.num_dates;
+      break;
+    case CellKind::text:
+      return add_text(books, text, line);
+  }
+  return cell.value;
+}
+
+double Table::from_nothing(std::size_t column, std::string_view spelling, std::size_t line) {
+  note_first(columns[column].first_missing, line, spelling);
+  ++columns[column].num_missing;
+  return missing_cell();
+}
+
+double Table::from_non_finite(std::size_t column, double value, std::size_t line) {
+  if (std::isnan(value)) return from_nothing(column, "nan", line);
+  note_first(columns[column].first_infinite, line, value < 0 ? "-inf" : "inf");
+  return value;
+}
+
+double Table::add_text(Column& column, std::string_view text, std::size_t line) {
+  if (!column.texts) column.texts = std::make_unique<TextDictionary>();
+  const auto code = column.texts->code_of(text, line, text_bytes_left_);
+  return code ? text_cell(*code) : hashed_text_cell(hash_of_text(text));
+}
+
+std::string Table::place_of(std::size_t column, std::size_t line) const {
+  const std::string name = has_names ? fmt::format(" ({})", shortened(columns[column].name)) : "";
+  return has_lines ? fmt::format("{}:{}: column {}{}", source, line, column + 1, name)
+                   : fmt::format("{}: row {}, column {}{}", source, line, column + 1, name);
+}
+
+}  // namespace kqd

@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/number.hpp"
+
+namespace kqd {
+
+/// How texts are read, the same for every format.
+struct TextRules {
+  std::vector<std::string> missing;  ///< spellings of "missing" besides those that are always known
+  bool dates = false;                ///< ISO dates and times are numbers: days since 1970-01-01
+};
+
+/// What a whole cell without blanks around it stands for under these rules.
+[[nodiscard]] Cell parse_cell(std::string_view text, const TextRules& rules);
+
+}  // namespace kqd
