@@ -1,6 +1,6 @@
 #include "io/duckdb_reader.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -57,8 +57,7 @@ class OwnedResult {
   OwnedResult(const OwnedResult&) = delete;
   OwnedResult& operator=(const OwnedResult&) = delete;
   ~OwnedResult() { library_.destroy_result(&result_); }
-  [[nodiscard]] duck::Result* out() { return &result_; }
-  [[nodiscard]] duck::Result get() const { return result_; }
+  [[nodiscard]] duck::Result* get() { return &result_; }
 
  private:
   const Library& library_;
@@ -67,8 +66,10 @@ class OwnedResult {
 
 // DuckDB points at the place with further lines; its first one is the sentence.
 [[noreturn]] void fail_by_duckdb(const std::string& source, const char* message) {
-  const std::string_view text = message != nullptr ? message : "no reason given";
-  fail(ErrorCode::unreadable_input, "{}: DuckDB says: {}", source, printable(text.substr(0, text.find('\n'))));
+  std::string_view text = message != nullptr ? message : "no reason given";
+  text = text.substr(0, text.find('\n'));
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  fail(ErrorCode::unreadable_input, "{}: DuckDB says: {}", source, printable(text));
 }
 
 // A database in memory, and one connection to it.
@@ -95,16 +96,24 @@ class Session {
   [[nodiscard]] const Library& library() const { return library_; }
   [[nodiscard]] const std::string& source() const { return source_; }
 
-  // Number of statements in a text; 0 when it is none.
+  // Number of statements in a text; 0 when it is empty or does not parse.
   [[nodiscard]] duck::Index num_statements(const std::string& text) const {
     Owned statements(library_.destroy_extracted);
     return library_.extract_statements(connection(), text.c_str(), statements.out());
   }
 
+  void refuse_unless_it_parses(const std::string& text) const {
+    Owned statements(library_.destroy_extracted);
+    if (library_.extract_statements(connection(), text.c_str(), statements.out()) > 0) return;
+    const char* const reason = library_.extract_statements_error(statements.get());
+    if (reason != nullptr) fail_by_duckdb(source_, reason);
+    fail(ErrorCode::unreadable_input, "{}: holds no query, expected one as in sql:SELECT * FROM 'x.parquet'", source_);
+  }
+
   void run(const std::string& statements) const {
     OwnedResult result(library_);
-    if (library_.query(connection(), statements.c_str(), result.out()) == duck::kError) {
-      fail_by_duckdb(source_, library_.result_error(result.out()));
+    if (library_.query(connection(), statements.c_str(), result.get()) == duck::kError) {
+      fail_by_duckdb(source_, library_.result_error(result.get()));
     }
   }
 
@@ -119,55 +128,89 @@ class Session {
   Owned connection_;
 };
 
-// A statement that gives rows, ready to run.
-class Statement {
+struct ColumnInfo {
+  std::string name;
+  duck::Type type;
+  int num_digits = 0;  // of a decimal
+};
+
+// The rows of a statement, which may have one parameter, a chunk at a time.
+class RowStream {
  public:
-  Statement(const Session& session, const std::string& text, const std::optional<std::string>& parameter)
-      : session_(session), library_(session.library()), handle_(library_.destroy_prepare) {
-    if (library_.prepare(session.connection(), text.c_str(), handle_.out()) == duck::kError) {
-      fail_by_duckdb(session.source(), library_.prepare_error(handle_.get()));
+  RowStream(const Session& session, const std::string& text, const std::optional<std::string>& parameter)
+      : session_(session), library_(session.library()), statement_(library_.destroy_prepare), result_(library_) {
+    if (library_.prepare(session.connection(), text.c_str(), statement_.out()) == duck::kError ||
+        (parameter &&
+         library_.bind_varchar_length(statement_.get(), 1, parameter->data(), parameter->size()) == duck::kError)) {
+      fail_by_duckdb(session.source(), library_.prepare_error(statement_.get()));
     }
-    if (!parameter) return;
-    if (library_.bind_varchar_length(handle_.get(), 1, parameter->data(), parameter->size()) == duck::kError) {
-      fail_by_duckdb(session.source(), library_.prepare_error(handle_.get()));
-    }
+    start();
   }
 
-  [[nodiscard]] Handle get() const { return handle_.get(); }
-  [[nodiscard]] std::size_t num_columns() const { return library_.prepared_statement_column_count(get()); }
-  [[nodiscard]] duck::Type type(std::size_t column) const {
-    return library_.prepared_statement_column_type(get(), column);
+  [[nodiscard]] std::vector<ColumnInfo> columns() {
+    std::vector<ColumnInfo> columns;
+    for (duck::Index j = 0; j < library_.column_count(result_.get()); ++j) {
+      columns.push_back({library_.column_name(result_.get(), j), library_.column_type(result_.get(), j)});
+      if (columns.back().type != duck::kDecimal) continue;
+      Owned logical(library_.destroy_logical_type);
+      *logical.out() = library_.column_logical_type(result_.get(), j);
+      columns.back().num_digits = library_.decimal_width(logical.get());
+    }
+    return columns;
   }
-  [[nodiscard]] std::string name(std::size_t column) const {
-    const char* const text = library_.prepared_statement_column_name(get(), column);
-    std::string name = text != nullptr ? text : "";
-    library_.free(const_cast<char*>(text));
-    return name;
-  }
-  [[nodiscard]] int decimal_width(std::size_t column) const {
-    Owned logical(library_.destroy_logical_type);
-    *logical.out() = library_.prepared_statement_column_logical_type(get(), column);
-    return library_.decimal_width(logical.get());
+
+  // Shows the chunks one after another.
+  void for_each_chunk(FunctionRef<void(Handle chunk)> visit) {
+    for (;;) {
+      stop_point();
+      Owned chunk(library_.destroy_data_chunk);
+      *chunk.out() = library_.fetch_chunk(*result_.get());
+      if (chunk.get() == nullptr || library_.data_chunk_get_size(chunk.get()) == 0) break;
+      visit(chunk.get());
+    }
+    if (const char* message = library_.result_error(result_.get()); message != nullptr && *message != '\0') {
+      fail_by_duckdb(session_.source(), message);
+    }
   }
 
  private:
-  const Session& session_;
-  const Library& library_;
-  Owned handle_;
-};
-
-std::vector<std::string> checked_names(const Statement& statement, const std::string& source) {
-  std::vector<std::string> names;
-  std::unordered_map<std::string, std::size_t> column_of;
-  for (std::size_t j = 0; j < statement.num_columns(); ++j) {
-    names.push_back(statement.name(j));
-    const auto [found, is_new] = column_of.emplace(names.back(), j);
-    if (!is_new) {
-      fail(ErrorCode::unreadable_input, "{}: columns {} and {} are both named {}, expected different names", source,
-           found->second + 1, j + 1, in_quotes(names.back()));
+  // Task by task, so that a request to stop is seen while DuckDB sorts or joins.
+  void start() {
+    Owned pending(library_.destroy_pending);
+    duck::PendingState state = duck::kNotReady;
+    if (library_.pending_prepared_streaming(statement_.get(), pending.out()) == duck::kError) {
+      state = duck::kPendingError;
+    }
+    while (state == duck::kNotReady || state == duck::kNoTasks) {
+      stop_point();
+      state = library_.pending_execute_task(pending.get());
+    }
+    if (state == duck::kPendingError) fail_by_duckdb(session_.source(), library_.pending_error(pending.get()));
+    if (library_.execute_pending(pending.get(), result_.get()) == duck::kError) {
+      fail_by_duckdb(session_.source(), library_.result_error(result_.get()));
     }
   }
-  return names;
+
+  const Session& session_;
+  const Library& library_;
+  Owned statement_;
+  OwnedResult result_;
+};
+
+// Names and types of the columns, known once the parameter is: asked for with no rows.
+std::vector<ColumnInfo> describe(const Session& session, const std::string& query,
+                                 const std::optional<std::string>& parameter) {
+  std::vector<ColumnInfo> columns =
+      RowStream(session, fmt::format("SELECT * FROM ({}\n) LIMIT 0", query), parameter).columns();
+  std::unordered_map<std::string_view, std::size_t> column_of;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    const auto [found, is_new] = column_of.emplace(columns[j].name, j);
+    if (!is_new) {
+      fail(ErrorCode::unreadable_input, "{}: columns {} and {} are both named {}, expected different names",
+           session.source(), found->second + 1, j + 1, in_quotes(columns[j].name));
+    }
+  }
+  return columns;
 }
 
 std::string quoted_identifier(std::string_view name) {
@@ -193,25 +236,21 @@ void refuse_nested(duck::Type type, const std::string& name, std::size_t column,
        source, column + 1, shortened(name), found->second);
 }
 
-// The query itself when we can read all of its columns, or one around it that turns the others into doubles or texts.
-std::string with_casts(const std::string& query, const Statement& statement, const std::vector<std::string>& names,
-                       const std::string& source) {
-  std::string list;
-  bool needed = false;
-  for (std::size_t j = 0; j < names.size(); ++j) {
-    const duck::Type type = statement.type(j);
-    refuse_nested(type, names[j], j, source);
-    const std::string column = quoted_identifier(names[j]);
-    if (j > 0) list += ", ";
-    if (is_read_as_it_is(type)) {
-      list += column;
-      continue;
-    }
-    needed = true;
-    const bool as_double = type == duck::kDecimal && statement.decimal_width(j) <= kExactDigits;
-    list += fmt::format("CAST({} AS {}) AS {}", column, as_double ? "DOUBLE" : "VARCHAR", column);
-  }
-  return needed ? fmt::format("SELECT {} FROM ({}\n)", list, query) : query;
+// How a column is selected: as it is where we can read its type, else turned into doubles or texts.
+std::string selected(const ColumnInfo& column) {
+  const std::string name = quoted_identifier(column.name);
+  if (is_read_as_it_is(column.type)) return name;
+  const bool as_double = column.type == duck::kDecimal && column.num_digits <= kExactDigits;
+  return fmt::format("CAST({} AS {}) AS {}", name, as_double ? "DOUBLE" : "VARCHAR", name);
+}
+
+// The query itself when we can read all of its columns, or one around it.
+std::string with_casts(const std::string& query, const std::vector<ColumnInfo>& columns, const std::string& source) {
+  for (std::size_t j = 0; j < columns.size(); ++j) refuse_nested(columns[j].type, columns[j].name, j, source);
+  if (std::ranges::all_of(columns, is_read_as_it_is, &ColumnInfo::type)) return query;
+  std::vector<std::string> list;
+  for (const ColumnInfo& column : columns) list.push_back(selected(column));
+  return fmt::format("SELECT {} FROM ({}\n)", fmt::join(list, ", "), query);
 }
 
 // Fills one column of a view of the table from a vector of a chunk, from its row `first` on.
@@ -289,53 +328,18 @@ void append_chunk(const Library& library, Handle chunk, const std::vector<duck::
   }
 }
 
-void run_until_ready(const Session& session, Handle pending) {
-  duck::PendingState state = duck::kNotReady;
-  while (state == duck::kNotReady || state == duck::kNoTasks) {
-    stop_point();
-    state = session.library().pending_execute_task(pending);
-  }
-  if (state == duck::kPendingError) fail_by_duckdb(session.source(), session.library().pending_error(pending));
-}
-
-void stream_rows(const Session& session, const Statement& statement, Table& table) {
-  const Library& library = session.library();
-  std::vector<duck::Type> types;
-  for (std::size_t j = 0; j < statement.num_columns(); ++j) types.push_back(statement.type(j));
-  Owned pending(library.destroy_pending);
-  if (library.pending_prepared_streaming(statement.get(), pending.out()) == duck::kError) {
-    fail_by_duckdb(session.source(), library.pending_error(pending.get()));
-  }
-  run_until_ready(session, pending.get());
-  OwnedResult result(library);
-  if (library.execute_pending(pending.get(), result.out()) == duck::kError) {
-    fail_by_duckdb(session.source(), library.result_error(result.out()));
-  }
-  for (;;) {
-    stop_point();
-    Owned chunk(library.destroy_data_chunk);
-    *chunk.out() = library.fetch_chunk(result.get());
-    if (chunk.get() == nullptr || library.data_chunk_get_size(chunk.get()) == 0) break;
-    append_chunk(library, chunk.get(), types, table);
-  }
-  if (const char* message = library.result_error(result.out()); message != nullptr && *message != '\0') {
-    fail_by_duckdb(session.source(), message);
-  }
-}
-
 Table read_rows(const Session& session, const std::string& query, const std::optional<std::string>& parameter,
                 const TextRules& rules) {
   const std::string& source = session.source();
+  const std::vector<ColumnInfo> columns = describe(session, query, parameter);
   std::vector<std::string> names;
-  std::string text;
-  {
-    const Statement statement(session, query, parameter);
-    names = checked_names(statement, source);
-    text = with_casts(query, statement, names, source);
-  }
-  const Statement statement(session, text, parameter);
+  for (const ColumnInfo& column : columns) names.push_back(column.name);
   Table table(source, std::move(names), rules);
-  stream_rows(session, statement, table);
+
+  RowStream rows(session, with_casts(query, columns, source), parameter);
+  std::vector<duck::Type> types;
+  for (const ColumnInfo& column : rows.columns()) types.push_back(column.type);
+  rows.for_each_chunk([&](Handle chunk) { append_chunk(session.library(), chunk, types, table); });
   if (table.cells.rows() == 0) fail(ErrorCode::empty_sample, "{}: has no rows, expected at least one", source);
   return table;
 }
@@ -352,9 +356,9 @@ std::string as_pattern(const std::string& path) {
 // Parts "ATTACH ...; SELECT ..." in front of the last statement, as DuckDB's own parser sees it. A semicolon may also
 // stand within a text or behind the end, so those are tried from the last one on.
 std::pair<std::string, std::string> split_last_statement(const Session& session, std::string query) {
+  session.refuse_unless_it_parses(query);
   const auto num_statements = session.num_statements(query);
-  for (auto at = query.rfind(';'); num_statements > 0 && at != std::string::npos && at > 0;
-       at = query.rfind(';', at - 1)) {
+  for (auto at = query.rfind(';'); at != std::string::npos && at > 0; at = query.rfind(';', at - 1)) {
     const std::string front = query.substr(0, at);
     const std::string last = query.substr(at + 1);
     if (session.num_statements(last) == 1 && session.num_statements(front) == num_statements - 1) return {front, last};
