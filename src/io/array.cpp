@@ -7,14 +7,18 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <type_traits>
+#include <utility>
 
+#include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "io/text.hpp"
 
 namespace kqd {
 namespace {
 
+constexpr std::size_t kRowsPerStop = 4096;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20U;
 
 struct Half {
@@ -199,8 +203,37 @@ void read_by_columns(ValueStream& stream, const Layout& layout, Table& table) {
   }
 }
 
-Table read_values(ByteSource& source, const ArrayHeader& header, const Layout& layout, std::uint64_t num_bytes) {
-  Table table(source.name(), layout.cols(), {});
+// A file of at least this size is mapped rather than read, where that is allowed and no value needs converting.
+constexpr std::size_t kSmallestMapped = std::size_t{1} << 20U;
+constexpr std::size_t kAlignment = 64;  // what Matrix promises; NumPy pads its headers to it
+
+bool stands_as_in_memory(const ArrayHeader& header, const Layout& layout) {
+  return header.items.convert == convert<double, false> && !layout.by_columns();
+}
+
+// The cells as they stand in the file, if that can be had. Pages are copied where a cell is written, and only there.
+std::optional<Table> map_values(const ByteSource& source, const ArrayHeader& header, const Layout& layout,
+                                std::uint64_t place, std::uint64_t num_bytes, const TextRules& rules) {
+  if (num_bytes < kSmallestMapped || place % kAlignment != 0 || !stands_as_in_memory(header, layout)) return {};
+  const std::shared_ptr<void> bytes = source.map(place, num_bytes);
+  if (!bytes) return {};
+  Table table(source.name(), layout.cols(), rules);
+  Matrix<double> matrix(static_cast<double*>(bytes.get()), layout.rows(), layout.cols(), bytes);
+  for (std::size_t i = 0; i < matrix.rows(); ++i) {
+    const std::span<double> row = matrix.row(i);
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const double cell = table.from_number(j, row[j], i + 1);
+      if (!(cell == row[j])) row[j] = cell;
+    }
+    if (i % kRowsPerStop == 0) stop_point();
+  }
+  table.cells = BlockedRows(std::move(matrix));
+  return table;
+}
+
+Table read_values(ByteSource& source, const ArrayHeader& header, const Layout& layout, std::uint64_t num_bytes,
+                  const TextRules& rules) {
+  Table table(source.name(), layout.cols(), rules);
   ValueStream stream(source, header, num_bytes);
   if (layout.by_columns()) {
     read_by_columns(stream, layout, table);
@@ -241,20 +274,25 @@ std::string to_string(const std::vector<std::uint64_t>& shape) {
   return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
-Table read_array(ByteSource& source, const ArrayHeader& header, std::optional<std::uint64_t> bytes_left) {
+Table read_array(ByteSource& source, const ArrayHeader& header, std::optional<std::uint64_t> bytes_left,
+                 const TextRules& rules) {
   const Layout layout(header, source.name());
   std::uint64_t needed = 0;
   if (__builtin_mul_overflow(layout.rows() * layout.cols(), header.items.bytes, &needed)) {
     layout.fail_too_many(source.name());
   }
   if (bytes_left && *bytes_left != needed) fail_size(header, source.name(), fmt::to_string(*bytes_left), needed);
-  if (bytes_left || !layout.by_columns()) return read_values(source, header, layout, needed);
+  if (bytes_left) {
+    if (auto mapped = map_values(source, header, layout, *source.size() - needed, needed, rules))
+      return *std::move(mapped);
+  }
+  if (bytes_left || !layout.by_columns()) return read_values(source, header, layout, needed, rules);
   // Columns are scattered over all rows, so a claim would take its memory at once: see first whether the bytes come.
   const std::string bytes = read_all(source, needed == UINT64_MAX ? needed : needed + 1);
   if (bytes.size() < needed) fail_size(header, source.name(), fmt::to_string(bytes.size()), needed);
   if (bytes.size() > needed) fail_size(header, source.name(), fmt::format("more than {}", needed), needed);
   MemorySource memory(source.name(), bytes);
-  return read_values(memory, header, layout, needed);
+  return read_values(memory, header, layout, needed, rules);
 }
 
 }  // namespace kqd

@@ -56,6 +56,7 @@ class HeaderBytes {
 /// `bytes_left` is what the source has, if that is known: the shape is checked against it. Memory is taken as the bytes
 /// come, so a shape that promises too much costs nothing; bytes beyond the shape are refused, not read.
 /// Throws Error{unreadable_input, empty_sample}.
-[[nodiscard]] Table read_array(ByteSource& source, const ArrayHeader& header, std::optional<std::uint64_t> bytes_left);
+[[nodiscard]] Table read_array(ByteSource& source, const ArrayHeader& header, std::optional<std::uint64_t> bytes_left,
+                               const TextRules& rules);
 
 }  // namespace kqd

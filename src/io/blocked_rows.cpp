@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "core/fail.hpp"
 
@@ -12,6 +13,16 @@ namespace kqd {
 BlockedRows::BlockedRows(std::size_t cols, std::size_t block_bytes)
     : cols_(cols), rows_per_block_(std::max<std::size_t>(1, block_bytes / sizeof(double) / cols)) {
   KQD_ASSERT(cols > 0);
+}
+
+BlockedRows::BlockedRows(Matrix<double> whole)
+    : whole_(std::move(whole)), rows_(whole_.rows()), cols_(whole_.cols()), rows_per_block_(whole_.rows()) {
+  KQD_ASSERT(!whole_.empty());
+}
+
+Matrix<double> BlockedRows::take_whole() {
+  if (!whole_.empty()) rows_ = 0;
+  return std::exchange(whole_, {});
 }
 
 void BlockedRows::Unmap::operator()(double* pages) const {
@@ -41,14 +52,16 @@ void BlockedRows::append_rows(std::size_t count) {
 }
 
 MatrixView<double> BlockedRows::block(std::size_t index) {
+  if (!whole_.empty()) return whole_;
   return {blocks_[index].get(), std::min(rows_per_block_, rows_ - index * rows_per_block_), cols_};
 }
 
 void BlockedRows::drain(FunctionRef<void(std::size_t, MatrixView<const double>)> visit) {
-  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+  for (std::size_t k = 0; k < num_blocks(); ++k) {
     visit(k * rows_per_block_, block(k));
-    blocks_[k].reset();
+    if (k < blocks_.size()) blocks_[k].reset();
   }
+  whole_ = {};
   blocks_.clear();
   rows_ = 0;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/executor.hpp"
+#include "kqd/core/matrix.hpp"
 #include "kqd/core/matrix_view.hpp"
 
 namespace kqd {
@@ -20,6 +21,12 @@ class BlockedRows {
   BlockedRows() = default;
   /// Rows of `cols` >= 1 numbers; a block holds as many as fit into `block_bytes`, and one at least.
   explicit BlockedRows(std::size_t cols, std::size_t block_bytes = kBlockBytes);
+
+  /// The rows of a matrix as they are, one block that does not grow.
+  explicit BlockedRows(Matrix<double> whole);
+
+  /// The matrix it was made of; empty when it was not, and then nothing changes.
+  [[nodiscard]] Matrix<double> take_whole();
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t cols() const { return cols_; }
@@ -39,7 +46,7 @@ class BlockedRows {
   /// As many more rows of zeros as fit into the last block, up to `count` >= 1 and at least one: these rows.
   [[nodiscard]] MatrixView<double> append_within_block(std::size_t count);
 
-  [[nodiscard]] std::size_t num_blocks() const { return blocks_.size(); }
+  [[nodiscard]] std::size_t num_blocks() const { return whole_.empty() ? blocks_.size() : 1; }
   [[nodiscard]] MatrixView<double> block(std::size_t index);
 
   /// Shows each block in order, with the number of its first row, and frees it; leaves no rows.
@@ -55,6 +62,7 @@ class BlockedRows {
   void add_block();
 
   std::vector<Pages> blocks_;
+  Matrix<double> whole_;  // in place of blocks
   double* next_row_ = nullptr;
   std::size_t rows_ = 0;
   std::size_t cols_ = 0;

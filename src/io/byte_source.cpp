@@ -1,6 +1,7 @@
 #include "io/byte_source.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,6 +81,19 @@ std::size_t FileSource::read_at(std::uint64_t place, std::span<char> into) const
   return fill(into, name(), [&](char* to, std::size_t bytes, std::size_t done) {
     return ::pread(descriptor_, to, bytes, static_cast<off_t>(place + done));
   });
+}
+
+std::shared_ptr<void> FileSource::map(std::uint64_t place, std::size_t bytes) const {
+  if (!may_map_ || !size_ || place > *size_ || bytes > *size_ - place || bytes == 0) return {};
+  const std::uint64_t page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t before = place % page_bytes;
+  const std::size_t length = before + bytes;
+  void* const pages =
+      ::mmap(nullptr, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor_, static_cast<off_t>(place - before));
+  if (pages == MAP_FAILED) return {};  // NOLINT(cppcoreguidelines-pro-type-cstyle-cast): a POSIX macro
+  ::madvise(pages, length, MADV_WILLNEED);
+  const std::shared_ptr<void> mapping(pages, [length](void* p) { ::munmap(p, length); });
+  return {mapping, static_cast<char*>(pages) + before};
 }
 
 std::size_t MemorySource::read(std::span<char> into) {

@@ -27,6 +27,10 @@ class ByteSource {
   /// Fills `into` as far as the bytes go; returns how many, fewer than asked for at the end alone.
   [[nodiscard]] virtual std::size_t read(std::span<char> into) = 0;
 
+  /// The bytes from `place` on as memory, without reading them; what is written there stays here. Nothing where that is
+  /// not possible or not allowed.
+  [[nodiscard]] virtual std::shared_ptr<void> map(std::uint64_t /*place*/, std::size_t /*bytes*/) const { return {}; }
+
  private:
   std::string name_;
 };
@@ -43,6 +47,11 @@ class FileSource final : public ByteSource {
   [[nodiscard]] std::optional<std::uint64_t> size() const override { return size_; }
   [[nodiscard]] std::size_t read(std::span<char> into) override;
 
+  /// From now on map() maps the file. Until the memory is given back the file must not become shorter: the system would
+  /// end the process by SIGBUS.
+  void allow_mapping() { may_map_ = true; }
+  [[nodiscard]] std::shared_ptr<void> map(std::uint64_t place, std::size_t bytes) const override;
+
   /// Bytes of a file from `place` on; read() goes on where it was.
   [[nodiscard]] std::size_t read_at(std::uint64_t place, std::span<char> into) const;
 
@@ -51,6 +60,7 @@ class FileSource final : public ByteSource {
 
   int descriptor_ = -1;
   bool owned_ = true;
+  bool may_map_ = false;
   std::optional<std::uint64_t> size_;
 };
 
@@ -80,6 +90,9 @@ class PeekedSource final : public ByteSource {
 
   [[nodiscard]] std::optional<std::uint64_t> size() const override { return source_->size(); }
   [[nodiscard]] std::size_t read(std::span<char> into) override;
+  [[nodiscard]] std::shared_ptr<void> map(std::uint64_t place, std::size_t bytes) const override {
+    return source_->map(place, bytes);
+  }
 
  private:
   std::unique_ptr<ByteSource> source_;

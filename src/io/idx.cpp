@@ -70,13 +70,13 @@ bool is_named_like_idx(std::string_view path) {
   return false;
 }
 
-Table read_idx(ByteSource& source) {
+Table read_idx(ByteSource& source, const TextRules& rules) {
   HeaderBytes bytes(source, "idx file");
   const std::string magic = bytes.read(4, "its first bytes");
   const IdxType& type = type_or_fail(magic, source.name());
   ArrayHeader header{std::string(type.name), *find_item_type(type.numpy_code, std::endian::big), {}, false};
   for (unsigned d = 0; d < byte_at(magic, 3); ++d) header.shape.push_back(big_endian(bytes.read(4, "its sizes")));
-  return read_array(source, header, bytes.bytes_left());
+  return read_array(source, header, bytes.bytes_left(), rules);
 }
 
 }  // namespace kqd

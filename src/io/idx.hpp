@@ -15,6 +15,6 @@ namespace kqd {
 /// The numbers of an idx file (the format of MNIST: any type and number of dimensions) as a table without names: the
 /// first dimension counts rows, the others are laid flat, so an image of 28 x 28 points is a row of 784 numbers.
 /// Throws Error{unreadable_input, empty_sample}.
-[[nodiscard]] Table read_idx(ByteSource& source);
+[[nodiscard]] Table read_idx(ByteSource& source, const TextRules& rules = {});
 
 }  // namespace kqd

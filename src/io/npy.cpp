@@ -69,12 +69,12 @@ NpyHeader read_header(HeaderBytes& bytes, const std::string& name) {
 
 }  // namespace
 
-Table read_npy(ByteSource& source) {
+Table read_npy(ByteSource& source, const TextRules& rules) {
   HeaderBytes bytes(source, "NPY file");
   NpyHeader header = read_header(bytes, source.name());
   const ItemType items = item_type_or_fail(header.dtype, source.name());
   return read_array(source, {std::move(header.dtype), items, std::move(header.shape), header.fortran_order},
-                    bytes.bytes_left());
+                    bytes.bytes_left(), rules);
 }
 
 }  // namespace kqd

@@ -12,6 +12,6 @@ inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
 /// The numbers of an NPY file as a table without names: the first dimension counts rows, the others are laid flat.
 /// Takes no more memory than the shape needs, and only after the shape was checked against the bytes that are there.
 /// Throws Error{unreadable_input, empty_sample}.
-[[nodiscard]] Table read_npy(ByteSource& source);
+[[nodiscard]] Table read_npy(ByteSource& source, const TextRules& rules = {});
 
 }  // namespace kqd

@@ -76,13 +76,13 @@ std::vector<std::string> npz_keys(const std::string& path) {
   return keys_of(ZipArchive(path));
 }
 
-Table read_npz(const NpzName& name) {
+Table read_npz(const NpzName& name, const TextRules& rules) {
   const ZipArchive archive(name.path);
   const std::string key = chosen_key(name, archive);
   const auto member = std::ranges::find_if(
       archive.members(), [&](const ZipMember& m) { return m.name == key + std::string(kMemberSuffix); });
   const auto source = archive.open(*member, fmt::format("{}:{}", archive.name(), printable(key)));
-  return read_npy(*source);
+  return read_npy(*source, rules);
 }
 
 }  // namespace kqd

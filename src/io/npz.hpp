@@ -25,6 +25,6 @@ struct NpzName {
 /// No more is inflated than the header of the array asks for, and the checksum is compared.
 /// Throws Error{unreadable_input} listing the keys when none, an unknown or a needed key is given; what read_npy
 /// throws.
-[[nodiscard]] Table read_npz(const NpzName& name);
+[[nodiscard]] Table read_npz(const NpzName& name, const TextRules& rules);
 
 }  // namespace kqd

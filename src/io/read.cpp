@@ -27,6 +27,10 @@ struct Roles {
   std::optional<std::size_t> weights;
 };
 
+ReaderOptions reader_options_of(const ReadOptions& options) {
+  return {{}, options.csv, options.threads, options.map_files};
+}
+
 std::string list_of(const std::vector<std::string_view>& names) {
   std::vector<std::string> shown;
   for (const std::string_view name : names) {
@@ -95,10 +99,17 @@ void check_column(const Table& table, std::size_t j) {
   fail_cell(ErrorCode::unreadable_input, table, j, {first.line, std::string(first.text)});
 }
 
+// The cells as they are, when they are all points in their order and stand in one matrix already.
+Matrix<double> take_matrix(Table& table, const Roles& roles) {
+  const bool all = roles.points.size() == table.cells.cols() && std::ranges::is_sorted(roles.points);
+  return all ? table.cells.take_whole() : Matrix<double>();
+}
+
 Sample to_sample(Table table, const Roles& roles) {
   for (const std::size_t j : roles.points) check_column(table, j);
   if (roles.weights) check_column(table, *roles.weights);
-  Sample sample{Matrix<double>(table.cells.rows(), roles.points.size()), {}, {}};
+  Sample sample{take_matrix(table, roles), {}, {}};
+  if (sample.points.empty()) sample.points = Matrix<double>(table.cells.rows(), roles.points.size());
   if (roles.weights) sample.weights.reserve(table.cells.rows());
   table.cells.drain([&](std::size_t first_row, MatrixView<const double> block) {
     for (std::size_t i = 0; i < block.rows(); ++i) {
@@ -170,16 +181,20 @@ void match_columns(const Table& x, const Roles& roles_x, const Table& y, Roles& 
 }  // namespace
 
 Sample read_sample(const std::string& path, const ReadOptions& options) {
-  Table table = read_table(path, {});
+  Table table = read_table(path, reader_options_of(options));
   const Roles roles = assign_roles(table, options);
   return to_sample(std::move(table), roles);
 }
 
 SamplePair read_pair(const std::string& path_x, const std::string& path_y, const ReadOptions& options) {
+  if (is_standard_input(path_x) && is_standard_input(path_y)) {
+    fail(ErrorCode::invalid_option,
+         "both samples are standard input, which can be read once; write one of them to a file and name that");
+  }
   SamplePair pair;
-  Table x = read_table(path_x, {});
+  Table x = read_table(path_x, reader_options_of(options));
   const Roles roles_x = assign_roles(x, options);
-  Table y = read_table(path_y, {});
+  Table y = read_table(path_y, reader_options_of(options));
   Roles roles_y = assign_roles(y, options);
   for (const Table* table : {&x, &y}) pair.notes.insert(pair.notes.end(), table->notes.begin(), table->notes.end());
   match_columns(x, roles_x, y, roles_y, pair.notes);

@@ -26,20 +26,24 @@ namespace {
 
 constexpr std::string_view kCompressed = ".gz";
 
-Table read_sniffed_csv(ByteSource& source, const TextRules& rules) {
-  return read_csv(source, {}, rules);
+Table read_csv_text(ByteSource& source, const ReaderOptions& options) {
+  const CsvFormat& csv = options.csv;
+  return read_csv(source, {.delimiter = csv.delimiter, .header = csv.header, .decimal_comma = csv.decimal_comma},
+                  options.rules);
 }
 
-Table read_tsv(ByteSource& source, const TextRules& rules) {
-  return read_csv(source, {.delimiter = '\t'}, rules);
+Table read_tsv_text(ByteSource& source, const ReaderOptions& options) {
+  ReaderOptions with_tabs = options;
+  if (with_tabs.csv.delimiter == 0) with_tabs.csv.delimiter = '\t';
+  return read_csv_text(source, with_tabs);
 }
 
-Table read_npy_array(ByteSource& source, const TextRules& /*rules*/) {
-  return read_npy(source);
+Table read_npy_array(ByteSource& source, const ReaderOptions& options) {
+  return read_npy(source, options.rules);
 }
 
-Table read_idx_array(ByteSource& source, const TextRules& /*rules*/) {
-  return read_idx(source);
+Table read_idx_array(ByteSource& source, const ReaderOptions& options) {
+  return read_idx(source, options.rules);
 }
 
 bool is_npy(std::string_view path) {
@@ -58,13 +62,13 @@ bool is_tsv(std::string_view path) {
 struct StreamFormat {
   std::string_view suffix;
   bool (*is_named_so)(std::string_view path);
-  Table (*read)(ByteSource& source, const TextRules& rules);
+  Table (*read)(ByteSource& source, const ReaderOptions& options);
 };
 
 // In the order in which messages list them.
 constexpr std::array<StreamFormat, 4> kStreamFormats = {{
-    {".csv", is_csv, read_sniffed_csv},
-    {".tsv", is_tsv, read_tsv},
+    {".csv", is_csv, read_csv_text},
+    {".tsv", is_tsv, read_tsv_text},
     {".npy", is_npy, read_npy_array},
     {".idx", is_named_like_idx, read_idx_array},
 }};
@@ -114,9 +118,9 @@ std::unique_ptr<PeekedSource> inflated(std::unique_ptr<ByteSource> source) {
   return peeked(std::make_unique<GzipSource>(std::move(source)));
 }
 
-Table read_stream(const StreamFormat& format, std::unique_ptr<PeekedSource> source, const TextRules& rules) {
+Table read_stream(const StreamFormat& format, std::unique_ptr<PeekedSource> source, const ReaderOptions& options) {
   refuse_other_format(*source, format.read == read_npy_array ? kNpyMagic : "");
-  return format.read(*source, rules);
+  return format.read(*source, options);
 }
 
 const StreamFormat* find_stream_format(std::string_view path) {
@@ -125,17 +129,17 @@ const StreamFormat* find_stream_format(std::string_view path) {
 }
 
 // Bytes without a name that tells their format: what they start with tells it, and all that starts otherwise is CSV.
-Table read_unnamed(std::unique_ptr<ByteSource> bytes, const TextRules& rules) {
+Table read_unnamed(std::unique_ptr<ByteSource> bytes, const ReaderOptions& options) {
   std::unique_ptr<PeekedSource> source = peeked(std::move(bytes));
   if (source->beginning().starts_with(kGzipMagic)) source = inflated(std::move(source));
-  if (source->beginning().starts_with(kNpyMagic)) return read_npy(*source);
-  if (starts_like_idx(source->beginning())) return read_idx(*source);
+  if (source->beginning().starts_with(kNpyMagic)) return read_npy_array(*source, options);
+  if (starts_like_idx(source->beginning())) return read_idx_array(*source, options);
   for (const Magic& magic : kMagics) {
     if (!source->beginning().starts_with(magic.bytes)) continue;
     fail(ErrorCode::unreadable_input, "{}: is {}, expected CSV, NPY or idx; write it to a file and name that",
          source->name(), magic.what);
   }
-  return read_csv(*source, {}, rules);
+  return read_csv_text(*source, options);
 }
 
 }  // namespace
@@ -144,22 +148,26 @@ bool is_standard_input(std::string_view path) {
   return path == "-" || path == "/dev/stdin";
 }
 
-Table read_table(const std::string& path, const TextRules& rules) {
+Table read_table(const std::string& path, const ReaderOptions& options) {
+  validate(options.csv);
   if (is_standard_input(path)) {
-    return read_unnamed(std::make_unique<FileSource>("standard input", STDIN_FILENO), rules);
+    return read_unnamed(std::make_unique<FileSource>("standard input", STDIN_FILENO), options);
   }
   // What a shell's <(...) stands for.
-  if (path.starts_with("/dev/fd/")) return read_unnamed(std::make_unique<FileSource>(path), rules);
-  if (path.starts_with(kQueryPrefix)) return read_query(path.substr(kQueryPrefix.size()), rules, {});
+  if (path.starts_with("/dev/fd/")) return read_unnamed(std::make_unique<FileSource>(path), options);
+  if (path.starts_with(kQueryPrefix)) {
+    return read_query(path.substr(kQueryPrefix.size()), options.rules, options.threads);
+  }
   const auto is_suffix = [&](std::string_view suffix) { return has_suffix(path, suffix); };
-  if (std::ranges::any_of(kQueriedSuffixes, is_suffix)) return read_by_duckdb(path, rules, {});
-  if (const auto name = parse_npz_name(path)) return read_npz(*name);
+  if (std::ranges::any_of(kQueriedSuffixes, is_suffix)) return read_by_duckdb(path, options.rules, options.threads);
+  if (const auto name = parse_npz_name(path)) return read_npz(*name, options.rules);
   const bool compressed = has_suffix(path, kCompressed);
   const auto plain = std::string_view(path).substr(0, path.size() - (compressed ? kCompressed.size() : 0));
   const StreamFormat* format = find_stream_format(plain);
   if (format == nullptr) fail_unknown_format(path);
   auto file = std::make_unique<FileSource>(path);
-  return read_stream(*format, compressed ? inflated(std::move(file)) : peeked(std::move(file)), rules);
+  if (options.map_files) file->allow_mapping();
+  return read_stream(*format, compressed ? inflated(std::move(file)) : peeked(std::move(file)), options);
 }
 
 std::vector<std::string> known_suffixes() {

@@ -11,6 +11,7 @@ namespace kqd {
 struct TextRules {
   std::vector<std::string> missing;  ///< spellings of "missing" besides those that are always known
   bool dates = false;                ///< ISO dates and times are numbers: days since 1970-01-01
+  bool decimal_comma = false;        ///< numbers are written 1,5, and what is written 1.5 is a text
 };
 
 /// What a whole cell without blanks around it stands for under these rules.

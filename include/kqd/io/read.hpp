@@ -2,8 +2,10 @@
 #include <string>
 #include <vector>
 
-#include "kqd/core/error.hpp"   // Error, ErrorCode
-#include "kqd/core/sample.hpp"  // Sample
+#include "kqd/core/error.hpp"     // Error, ErrorCode
+#include "kqd/core/sample.hpp"    // Sample
+#include "kqd/core/types.hpp"     // ThreadCount
+#include "kqd/io/csv_format.hpp"  // CsvFormat
 
 namespace kqd {
 
@@ -12,6 +14,14 @@ struct ReadOptions {
   /// The column that holds the weights of the rows: its name, or its number from 1 in a file without names. It is taken
   /// out of the points. Empty: no weights.
   std::string weights_column;
+  /// What is known about the text of CSV and TSV files.
+  CsvFormat csv;
+  /// Threads that DuckDB may use. Changes the speed, not the result.
+  ThreadCount threads;
+  /// NPY files of doubles in C order may be mapped into memory instead of read: no copy is made. Whoever asks for it
+  /// vouches that no one shortens or rewrites the file while the sample lives: the system ends a process that touches
+  /// what is gone (SIGBUS).
+  bool map_files = false;
 };
 
 /// Two samples whose columns mean the same, one by one.
