@@ -18,6 +18,9 @@
 namespace kqd {
 namespace {
 
+// A table keeps books of each column.
+constexpr std::size_t kMostColumns = std::size_t{1} << 22U;
+constexpr std::size_t kMostColumnsOnTrust = std::size_t{1} << 16U;
 constexpr std::size_t kRowsPerStop = 4096;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20U;
 
@@ -96,6 +99,11 @@ class Layout {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(double)) fail_too_many(name);
     rows_ = shape_.front();
     cols_ = count / rows_;
+    if (cols_ > kMostColumns) {
+      fail(ErrorCode::unreadable_input,
+           "{}: has shape {}, {} columns, expected at most {} (rows come first: is it to be transposed?)", name,
+           to_string(shape_), cols_, kMostColumns);
+    }
   }
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
@@ -286,8 +294,10 @@ Table read_array(ByteSource& source, const ArrayHeader& header, std::optional<st
     if (auto mapped = map_values(source, header, layout, *source.size() - needed, needed, rules))
       return *std::move(mapped);
   }
-  if (bytes_left || !layout.by_columns()) return read_values(source, header, layout, needed, rules);
-  // Columns are scattered over all rows, so a claim would take its memory at once: see first whether the bytes come.
+  const bool costs_little = !layout.by_columns() && layout.cols() <= kMostColumnsOnTrust;
+  if (bytes_left || costs_little) return read_values(source, header, layout, needed, rules);
+  // Very many columns, or columns that are scattered over all rows, would take memory for a claim: see first whether
+  // the bytes come.
   const std::string bytes = read_all(source, needed == UINT64_MAX ? needed : needed + 1);
   if (bytes.size() < needed) fail_size(header, source.name(), fmt::to_string(bytes.size()), needed);
   if (bytes.size() > needed) fail_size(header, source.name(), fmt::format("more than {}", needed), needed);

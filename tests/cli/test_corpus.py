@@ -158,6 +158,8 @@ ARRAYS = {
     "claim.npy.gz": (gz(npy(shape="(1000000, 1000000)")), r": has 32 bytes of data, expected 8000000000000"),
     "claim-by-columns.npy.gz": (gz(npy(shape="(1000000, 1000000)", fortran="True")),
                                 r": has 32 bytes of data, expected 8000000000000"),
+    "wide-claim.npy.gz": (gz(npy(shape="(1, 4000000)")), r": has 32 bytes of data, expected 32000000"),
+    "too-wide.npy": (npy(shape="(2, 1000000000000)"), r": has shape .*1000000000000 columns, expected at most 4194304"),
     "bomb.npy.gz": (zeros_gz(npy(data=b""), 1 << 28), r": has more than 32 bytes of data, expected 32"),
     "header-of-4-gb.npy.gz": (zeros_gz(npy(version=2, length=2**32 - 1), 1 << 26), r": claims a header of 4294967295 bytes"),
     "cut.npy.gz": (gz(saved(np.arange(2000.0)))[:-100], r": ends within its gzip data"),
