@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
@@ -22,6 +23,13 @@ inline double seconds_of(const std::function<void()>& run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// Processor time of this process instead: for work on one thread, on a machine that others use too.
+inline double processor_seconds_of(const std::function<void()>& run) {
+  const std::clock_t start = std::clock();
+  run();
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
 inline double median(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
@@ -29,11 +37,12 @@ inline double median(std::vector<double> values) {
 }
 
 /// Median seconds of each contender over `repetitions` turns, after one turn that is not counted.
-inline std::vector<double> take_turns(const std::vector<Contender>& contenders, int repetitions) {
+inline std::vector<double> take_turns(const std::vector<Contender>& contenders, int repetitions,
+                                      double (*time)(const std::function<void()>&) = seconds_of) {
   std::vector<std::vector<double>> times(contenders.size());
   for (int turn = -1; turn < repetitions; ++turn) {
     for (std::size_t i = 0; i < contenders.size(); ++i) {
-      const double seconds = seconds_of(contenders[i].run);
+      const double seconds = time(contenders[i].run);
       if (turn >= 0) times[i].push_back(seconds);
     }
   }

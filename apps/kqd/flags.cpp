@@ -14,6 +14,7 @@ namespace kqd::app {
 namespace {
 
 constexpr std::uint64_t kLargestCount = 1U << 20U;
+constexpr std::uint64_t kMostRows = 1'000'000'000;
 
 [[noreturn]] void refuse(const std::string& flag, const std::string& text, const std::string& expected) {
   throw Error(ErrorCode::invalid_option, fmt::format("{} {}: expected {}", flag, text, expected));
@@ -70,39 +71,50 @@ std::uint64_t seed_of(const std::string& text) {
   return whole_number("--seed", text, 0, std::numeric_limits<std::uint64_t>::max());
 }
 
-// A column of whole numbers, taken out of both samples: one number per pooled row.
-std::vector<std::int64_t> take_group_column(SamplePair& data, const std::string& name) {
-  const auto& names = data.x.column_names;
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end()) {
-    const std::vector<std::string_view> known(names.begin(), names.end());
-    throw Error(ErrorCode::invalid_option,
-                fmt::format("--design names column \"{}\", which the data do not have; columns: {}{}", name,
-                            names.empty() ? "without names" : fmt::format("{}", fmt::join(names, ", ")),
-                            suggestion(name, known)));
+ThreadCount thread_count(const Flags& flags) {
+  return {static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024))};
+}
+
+char delimiter_of(const std::string& text, bool decimal_comma) {
+  constexpr std::array<std::pair<std::string_view, char>, 6> kNames = {
+      {{"tab", '\t'}, {"\\t", '\t'}, {"comma", ','}, {"semicolon", ';'}, {"bar", '|'}, {"space", ' '}}};
+  if (text.empty()) return 0;
+  const auto named = std::ranges::find(kNames, text, [](const auto& entry) { return entry.first; });
+  CsvFormat format{.delimiter = named != kNames.end() ? named->second : text.front()};
+  try {
+    if (named == kNames.end() && text.size() > 1) throw Error(ErrorCode::invalid_option, "");
+    validate(format);
+  } catch (const Error&) {
+    refuse("--delimiter", text,
+           "tab, comma, semicolon, bar, space, or one character that is no letter, digit, quote or sign");
   }
-  const auto column = static_cast<std::size_t>(found - names.begin());
-  std::vector<std::int64_t> groups;
-  for (Sample* sample : {&data.x, &data.y}) {
-    Matrix<double> rest(sample->points.rows(), sample->points.cols() - 1);
-    for (std::size_t i = 0; i < rest.rows(); ++i) {
-      const auto row = sample->points.row(i);
-      const double value = row[column];
-      if (value != std::floor(value) || std::abs(value) > 9e15) {
-        throw Error(ErrorCode::invalid_option,
-                    fmt::format("{}: row {}, column \"{}\" is {}, a block or cluster needs a whole number",
-                                sample == &data.x ? "X" : "Y", i + 1, name, value));
-      }
-      groups.push_back(static_cast<std::int64_t>(value));
-      std::copy_n(row.begin(), column, rest.row(i).begin());
-      std::copy(row.begin() + static_cast<std::ptrdiff_t>(column) + 1, row.end(),
-                rest.row(i).begin() + static_cast<std::ptrdiff_t>(column));
-    }
-    sample->points = std::move(rest);
+  if (decimal_comma && format.delimiter == ',') {
+    refuse("--delimiter", text, "another one, with --decimal-comma a comma is part of a number");
   }
-  data.y.column_names.erase(data.y.column_names.begin() + static_cast<std::ptrdiff_t>(column));
-  data.x.column_names.erase(data.x.column_names.begin() + static_cast<std::ptrdiff_t>(column));
-  return groups;
+  return format.delimiter;
+}
+
+CsvFormat csv_format(const Flags& flags) {
+  if (flags.header && flags.no_header) {
+    throw Error(ErrorCode::invalid_option, "--header and --no-header contradict each other, expected one of them");
+  }
+  return {.delimiter = delimiter_of(flags.delimiter, flags.decimal_comma),
+          .header = flags.header      ? CsvHeader::present
+                    : flags.no_header ? CsvHeader::absent
+                                      : CsvHeader::found,
+          .decimal_comma = flags.decimal_comma};
+}
+
+// The words of a list with commas between.
+std::vector<std::string> items_of(const std::string& text) {
+  std::vector<std::string> items;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    items.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return items;
 }
 
 // "blocks" of "blocks:COLUMN"; refuses what is no design.
@@ -135,8 +147,12 @@ void add_settings(CLI::App& command, std::vector<std::string>& settings, const s
 }  // namespace
 
 void add_comparison_flags(CLI::App& command, Flags& flags) {
-  command.add_option("X", flags.x, "first sample: .csv, .tsv or .npy, one row per point")->required();
-  command.add_option("Y", flags.y, "second sample")->required();
+  command
+      .add_option("X", flags.x,
+                  "first sample, one row per point: .csv, .tsv, .npy, .idx (also .gz), .npz or .npz:KEY, .parquet, "
+                  ".json, .jsonl, a query \"sql:SELECT ...\", or - for standard input")
+      ->required();
+  command.add_option("Y", flags.y, "second sample; none with --group, or when X is an .npz file of arrays x and y");
   add_value(command, "--method", "ID", flags.method, "id of a method; `kqd methods` lists them");
   add_value(command, "--kernel", "KERNEL", flags.kernel,
             "gaussian, laplace, matern12, matern32, matern52, rq[:alpha], imq[:beta], linear[:offset], "
@@ -152,7 +168,6 @@ void add_comparison_flags(CLI::App& command, Flags& flags) {
   add_value(command, "--weighting", "NU", flags.weighting,
             "weight of quantile levels: uniform, triangle[:ratio], reverse-triangle[:ratio], slope-up[:ratio], "
             "slope-down[:ratio], interval:low:high, beta:a:b, atom:level");
-  add_value(command, "--weights", "COLUMN", flags.weights_column, "column that holds the weights of the rows");
   add_value(command, "--compat", "NAMES", flags.compat,
             "what the paper's code does differently, by name: extra-direction, point-levels, jitter, unnormalised, "
             "median-diagonal, zero-centred");
@@ -164,6 +179,30 @@ void add_comparison_flags(CLI::App& command, Flags& flags) {
                    "run a method of quadratic or higher cost however long it takes");
   command.add_flag("--json", flags.json, "print one JSON object");
   command.add_flag("--quiet", flags.quiet, "print the number alone, and no notes");
+}
+
+void add_data_flags(CLI::App& command, Flags& flags) {
+  add_value(command, "--columns", "LIST", flags.columns,
+            "columns to compare: names, numbers, ranges (a..d, 3-7), globs (temp_*), with commas between");
+  add_value(command, "--drop", "LIST", flags.drop, "columns to leave out, listed likewise");
+  add_value(command, "--group", "COLUMN", flags.group,
+            "one file with both samples: a column with two values tells them apart, the first one met is X");
+  add_value(command, "--weights", "COLUMN", flags.weights_column, "column that holds the weights of the rows");
+  add_value(command, "--categorical", "HOW", flags.categorical,
+            "columns of text: raise an error, onehot (a column for each text), hash (16 columns) or drop them");
+  command.add_flag("--dates", flags.dates, "read ISO dates and times as numbers: days since 1970-01-01");
+  add_value(command, "--na", "HOW", flags.na,
+            "missing values: raise an error, omit such rows, or impute-median of both samples");
+  add_value(command, "--na-values", "LIST", flags.na_values, "texts or numbers that mean missing too, such as -999,x");
+  add_value(command, "--standardize", "HOW", flags.standardize,
+            "scale columns by both samples: none, zscore (mean, standard deviation) or iqr (median, quartiles)");
+  add_value(command, "--delimiter", "C", flags.delimiter,
+            "what stands between the cells of CSV files: a character, or tab, comma, semicolon, bar, space (default: "
+            "found by looking)");
+  command.add_flag("--header", flags.header, "the first row of CSV files holds names, whatever it looks like");
+  command.add_flag("--no-header", flags.no_header, "the first row of CSV files holds data, whatever it looks like");
+  command.add_flag("--decimal-comma", flags.decimal_comma, "numbers of CSV files are written 1,5");
+  add_value(command, "--max-rows", "N", flags.max_rows, "at most N rows of each sample, drawn at random by the seed");
 }
 
 void add_test_flags(CLI::App& command, Flags& flags) {
@@ -221,16 +260,35 @@ TwoSampleOptions to_test_options(const Flags& flags) {
   return options;
 }
 
-Design take_design(const Flags& flags, SamplePair& data) {
+ReadOptions to_read_options(const Flags& flags) {
+  ReadOptions options;
+  options.columns = flags.columns;
+  options.drop = flags.drop;
+  options.weights_column = flags.weights_column;
+  options.categorical = parse_categorical(flags.categorical);
+  options.dates = flags.dates;
+  options.na = parse_na_policy(flags.na);
+  if (!flags.na_values.empty()) options.na_values = items_of(flags.na_values);
+  options.standardize = parse_standardize(flags.standardize);
+  if (!flags.max_rows.empty()) options.max_rows = whole_number("--max-rows", flags.max_rows, 1, kMostRows);
+  options.seed.value = seed_of(flags.seed);
+  options.csv = csv_format(flags);
+  options.threads = thread_count(flags);
+  options.map_files = true;  // main() turns the risk into a sentence
+  const std::string kind = design_kind(flags.design);
+  options.paired = kind == "paired";
+  if (kind == "blocks" || kind == "clusters") options.unit_column = flags.design.substr(kind.size() + 1);
+  return options;
+}
+
+Design design_of(const Flags& flags, std::vector<std::int64_t> units) {
   const std::string kind = design_kind(flags.design);
   if (kind == "independent") return Design::independent();
   if (kind == "paired") return Design::paired();
-  auto groups = take_group_column(data, flags.design.substr(kind.size() + 1));
-  return kind == "blocks" ? Design::blocks(std::move(groups)) : Design::clusters(std::move(groups));
+  return kind == "blocks" ? Design::blocks(std::move(units)) : Design::clusters(std::move(units));
 }
 
 ProblemRequest to_request(const SampleFlags& flags) {
-  constexpr std::uint64_t kMostRows = 1'000'000'000;
   ProblemRequest request;
   request.name = flags.name;
   request.n_x = whole_number("--rows", flags.n, 1, kMostRows);
@@ -262,7 +320,7 @@ KqdOptions to_options(const Flags& flags) {
   options.power = power(flags.power);
   options.weighting = parse_level_weights(flags.weighting);
   options.seed.value = seed_of(flags.seed);
-  options.threads.value = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
+  options.threads = thread_count(flags);
   options.allow_quadratic = flags.yes_quadratic;
   if (!flags.compat.empty()) apply_compat(flags.compat, options);
   const MethodInfo& method = find_method(flags.method);

@@ -21,7 +21,20 @@ struct Flags {
   std::string num_reference;
   std::string power = "1";
   std::string weighting = "uniform";
+  std::string columns;
+  std::string drop;
+  std::string group;
   std::string weights_column;
+  std::string categorical = "raise";
+  std::string na = "raise";
+  std::string na_values;
+  std::string standardize = "none";
+  std::string max_rows;
+  bool dates = false;
+  std::string delimiter;
+  bool header = false;
+  bool no_header = false;
+  bool decimal_comma = false;
   std::string compat;
   std::vector<std::string> settings;
   std::string seed = "0";
@@ -57,6 +70,8 @@ struct SampleFlags {
 
 /// The flags of every command that compares two samples.
 void add_comparison_flags(CLI::App& command, Flags& flags);
+/// Those that say how the samples are read.
+void add_data_flags(CLI::App& command, Flags& flags);
 /// Those of `kqd test` besides.
 void add_test_flags(CLI::App& command, Flags& flags);
 void add_sample_flags(CLI::App& command, SampleFlags& flags);
@@ -71,8 +86,10 @@ void choose_method(const CLI::App& test, Flags& flags);
 [[nodiscard]] KqdOptions to_options(const Flags& flags);
 /// The same for a test, but for its design, which needs the data.
 [[nodiscard]] TwoSampleOptions to_test_options(const Flags& flags);
-/// The design of a test. Blocks and clusters are a column of the data: it is taken out of `data` here.
-[[nodiscard]] Design take_design(const Flags& flags, SamplePair& data);
+/// How the files are read: which columns, and what becomes of cells that are no numbers.
+[[nodiscard]] ReadOptions to_read_options(const Flags& flags);
+/// The design of a test. Blocks and clusters are a column of the data, which was read as to_read_options() says.
+[[nodiscard]] Design design_of(const Flags& flags, std::vector<std::int64_t> units);
 [[nodiscard]] ProblemRequest to_request(const SampleFlags& flags);
 
 }  // namespace kqd::app

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
@@ -7,6 +8,8 @@
 #include <new>
 #include <sstream>
 #include <string>
+#include <string_view>
+#include <tuple>
 
 #include "flags.hpp"
 #include "output.hpp"
@@ -43,6 +46,20 @@ void note_unused(const CLI::App& command, const Flags& flags) {
   }
 }
 
+// Two files, one that a column splits, or an archive of both.
+void check_files(const CLI::App& command, Flags& flags) {
+  if (flags.group.empty() && command.count("Y") == 0) {
+    const auto both = samples_within(flags.x);
+    if (!both) throw CLI::RequiredError("Y");
+    std::tie(flags.x, flags.y) = *both;
+  }
+  if (command.count("Y") > 0 && !flags.group.empty()) {
+    throw Error(ErrorCode::invalid_option,
+                fmt::format("--group {} takes both samples from one file, but a second one is given: {}", flags.group,
+                            flags.y));
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App program("kqd compares two samples: are they from the same distribution, how far apart are they?", "kqd");
   program.set_version_flag("--version", version_text, "show version, instruction set and BLAS");
@@ -58,11 +75,14 @@ int run(int argc, char** argv) {
   CLI::App* const test =
       program.add_subcommand("test", "are two samples from the same distribution?")->group("Commands");
   add_comparison_flags(*test, flags);
+  add_data_flags(*test, flags);
   add_test_flags(*test, flags);
   test->footer(
       "Examples:\n  kqd test old.csv new.csv\n  kqd test before.csv after.csv --design paired --permutations 9999\n"
-      "  kqd test a.npy b.npy --method mmd --json --exit-code");
+      "  kqd test a.npy b.npy --method mmd --json --exit-code\n"
+      "  kqd test trial.csv --group arm --drop id --categorical onehot --na omit --standardize iqr");
   test->callback([&] {
+    check_files(*test, flags);
     choose_method(*test, flags);
     note_unused(*test, flags);
     code = run_test(flags);
@@ -70,10 +90,12 @@ int run(int argc, char** argv) {
 
   CLI::App* const distance = program.add_subcommand("distance", "how far apart two samples are")->group("Commands");
   add_comparison_flags(*distance, flags);
+  add_data_flags(*distance, flags);
   distance->footer(
       "Examples:\n  kqd distance old.csv new.csv\n  kqd distance a.npy b.npy --power 2 --weighting triangle\n"
       "  kqd distance a.csv b.csv --kernel linear --directions linear   # sliced Wasserstein");
   distance->callback([&] {
+    check_files(*distance, flags);
     note_unused(*distance, flags);
     code = run_distance(flags);
   });
@@ -104,11 +126,21 @@ int run(int argc, char** argv) {
   return code;
 }
 
+// Input files may be mapped (ReadOptions::map_files). When someone shortens one meanwhile the system sends this signal,
+// and nothing but to end is left.
+extern "C" void on_bus_error(int /*signal*/) {
+  constexpr std::string_view kSentence =
+      "kqd: an input file became shorter while it was in use; run again when no one writes it\n";
+  const auto written = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  ::_exit(written < 0 ? kOurFault : kUsage);
+}
+
 }  // namespace
 }  // namespace kqd::app
 
 int main(int argc, char** argv) {
   using kqd::app::note;
+  std::signal(SIGBUS, kqd::app::on_bus_error);
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is told by print(), in words
   try {
     return kqd::app::run(argc, argv);

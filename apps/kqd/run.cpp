@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "output.hpp"
 #include "progress.hpp"
@@ -23,7 +24,9 @@ class Stopwatch {
 };
 
 SamplePair read(const Flags& flags) {
-  SamplePair data = read_pair(flags.x, flags.y, {.weights_column = flags.weights_column});
+  const ReadOptions options = to_read_options(flags);
+  SamplePair data =
+      flags.group.empty() ? read_pair(flags.x, flags.y, options) : read_grouped(flags.x, flags.group, options);
   if (!flags.quiet) {
     for (const std::string& text : data.notes) note(text);
   }
@@ -33,10 +36,11 @@ SamplePair read(const Flags& flags) {
 RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
   return {.method = std::string(method.id),
           .x_name = flags.x,
-          .y_name = flags.y,
+          .y_name = flags.group.empty() ? flags.y : flags.x,
           .n_x = data.x.points.rows(),
           .n_y = data.y.points.rows(),
           .dim = data.x.points.cols(),
+          .preparation = data.preparation,
           .elapsed_s = watch.seconds()};
 }
 
@@ -61,7 +65,7 @@ int run_test(const Flags& flags) {
   const MethodInfo& method = find_method(flags.method);
   TwoSampleOptions options = to_test_options(flags);
   SamplePair data = read(flags);
-  options.test.design = take_design(flags, data);
+  options.test.design = design_of(flags, std::move(data.units));
   TwoSampleResult result;
   {
     const ProgressLine progress(!flags.quiet);

@@ -31,6 +31,7 @@ enum class Purpose : std::uint32_t {
   partition = 17,
   starting_points = 18,
   landmark_scores = 19,
+  row_subsample = 20,
 };
 
 /// A counter-based random stream (Philox 4x32-10 by Random123 [Sal11]), addressed by (seed, purpose, index): the same

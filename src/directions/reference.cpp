@@ -5,44 +5,12 @@
 
 #include "core/fail.hpp"
 #include "core/random.hpp"
-#include "core/summation.hpp"
+#include "core/scale.hpp"
 
 namespace kqd {
 namespace {
 
 constexpr std::size_t kMaxScaleRows = 32768;
-constexpr double kNormalIqr = 1.349;   // the interquartile range of N(0, 1), as the paper rounds it
-constexpr double kNormalMad = 1.4826;  // sd of a normal sample over its median absolute deviation
-
-// The value at a fraction of the order statistics, by linear interpolation between neighbours.
-double percentile(std::vector<double>& values, double fraction) {
-  const double place = fraction * static_cast<double>(values.size() - 1);
-  const auto below = values.begin() + static_cast<std::ptrdiff_t>(place);
-  std::ranges::nth_element(values, below);
-  const double low = *below;
-  if (below + 1 == values.end()) return low;
-  const double high = *std::min_element(below + 1, values.end());
-  return low + (place - std::floor(place)) * (high - low);
-}
-
-double standard_deviation(const std::vector<double>& values) {
-  if (values.size() < 2) return 0.0;
-  const double mean = sum(values) / static_cast<double>(values.size());
-  CompensatedSum squares;
-  for (const double v : values) squares.add((v - mean) * (v - mean));
-  return std::sqrt(squares.value() / static_cast<double>(values.size() - 1));
-}
-
-// The IQR, or what stands for it when at least half of the values are equal.
-double robust_range(std::vector<double>& values, double median) {
-  const double iqr = percentile(values, 0.75) - percentile(values, 0.25);
-  if (iqr > 0.0) return iqr;
-  std::vector<double> deviations(values.size());
-  std::ranges::transform(values, deviations.begin(), [&](double v) { return std::abs(v - median); });
-  const double mad = percentile(deviations, 0.5);
-  if (mad > 0.0) return kNormalIqr * kNormalMad * mad;
-  return kNormalIqr * standard_deviation(values);
-}
 
 bool is_one_point(const Pool& pool) {
   std::size_t i = 1;

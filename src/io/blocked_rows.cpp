@@ -21,7 +21,8 @@ BlockedRows::BlockedRows(Matrix<double> whole)
 }
 
 Matrix<double> BlockedRows::take_whole() {
-  if (!whole_.empty()) rows_ = 0;
+  KQD_ASSERT(is_whole());
+  rows_ = 0;
   return std::exchange(whole_, {});
 }
 
@@ -52,7 +53,7 @@ void BlockedRows::append_rows(std::size_t count) {
 }
 
 MatrixView<double> BlockedRows::block(std::size_t index) {
-  if (!whole_.empty()) return whole_;
+  if (is_whole()) return whole_;
   return {blocks_[index].get(), std::min(rows_per_block_, rows_ - index * rows_per_block_), cols_};
 }
 

@@ -25,7 +25,8 @@ class BlockedRows {
   /// The rows of a matrix as they are, one block that does not grow.
   explicit BlockedRows(Matrix<double> whole);
 
-  /// The matrix it was made of; empty when it was not, and then nothing changes.
+  [[nodiscard]] bool is_whole() const { return !whole_.empty(); }
+  /// The matrix it was made of; leaves no rows.
   [[nodiscard]] Matrix<double> take_whole();
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
@@ -46,7 +47,7 @@ class BlockedRows {
   /// As many more rows of zeros as fit into the last block, up to `count` >= 1 and at least one: these rows.
   [[nodiscard]] MatrixView<double> append_within_block(std::size_t count);
 
-  [[nodiscard]] std::size_t num_blocks() const { return whole_.empty() ? blocks_.size() : 1; }
+  [[nodiscard]] std::size_t num_blocks() const { return is_whole() ? 1 : blocks_.size(); }
   [[nodiscard]] MatrixView<double> block(std::size_t index);
 
   /// Shows each block in order, with the number of its first row, and frees it; leaves no rows.

@@ -1,6 +1,7 @@
 #include "io/csv.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -106,6 +107,10 @@ void read_data_row(CsvScanner& scanner, Table& table, std::size_t first_line) {
   for (std::size_t j = 0; j < cols; ++j) {
     if (!scanner.read_number(row[j])) row[j] = table.from_text(j, scanner.read_text(), scanner.line());
     if (scanner.at_row_end() != (j + 1 == cols)) fail_ragged(scanner, table, first_line);
+  }
+  if (table.rules.missing_numbers.empty()) return;
+  for (std::size_t j = 0; j < cols; ++j) {
+    if (std::isfinite(row[j])) row[j] = table.from_number(j, row[j], scanner.line());
   }
 }
 

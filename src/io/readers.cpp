@@ -170,6 +170,18 @@ Table read_table(const std::string& path, const ReaderOptions& options) {
   return read_stream(*format, compressed ? inflated(std::move(file)) : peeked(std::move(file)), options);
 }
 
+std::optional<std::pair<std::string, std::string>> samples_within(const std::string& path) {
+  const auto name = parse_npz_name(path);
+  if (!name || !name->key.empty()) return std::nullopt;
+  const std::vector<std::string> keys = npz_keys(path);
+  const auto has = [&](std::string_view key) { return std::ranges::find(keys, key) != keys.end(); };
+  if (!has("x") || !has("y")) {
+    fail(ErrorCode::unreadable_input, "{}: holds no arrays x and y to compare (but {}); name both samples, as in {}:{}",
+         printable(path), fmt::join(keys, ", "), printable(path), printable(keys.front()));
+  }
+  return std::pair(path + ":x", path + ":y");
+}
+
 std::vector<std::string> known_suffixes() {
   std::vector<std::string> suffixes;
   for (const StreamFormat& format : kStreamFormats) suffixes.emplace_back(format.suffix);

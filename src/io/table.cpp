@@ -55,13 +55,14 @@ double Table::from_nothing(std::size_t column, std::string_view spelling, std::s
   return missing_cell();
 }
 
-double Table::from_non_finite(std::size_t column, double value, std::size_t line) {
-  if (std::isnan(value)) return from_nothing(column, "nan", line);
-  note_first(columns[column].first_infinite, line, value < 0 ? "-inf" : "inf");
+double Table::from_other_number(std::size_t column, double value, std::size_t line) {
+  if (!std::isinf(value)) return from_nothing(column, fmt::format("{}", value), line);
+  note_first(columns[column].first_infinite, line, fmt::format("{}", value));
   return value;
 }
 
 double Table::add_text(Column& column, std::string_view text, std::size_t line) {
+  ++column.num_texts;
   if (!column.texts) column.texts = std::make_unique<TextDictionary>();
   const auto code = column.texts->code_of(text, line, text_bytes_left_);
   return code ? text_cell(*code) : hashed_text_cell(hash_of_text(text));
@@ -71,6 +72,10 @@ std::string Table::place_of(std::size_t column, std::size_t line) const {
   const std::string name = has_names ? fmt::format(" ({})", shortened(columns[column].name)) : "";
   return has_lines ? fmt::format("{}:{}: column {}{}", source, line, column + 1, name)
                    : fmt::format("{}: row {}, column {}{}", source, line, column + 1, name);
+}
+
+std::string Table::label_of(std::size_t column) const {
+  return has_names ? in_quotes(columns[column].name) : fmt::format("{}", column + 1);
 }
 
 }  // namespace kqd

@@ -23,6 +23,7 @@ struct Place {
 struct Column {
   std::string name;  ///< empty in a table without names
   std::size_t num_missing = 0;
+  std::size_t num_texts = 0;  ///< cells of text, equal ones counted each
   std::size_t num_dates = 0;
   Place first_missing;
   Place first_infinite;  ///< infinite, or too large for a double; the cell holds an infinity
@@ -43,7 +44,8 @@ struct Table {
 
   /// The cell for a number, as it stands in line (or row) `line` of column `column`, from 0. NaN is missing.
   [[nodiscard]] double from_number(std::size_t column, double value, std::size_t line) {
-    return std::isfinite(value) ? value : from_non_finite(column, value, line);
+    const bool plain = std::isfinite(value) && (rules.missing_numbers.empty() || !rules.is_missing_number(value));
+    return plain ? value : from_other_number(column, value, line);
   }
   /// The cell for a text without blanks around it: a number, a spelling of "missing", a date if the rules say so, or
   /// else a text.
@@ -54,6 +56,9 @@ struct Table {
   /// "data.csv:17: column 3 (height)" or "data.npy: row 17, column 3": how a message about a cell starts.
   [[nodiscard]] std::string place_of(std::size_t column, std::size_t line) const;
 
+  /// "height" in quotes, or 3 in a table without names: how a message calls a column.
+  [[nodiscard]] std::string label_of(std::size_t column) const;
+
   std::string source;  ///< starts every message about the table
   bool has_names = false;
   bool has_lines = false;  ///< places are lines of a text, not rows of a matrix
@@ -63,7 +68,7 @@ struct Table {
   std::vector<std::string> notes;  ///< sentences about choices the reader made that a user may want to undo
 
  private:
-  [[nodiscard]] double from_non_finite(std::size_t column, double value, std::size_t line);
+  [[nodiscard]] double from_other_number(std::size_t column, double value, std::size_t line);
   [[nodiscard]] double add_text(Column& column, std::string_view text, std::size_t line);
 
   /// Texts of all columns together take no more than this: memory stays bounded whatever the file holds.

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,9 +10,14 @@ namespace kqd {
 
 /// How texts are read, the same for every format.
 struct TextRules {
-  std::vector<std::string> missing;  ///< spellings of "missing" besides those that are always known
-  bool dates = false;                ///< ISO dates and times are numbers: days since 1970-01-01
-  bool decimal_comma = false;        ///< numbers are written 1,5, and what is written 1.5 is a text
+  std::vector<std::string> missing = {};     ///< texts that mean "missing" besides those that always do
+  std::vector<double> missing_numbers = {};  ///< numbers that mean it, such as -999
+  bool dates = false;                        ///< ISO dates and times are numbers: days since 1970-01-01
+  bool decimal_comma = false;                ///< numbers are written 1,5, and what is written 1.5 is a text
+
+  [[nodiscard]] bool is_missing_number(double value) const {
+    return std::ranges::find(missing_numbers, value) != missing_numbers.end();
+  }
 };
 
 /// What a whole cell without blanks around it stands for under these rules.

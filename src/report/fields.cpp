@@ -7,6 +7,7 @@
 #include "core/blas.hpp"
 #include "core/executor.hpp"
 #include "core/text.hpp"
+#include "io/text.hpp"
 #include "kqd/version.hpp"
 #include "simd/target.hpp"
 
@@ -84,6 +85,35 @@ std::string own_lines(const Made& made) {
   return (settings.empty() ? "" : line("settings", settings)) + (details.empty() ? "" : line("details", details));
 }
 
+Json rows_json(const RowCounts& rows) {
+  return {{"read", rows.read},
+          {"omitted", rows.omitted},
+          {"not_drawn", rows.not_drawn},
+          {"missing_values", rows.missing_cells}};
+}
+
+Json preparation_json(const Preparation& prepared) {
+  Json json;
+  json["columns_read"] = prepared.columns_read;
+  json["columns_used"] = prepared.columns_used;
+  json["rows_x"] = rows_json(prepared.x);
+  json["rows_y"] = rows_json(prepared.y);
+  json["na"] = to_string(prepared.na);
+  json["categorical"] = to_string(prepared.categorical);
+  json["encoded"] = Json::object();
+  for (const EncodedColumn& column : prepared.encoded) json["encoded"][column.name] = column.num_columns;
+  json["dropped_texts"] = prepared.dropped_texts;
+  json["dates"] = prepared.dates;
+  json["standardize"] = to_string(prepared.standardize);
+  json["max_rows"] = prepared.max_rows > 0 ? Json(prepared.max_rows) : Json(nullptr);
+  json["group"] = prepared.group_column.empty() ? Json(nullptr)
+                                                : Json{{"column", prepared.group_column},
+                                                       {"x", prepared.group_x},
+                                                       {"y", prepared.group_y},
+                                                       {"rows_without", prepared.ungrouped}};
+  return json;
+}
+
 }  // namespace
 
 Json power_json(double power) {
@@ -99,6 +129,7 @@ void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const 
   json["n_x"] = run.n_x;
   json["n_y"] = run.n_y;
   json["dim"] = run.dim;
+  json["data"] = preparation_json(run.preparation);
   const bool kernel = made.method.uses.kernel;
   json["kernel"] = kernel ? Json(to_string(made.kernel)) : Json(nullptr);
   json["bandwidth"] = kernel && bandwidth ? Json(*bandwidth) : Json(nullptr);
@@ -129,9 +160,16 @@ std::string line(std::string_view label, std::string_view text) {
 }
 
 std::string data_lines(const RunInfo& run) {
+  const Preparation& prepared = run.preparation;
   const auto columns = fmt::format("{} column{}", run.dim, plural(run.dim));
-  return line("X", fmt::format("{}, {} x {}", run.x_name, run.n_x, columns)) +
-         line("Y", fmt::format("{}, {} x {}", run.y_name, run.n_y, columns));
+  const auto sample = [&](const std::string& name, const std::string& value, std::size_t rows) {
+    const auto group = prepared.group_column.empty() ? "" : fmt::format(" with {} = {}", shortened(prepared.group_column), shortened(value));
+    return fmt::format("{}{}, {} x {}", name, group, rows, columns);
+  };
+  std::string text = line("X", sample(run.x_name, prepared.group_x, run.n_x)) +
+                     line("Y", sample(run.y_name, prepared.group_y, run.n_y));
+  for (const std::string& sentence : describe(prepared)) text += line("data", sentence);
+  return text;
 }
 
 std::string setting_lines(const Made& made) {

@@ -18,15 +18,18 @@ FORMATS = ("expected one of .csv, .tsv, .npy, .idx (each may be followed by .gz)
 MEASURES = "expected gaussian, uniform, pooled, balanced or a file of points"
 DESIGNS = "expected independent, paired, blocks:COLUMN or clusters:COLUMN"
 
+MISSING = "; 1 value is missing: --na omit leaves such rows out, --na impute-median fills in medians"
+
 # Of every command that compares two samples.
 BAD_FILES = [
-    ("nan.csv a.csv", 'nan.csv:3: column 2 is "nan", expected a number'),
+    ("nan.csv a.csv", 'nan.csv:3: column 2 is "nan", expected a number' + MISSING),
     ("a.csv inf.csv", 'inf.csv:2: column 1 is "-inf", expected a number'),
-    ("word.csv a.csv", 'word.csv:2: column 2 is "four", expected a number'),
+    ("word.csv a.csv", 'word.csv:2: column 2 is "four", expected a number; 1 of 2 cells of the column is text: '
+     "--na-values can name what means missing"),
     ("ragged.csv a.csv", "ragged.csv:2: the row has 1 cell, expected 2 as in line 1"),
     ("a.csv one-column.csv", "a.csv has 2 columns of points and one-column.csv has 1, expected the same number"),
     ("weighted.csv other-names.csv", 'weighted.csv and other-names.csv have different columns; only weighted.csv has "b", '
-     '"w"; only other-names.csv has "c"; make the names agree or drop these columns'),
+     '"w"; only other-names.csv has "c"; make the names agree, leave these out by --drop, or name those to compare by --columns'),
     ("empty.csv a.csv", "empty.csv: the file is empty or has only blank lines and comments, expected rows of numbers"),
     ("a.csv header.csv", "header.csv: the file has a header and nothing below it, expected rows of numbers"),
     ("missing.csv a.csv", "missing.csv: no such file"),
@@ -41,7 +44,7 @@ BAD_FILES = [
      'weighted.csv: no column "v" to take weights from, the columns are "a", "b", "w"'),
     ("a.csv b.csv --reference one-column.csv",
      "reference points have 1 columns and the data 2, expected the same number"),
-    ("a.csv b.csv --reference nan.csv", 'nan.csv:3: column 2 is "nan", expected a number'),
+    ("a.csv b.csv --reference nan.csv", 'nan.csv:3: column 2 is "nan", expected a number' + MISSING),
     ("row.csv a.csv --method mmd", "X has one row, the unbiased MMD needs at least two (mmd-v takes one)"),
 ]
 
@@ -95,7 +98,7 @@ BAD_TEST_SETTINGS = [
      "clusters design: X and Y have one cluster each, so labels can only be swapped as a whole; needs at least 2 "
      "clusters in one of them"),
     ("block-1.csv block-2.csv --design blocks:blok",
-     '--design names column "blok", which the data do not have; columns: a, block; did you mean block?'),
+     'block-1.csv: no column "blok" to take blocks or clusters from, the columns are "a", "block"; did you mean block?'),
     ("a.csv b.csv --design blocks", f"--design blocks: {DESIGNS}"),
     ("a.csv b.csv --design paired:a", f"--design paired:a: {DESIGNS}"),
     ("a.csv b.csv --design blocs:g", f"--design blocs:g: {DESIGNS}; did you mean blocks?"),

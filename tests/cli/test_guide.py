@@ -1,5 +1,5 @@
-"""Printed examples, run and compared: every `console` block of docs/guide/command-line.md, in order, in one folder, and the
-report in README.md."""
+"""Printed examples, run and compared: every `console` block of a page of the guide, in order, in one folder, and the report
+in README.md."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import PROGRAM, ROOT, masked
 
-GUIDE = ROOT / "docs" / "guide" / "command-line.md"
+GUIDE = ROOT / "docs" / "guide"
 
 
 def commands_of(text):
@@ -43,8 +43,9 @@ def home(tmp_path):
     return tmp_path
 
 
-def test_the_examples_print_what_the_guide_shows(home):
-    examples = list(commands_of(GUIDE.read_text()))
+@pytest.mark.parametrize("page", ["command-line.md", "data.md"])
+def test_the_examples_print_what_the_guide_shows(home, page):
+    examples = list(commands_of((GUIDE / page).read_text()))
     assert len(examples) > 5
     shown = [(command, same_machine(output)) for command, output in examples]
     assert [(command, same_machine(run_in_shell(command, home))) for command, _ in examples] == shown

@@ -1,23 +1,46 @@
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "kqd/core/error.hpp"     // Error, ErrorCode
-#include "kqd/core/sample.hpp"    // Sample
-#include "kqd/core/types.hpp"     // ThreadCount
-#include "kqd/io/csv_format.hpp"  // CsvFormat
+#include "kqd/core/error.hpp"      // Error, ErrorCode
+#include "kqd/core/sample.hpp"     // Sample
+#include "kqd/core/types.hpp"      // Seed, ThreadCount
+#include "kqd/io/csv_format.hpp"   // CsvFormat
+#include "kqd/io/preparation.hpp"  // Categorical, NaPolicy, Standardize, Preparation
 
 namespace kqd {
 
-/// What a caller may choose about reading. The defaults read every column as data.
+/// What a caller may choose about reading. The defaults read every column as data, and refuse what is no number.
 struct ReadOptions {
+  /// The columns to compare and the columns to leave out, as lists such as "age, temp_*, a..d, 3-7": names, numbers
+  /// from 1, ranges by number or between two names, and globs (* and ?). A name in double quotes is taken as it stands.
+  /// Positions are those in X. Empty: all columns, none.
+  std::string columns = {};
+  std::string drop = {};
   /// The column that holds the weights of the rows: its name, or its number from 1 in a file without names. It is taken
   /// out of the points. Empty: no weights.
-  std::string weights_column;
+  std::string weights_column = {};
+  /// The column whose value, a number or a text, names the block or cluster of a row; taken out of the points likewise.
+  std::string unit_column = {};
+  Categorical categorical = Categorical::raise;
+  /// ISO dates and times are numbers: days since 1970-01-01.
+  bool dates = false;
+  NaPolicy na = NaPolicy::raise;
+  /// Texts or numbers that mean "missing", besides the spellings that are always known.
+  std::vector<std::string> na_values = {};
+  Standardize standardize = Standardize::none;
+  /// At most so many rows of each sample, drawn at random by `seed`; 0: all.
+  std::uint64_t max_rows = 0;
+  Seed seed = {};
+  /// Row i of X belongs to row i of Y: they stay or leave together.
+  bool paired = false;
   /// What is known about the text of CSV and TSV files.
-  CsvFormat csv;
+  CsvFormat csv = {};
   /// Threads that DuckDB may use. Changes the speed, not the result.
-  ThreadCount threads;
+  ThreadCount threads = {};
   /// NPY files of doubles in C order may be mapped into memory instead of read: no copy is made. Whoever asks for it
   /// vouches that no one shortens or rewrites the file while the sample lives: the system ends a process that touches
   /// what is gone (SIGBUS).
@@ -29,6 +52,9 @@ struct SamplePair {
   Sample x;
   Sample y;
   std::vector<std::string> notes;  ///< sentences a user should see: columns reordered, a header that may be none
+  /// With a unit column: the block or cluster of each row of X, then of Y. Whole numbers stand for themselves.
+  std::vector<std::int64_t> units = {};
+  Preparation preparation = {};
 };
 
 /// One sample from a file, in the format its suffix names: .csv, .tsv or .npy, in capitals or not.
@@ -38,20 +64,32 @@ struct SamplePair {
 /// order mark, blank lines and lines that start with # are understood. NPY: versions 1 to 3, numbers and booleans of
 /// either byte order, rows first in either memory order; one dimension is one column, and dimensions from the third on
 /// are laid flat beside the second, as reshape(n, -1) does. Every value becomes the nearest double. Cost: one pass;
-/// memory is the matrix and a few MiB (a pipe in NPY format is held twice). Throws Error{unreadable_input,
-/// empty_sample, non_finite_value, invalid_option, invalid_weights}: one sentence with the file, the line or row, the
-/// column and the value. No missing, NaN or infinite value passes.
+/// memory is the matrix and a few MiB (a pipe in NPY format is held twice), and at most 64 MiB of different texts.
+/// Throws Error{unreadable_input, empty_sample, non_finite_value, invalid_option, invalid_weights}: one sentence with
+/// the file, the line or row, the column and the value. No missing, NaN or infinite value passes.
 [[nodiscard]] Sample read_sample(const std::string& path, const ReadOptions& options = {});
 
 /// Two samples from two files, with the columns of y in the order of x.
 ///
 /// Columns are matched by name when both files have names, by position otherwise; both samples then carry the names.
-/// Throws what read_sample throws, and Error{shape_mismatch} listing the columns that only one file has, or both
-/// counts.
+/// Categories, medians and scales are those of both samples together, and no label is looked at: a test of the result
+/// is as exact as one of the input. Throws what read_sample throws, and Error{shape_mismatch} listing the columns that
+/// only one file has, or both counts.
 [[nodiscard]] SamplePair read_pair(const std::string& path_x, const std::string& path_y,
                                    const ReadOptions& options = {});
 
-/// The suffixes read_sample knows, in the order in which messages list them: ".csv", ".tsv", ".npy".
+/// Two samples from one file, told apart by a column with exactly two different values, numbers or texts: the first
+/// value met is X. The column, named as weights_column is, is taken out of the points.
+/// Throws what read_pair throws, and Error{invalid_option} listing the values if they are not two.
+[[nodiscard]] SamplePair read_grouped(const std::string& path, const std::string& group_column,
+                                      const ReadOptions& options = {});
+
+/// The names of both samples in one file: "both.npz:x" and "both.npz:y" for an archive that holds these two arrays.
+/// Nothing for a path of another kind. Throws Error{unreadable_input} for an archive without them, listing its arrays.
+[[nodiscard]] std::optional<std::pair<std::string, std::string>> samples_within(const std::string& path);
+
+/// The suffixes read_sample knows, in the order in which messages list them: ".csv", ".tsv", ".npy", ... Those
+/// read in one pass (.csv, .tsv, .npy, .idx) may be followed by .gz.
 [[nodiscard]] std::vector<std::string> known_suffixes();
 
 }  // namespace kqd

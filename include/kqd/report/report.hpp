@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 
+#include "kqd/io/preparation.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "kqd/two_sample/two_sample_test.hpp"
 
@@ -14,6 +15,7 @@ struct RunInfo {
   std::size_t n_x = 0;  ///< rows of the input
   std::size_t n_y = 0;
   std::size_t dim = 0;
+  Preparation preparation = {};  ///< what was done to the data before
   double elapsed_s = 0.0;
 };
 

@@ -33,6 +33,14 @@ void PrintTo(const BadFile& file, std::ostream* out) {
 constexpr ErrorCode kUnreadable = ErrorCode::unreadable_input;
 constexpr ErrorCode kNotFinite = ErrorCode::non_finite_value;
 constexpr ErrorCode kEmpty = ErrorCode::empty_sample;
+// What the refusals of missing values and of text end with.
+const std::string kOneMissing =
+    "; 1 value is missing: --na omit leaves such rows out, --na impute-median fills in medians";
+std::string text_in(const std::string& column) {
+  return "; columns of text: " + column +
+         " (1 different); --categorical onehot makes a column of each text, --categorical drop leaves them out";
+}
+
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -47,33 +55,42 @@ std::vector<BadFile> bad_csv_files() {
       {"x.csv", "a,b\n", kEmpty, "x.csv: the file has a header and nothing below it, expected rows of numbers"},
       {"x.csv", "a,b", kEmpty, "x.csv: the file has a header and nothing below it, expected rows of numbers"},
       // Missing and infinite values.
-      {"x.csv", "a,b\n1,n/a\n", kNotFinite, "x.csv:2: column 2 (b) is \"n/a\", expected a number"},
-      {"x.csv", "a,b\n1,2\n,4\n", kNotFinite, "x.csv:3: column 1 (a) is \"\", expected a number"},
-      {"x.csv", "a,b\n1,\"\"\n", kNotFinite, "x.csv:2: column 2 (b) is \"\", expected a number"},
-      {"x.csv", "a,b\n1,nan\n", kNotFinite, "x.csv:2: column 2 (b) is \"nan\", expected a number"},
+      {"x.csv", "a,b\n1,n/a\n", kNotFinite, "x.csv:2: column 2 (b) is \"n/a\", expected a number" + kOneMissing},
+      {"x.csv", "a,b\n1,2\n,4\n", kNotFinite, "x.csv:3: column 1 (a) is \"\", expected a number" + kOneMissing},
+      {"x.csv", "a,b\n1,\"\"\n", kNotFinite, "x.csv:2: column 2 (b) is \"\", expected a number" + kOneMissing},
+      {"x.csv", "a,b\n1,nan\n", kNotFinite, "x.csv:2: column 2 (b) is \"nan\", expected a number" + kOneMissing},
       {"x.csv", "a,b\n1,-Inf\n", kNotFinite, "x.csv:2: column 2 (b) is \"-Inf\", expected a number"},
-      {"x.csv", "1,2\n3,NULL\n", kNotFinite, "x.csv:2: column 2 is \"NULL\", expected a number"},
+      {"x.csv", "1,2\n3,NULL\n", kNotFinite, "x.csv:2: column 2 is \"NULL\", expected a number" + kOneMissing},
       {"x.csv", "inf,1\n", kNotFinite, "x.csv:1: column 1 is \"inf\", expected a number"},
-      {"x.csv", "1,2,\n3,4,\n", kNotFinite, "x.csv:1: column 3 is \"\", expected a number"},
+      {"x.csv", "1,2,\n3,4,\n", kNotFinite,
+       "x.csv:1: column 3 is \"\", expected a number; 2 values are missing: --na omit leaves such rows out, --na "
+       "impute-median fills in medians"},
       {"x.csv", "a\n1e400\n", kNotFinite,
        "x.csv:2: column 1 (a) is \"1e400\", expected a number that fits into a double (below 1.8e308)"},
       {"x.csv", "1\n-1.8e308\n", kNotFinite,
        "x.csv:2: column 1 is \"-1.8e308\", expected a number that fits into a double (below 1.8e308)"},
       // Text where a number should be.
-      {"x.csv", "a,b\n1,red\n", kUnreadable, "x.csv:2: column 2 (b) is \"red\", expected a number"},
-      {"x.csv", "a;b\n1,5;2,5\n", kUnreadable, "x.csv:2: column 1 (a) is \"1,5\", expected a number"},
-      {"x.csv", "a,b\n1,0x1f\n", kUnreadable, "x.csv:2: column 2 (b) is \"0x1f\", expected a number"},
-      {"x.csv", "a,b\n1,+-2\n", kUnreadable, "x.csv:2: column 2 (b) is \"+-2\", expected a number"},
-      {"x.csv", "a,b\n1,1 2\n", kUnreadable, "x.csv:2: column 2 (b) is \"1 2\", expected a number"},
-      {"x.csv", "a,b\n1,\"1\"2\n", kUnreadable, "x.csv:2: column 2 (b) is \"\\\"1\\\"2\", expected a number"},
-      {"x.csv", "a,b\n1,2e\n", kUnreadable, "x.csv:2: column 2 (b) is \"2e\", expected a number"},
-      {"x.csv", "a,b\n1,\"two\nlines\"\n", kUnreadable, "x.csv:2: column 2 (b) is \"two\\nlines\", expected a number"},
-      {"x.csv", "a,b\n1,\x1b[2J\n", kUnreadable, "x.csv:2: column 2 (b) is \"\\x1b[2J\", expected a number"},
-      {"x.csv", "a,b\n1,caf\xe9\n", kUnreadable, "x.csv:2: column 2 (b) is \"caf\\xe9\", expected a number"},
+      {"x.csv", "a,b\n1,red\n", kUnreadable, "x.csv:2: column 2 (b) is \"red\", expected a number" + text_in("\"b\"")},
+      {"x.csv", "a;b\n1,5;2,5\n", kUnreadable,
+       "x.csv:2: column 1 (a) is \"1,5\", expected a number" + text_in("\"a\" (1 different), \"b\"")},
+      {"x.csv", "a,b\n1,0x1f\n", kUnreadable,
+       "x.csv:2: column 2 (b) is \"0x1f\", expected a number" + text_in("\"b\"")},
+      {"x.csv", "a,b\n1,+-2\n", kUnreadable, "x.csv:2: column 2 (b) is \"+-2\", expected a number" + text_in("\"b\"")},
+      {"x.csv", "a,b\n1,1 2\n", kUnreadable, "x.csv:2: column 2 (b) is \"1 2\", expected a number" + text_in("\"b\"")},
+      {"x.csv", "a,b\n1,\"1\"2\n", kUnreadable,
+       "x.csv:2: column 2 (b) is \"\\\"1\\\"2\", expected a number" + text_in("\"b\"")},
+      {"x.csv", "a,b\n1,2e\n", kUnreadable, "x.csv:2: column 2 (b) is \"2e\", expected a number" + text_in("\"b\"")},
+      {"x.csv", "a,b\n1,\"two\nlines\"\n", kUnreadable,
+       "x.csv:2: column 2 (b) is \"two\\nlines\", expected a number" + text_in("\"b\"")},
+      {"x.csv", "a,b\n1,\x1b[2J\n", kUnreadable,
+       "x.csv:2: column 2 (b) is \"\\x1b[2J\", expected a number" + text_in("\"b\"")},
+      {"x.csv", "a,b\n1,caf\xe9\n", kUnreadable,
+       "x.csv:2: column 2 (b) is \"caf\\xe9\", expected a number" + text_in("\"b\"")},
       {"x.csv", "a,b\n1," + std::string(100, 'y') + "\n", kUnreadable,
-       "x.csv:2: column 2 (b) is \"" + std::string(40, 'y') + "...\", expected a number"},
+       "x.csv:2: column 2 (b) is \"" + std::string(40, 'y') + "...\", expected a number" + text_in("\"b\"")},
       {"x.csv", "a," + std::string(100, 'z') + "\n1,?!\n", kUnreadable,
-       "x.csv:2: column 2 (" + std::string(40, 'z') + "...) is \"?!\", expected a number"},
+       "x.csv:2: column 2 (" + std::string(40, 'z') + "...) is \"?!\", expected a number" +
+           text_in("\""s + std::string(40, 'z') + "...\"")},
       // Rows of the wrong length.
       {"x.csv", "a,b,c\n1,2,3\n4,5\n", kUnreadable, "x.csv:3: the row has 2 cells, expected 3 as in line 1"},
       {"x.csv", "a,b\n1,2\n4\n", kUnreadable, "x.csv:3: the row has 1 cell, expected 2 as in line 1"},
@@ -94,7 +111,8 @@ std::vector<BadFile> bad_csv_files() {
       {"x.csv", "\x1f\x8b\x08\0\0\0\0\0\0\x03 anything"s, kUnreadable,
        "x.csv: is compressed by gzip in spite of its name; give its name the suffix .gz"},
       {"x.csv", "\xff\xfe\x61\x00"s, kUnreadable, "x.csv: text in UTF-16, expected UTF-8"},
-      {"x.tsv", "a,b\n1,2\n", kUnreadable, "x.tsv:2: column 1 (a,b) is \"1,2\", expected a number"},
+      {"x.tsv", "a,b\n1,2\n", kUnreadable,
+       "x.tsv:2: column 1 (a,b) is \"1,2\", expected a number" + text_in("\"a,b\"")},
   };
 }
 
@@ -178,7 +196,7 @@ std::vector<BadFile> bad_npy_files() {
       {"x.npy", npy_file("<f8", "(1000000, 1000000)", f8(1)), kUnreadable,
        "x.npy: has 8 bytes of data, expected 8000000000000 for shape (1000000, 1000000) of type \"<f8\""},
       {"x.npy", npy_file("<f8", "(2, 2)", f8(1, 2, kNan, 4)), kNotFinite,
-       "x.npy: row 2, column 1 is \"nan\", expected a number"},
+       "x.npy: row 2, column 1 is \"nan\", expected a number" + kOneMissing},
       {"x.npy", npy_file("<f8", "(2, 2)", f8(1, 2, kInfinity, 4), true), kNotFinite,
        "x.npy: row 1, column 2 is \"inf\", expected a number"},
       {"x.npy", npy_file("<f2", "(1, 2)", "\x00\x3c\x00\xfc"s), kNotFinite,

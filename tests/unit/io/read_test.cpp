@@ -155,13 +155,16 @@ TEST_F(ReadFiles, a_pair_passes_on_the_notes_of_both_readers) {
 TEST_F(ReadFiles, columns_that_only_one_file_has_are_listed) {
   EXPECT_EQ(pair_message(ErrorCode::shape_mismatch, "a,b,c\n1,2,3\n", "d,a\n1,2\n"),
             "x.csv and y.csv have different columns; only x.csv has \"b\", \"c\"; only y.csv has \"d\"; make the names "
-            "agree or drop these columns");
+            "agree, leave these out by --drop, or name those to compare by --columns");
   EXPECT_EQ(pair_message(ErrorCode::shape_mismatch, "a\n1\n", "a,b\n1,2\n"),
-            "x.csv and y.csv have different columns; only y.csv has \"b\"; make the names agree or drop these columns");
+            "x.csv and y.csv have different columns; only y.csv has \"b\"; make the names agree, leave these out by "
+            "--drop, or name "
+            "those to compare by --columns");
   EXPECT_EQ(
       pair_message(ErrorCode::shape_mismatch, "a,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10\n1,1,1,1,1,1,1,1,1,1,1\n", "a\n1\n"),
       "x.csv and y.csv have different columns; only x.csv has \"c1\", \"c2\", \"c3\", \"c4\", \"c5\", \"c6\", "
-      "\"c7\", \"c8\" and 2 more; make the names agree or drop these columns");
+      "\"c7\", \"c8\" and 2 more; make the names agree, leave these out by --drop, or name "
+      "those to compare by --columns");
 }
 
 TEST_F(ReadFiles, unequal_counts_without_names_are_refused) {

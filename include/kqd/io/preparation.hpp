@@ -1,0 +1,80 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kqd {
+
+/// What becomes of columns of text.
+enum class Categorical {
+  raise,   ///< they are refused
+  onehot,  ///< a column of 0 and 1 for each text of the pool
+  hash,    ///< kHashedColumns columns of 0 and 1, chosen by a hash of the text
+  drop,    ///< they are left out
+};
+/// The number of columns that a column of text becomes when it is hashed.
+constexpr std::size_t kHashedColumns = 16;
+
+/// What becomes of missing values.
+enum class NaPolicy {
+  raise,          ///< they are refused
+  omit,           ///< rows that have one are left out
+  impute_median,  ///< they become the median of the column over both samples
+};
+
+/// How columns are brought to one scale: by numbers of the pool, so that no label is looked at.
+enum class Standardize {
+  none,    ///< left as they are
+  zscore,  ///< (value - mean) / standard deviation
+  iqr,     ///< (value - median) / interquartile range
+};
+
+/// The words of the command line: "raise", "onehot", "impute-median", ... Throws Error{invalid_option} with the nearest
+/// word for one that is unknown.
+[[nodiscard]] Categorical parse_categorical(std::string_view text);
+[[nodiscard]] NaPolicy parse_na_policy(std::string_view text);
+[[nodiscard]] Standardize parse_standardize(std::string_view text);
+[[nodiscard]] std::string to_string(Categorical categorical);
+[[nodiscard]] std::string to_string(NaPolicy policy);
+[[nodiscard]] std::string to_string(Standardize standardize);
+
+/// What happened to the rows of one sample on the way in.
+struct RowCounts {
+  std::size_t read = 0;           ///< rows in the input
+  std::size_t omitted = 0;        ///< left out for a missing value
+  std::size_t not_drawn = 0;      ///< left out by the random subsample
+  std::size_t missing_cells = 0;  ///< missing values in the columns that are compared
+};
+
+/// A column of text and what it became.
+struct EncodedColumn {
+  std::string name;
+  std::size_t num_columns = 0;
+};
+
+/// What was done to the input before it became two samples: what a report has to tell.
+struct Preparation {
+  RowCounts x;
+  RowCounts y;
+  std::string group_column;  ///< empty: the samples come from two inputs
+  std::string group_x;       ///< the value of the group column in the rows of X
+  std::string group_y;
+  std::size_t ungrouped = 0;  ///< rows left out because they have no value in the group column
+  std::size_t columns_read = 0;
+  std::size_t columns_used = 0;  ///< of those, before text is encoded
+  Categorical categorical = Categorical::raise;
+  std::vector<EncodedColumn> encoded;      ///< columns of text that became numbers
+  std::vector<std::string> dropped_texts;  ///< columns of text that were left out
+  std::vector<std::string> dates;          ///< columns of dates that became numbers of days
+  NaPolicy na = NaPolicy::raise;
+  Standardize standardize = Standardize::none;
+  std::uint64_t max_rows = 0;  ///< 0: no bound
+  std::uint64_t seed = 0;      ///< of the random subsample
+};
+
+/// What was done, as sentences for a person; none when the input was taken as it stands.
+[[nodiscard]] std::vector<std::string> describe(const Preparation& preparation);
+
+}  // namespace kqd

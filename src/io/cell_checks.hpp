@@ -1,0 +1,17 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "io/roles.hpp"
+
+namespace kqd {
+
+/// Whether a column of points holds text in any of the inputs; `place` counts points, from 0.
+[[nodiscard]] bool is_text_column(const std::vector<Input>& inputs, std::size_t place);
+
+/// Refuses what no option makes a number: infinite values, dates mixed with numbers, text or missing values where
+/// weights should be; and, as far as the options say so, text and missing values in the points. The sentence names the
+/// first such cell and the options that help. Throws Error{non_finite_value, unreadable_input}.
+void check_cells(const std::vector<Input>& inputs, const ReadOptions& options);
+
+}  // namespace kqd

@@ -1,0 +1,180 @@
+#include "io/column_list.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "io/text.hpp"
+
+namespace kqd {
+namespace {
+
+// From first to last, both from 0 and both in.
+struct Range {
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+std::optional<std::size_t> by_name(const Table& table, std::string_view name) {
+  if (!table.has_names) return std::nullopt;
+  const auto found = std::ranges::find(table.columns, name, &Column::name);
+  if (found == table.columns.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - table.columns.begin());
+}
+
+// Digits and nothing else, from 1 to the number of columns.
+std::optional<std::size_t> by_number(const Table& table, std::string_view text) {
+  std::size_t number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, number);
+  if (error != std::errc{} || end != last || number < 1 || number > table.columns.size()) return std::nullopt;
+  return number - 1;
+}
+
+std::optional<Range> in_order(std::optional<std::size_t> a, std::optional<std::size_t> b) {
+  if (!a || !b) return std::nullopt;
+  return Range{std::min(*a, *b), std::max(*a, *b)};
+}
+
+// A single number, "3-7" or "a..d". Names may hold dots themselves, so each place of ".." is tried.
+std::optional<Range> by_position(const Table& table, std::string_view text) {
+  if (const auto single = by_number(table, text)) return Range{*single, *single};
+  if (const auto hyphen = text.find('-'); hyphen != std::string_view::npos) {
+    const auto range = in_order(by_number(table, text.substr(0, hyphen)), by_number(table, text.substr(hyphen + 1)));
+    if (range) return range;
+  }
+  const auto end_of_range = [&](std::string_view word) {
+    const auto named = by_name(table, word);
+    return named ? named : by_number(table, word);
+  };
+  for (auto dots = text.find(".."); dots != std::string_view::npos; dots = text.find("..", dots + 1)) {
+    const auto range = in_order(end_of_range(trim(text.substr(0, dots))), end_of_range(trim(text.substr(dots + 2))));
+    if (range) return range;
+  }
+  return std::nullopt;
+}
+
+// * stands for any characters, ? for any one. The last * is the only one that ever has to take more.
+bool matches_glob(std::string_view text, std::string_view pattern) {
+  std::size_t t = 0;
+  std::size_t p = 0;
+  std::optional<std::pair<std::size_t, std::size_t>> star;  // where to go on in text and pattern
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = {t, ++p};
+    } else if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) {
+      ++t;
+      ++p;
+    } else if (star) {
+      t = ++star->first;
+      p = star->second;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+}  // namespace
+
+ColumnList::ColumnList(std::string flag, std::string_view text) : flag_(std::move(flag)) {
+  const auto refuse = [&](std::string_view why) {
+    fail(ErrorCode::invalid_option, "{} {}: {}, expected a list such as a,b..d,temp_*,3-7", flag_, in_quotes(text),
+         why);
+  };
+  std::string_view rest = trim(text);
+  while (!rest.empty()) {
+    Item item;
+    if (rest.front() == '"') {
+      const auto close = rest.find('"', 1);
+      if (close == std::string_view::npos) refuse("a quote is not closed");
+      item = {std::string(rest.substr(1, close - 1)), true, false};
+      rest = trim(rest.substr(close + 1));
+      if (!rest.empty() && rest.front() != ',') refuse("a comma is missing behind a quote");
+    } else {
+      const auto comma = std::min(rest.find(','), rest.size());
+      item.text = trim(rest.substr(0, comma));
+      rest = rest.substr(comma);
+    }
+    if (item.text.empty()) refuse("an item is empty");
+    items_.push_back(std::move(item));
+    if (rest.empty()) return;
+    rest = trim(rest.substr(1));
+    if (rest.empty()) refuse("an item is empty");
+  }
+}
+
+void ColumnList::pin_positions(const Table& table) {
+  if (!table.has_names) return;
+  std::vector<Item> pinned;
+  for (Item& item : items_) {
+    const bool is_name = item.quoted || by_name(table, item.text);
+    const auto range = is_name ? std::nullopt : by_position(table, item.text);
+    if (!range) {
+      pinned.push_back(std::move(item));
+      continue;
+    }
+    for (std::size_t j = range->first; j <= range->last; ++j) pinned.push_back({table.columns[j].name, true, true});
+  }
+  items_ = std::move(pinned);
+}
+
+std::vector<bool> ColumnList::marks(const Table& table) {
+  std::vector<bool> marks(table.columns.size(), false);
+  for (Item& item : items_) {
+    const auto mark = [&](std::size_t j) {
+      marks[j] = true;
+      item.found = true;
+    };
+    if (const auto named = by_name(table, item.text)) {
+      mark(*named);
+    } else if (item.quoted) {
+      continue;
+    } else if (const auto range = by_position(table, item.text)) {
+      for (std::size_t j = range->first; j <= range->last; ++j) mark(j);
+    } else if (table.has_names && item.text.find_first_of("*?") != std::string::npos) {
+      for (std::size_t j = 0; j < marks.size(); ++j) {
+        if (matches_glob(table.columns[j].name, item.text)) mark(j);
+      }
+    }
+  }
+  return marks;
+}
+
+void ColumnList::check_all_found(const Table& table) const {
+  const auto unknown = std::ranges::find_if_not(items_, &Item::found);
+  if (unknown == items_.end()) return;
+  fail(ErrorCode::invalid_option, "{}: {} names {}, which is no column; {}{}", table.source, flag_,
+       in_quotes(unknown->text), list_of_columns(table), suggestion(unknown->text, names_of(table)));
+}
+
+std::string list_of(const std::vector<std::string_view>& names) {
+  constexpr std::size_t kNamesListed = 8;
+  std::vector<std::string> shown;
+  for (const std::string_view name : names) {
+    if (shown.size() == kNamesListed) break;
+    shown.push_back(in_quotes(name));
+  }
+  const std::size_t rest = names.size() - shown.size();
+  return fmt::format("{}{}", fmt::join(shown, ", "), rest > 0 ? fmt::format(" and {} more", rest) : "");
+}
+
+std::string list_of_columns(const Table& table) {
+  return table.has_names
+             ? fmt::format("the columns are {}", list_of(names_of(table)))
+             : fmt::format("the columns have no names, expected a number from 1 to {}", table.columns.size());
+}
+
+std::vector<std::string_view> names_of(const Table& table) {
+  std::vector<std::string_view> names;
+  if (!table.has_names) return names;
+  for (const Column& column : table.columns) names.push_back(column.name);
+  return names;
+}
+
+}  // namespace kqd

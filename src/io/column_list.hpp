@@ -1,0 +1,52 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/table.hpp"
+
+namespace kqd {
+
+/// A list of columns as a user writes it: `age, temp_*, a..d, 3-7, "a, b"`.
+///
+/// An item is, in this order of trial: the name of a column, a number from 1, a range of numbers, a range between two
+/// names by position, a glob with * and ?. An item in double quotes is a name and nothing else.
+class ColumnList {
+ public:
+  /// `flag` starts messages. Throws Error{invalid_option} for a list that is no list: an empty item, an open quote.
+  ColumnList(std::string flag, std::string_view text);
+
+  [[nodiscard]] bool empty() const { return items_.empty(); }
+
+  /// Numbers and ranges become the names which these columns have in this table, so that they mean the same columns in
+  /// another table with names.
+  void pin_positions(const Table& table);
+
+  /// For each column of a table whether the list has it.
+  [[nodiscard]] std::vector<bool> marks(const Table& table);
+
+  /// Refuses an item that was found in no table so far, with the columns of this one and the nearest name.
+  void check_all_found(const Table& table) const;
+
+ private:
+  struct Item {
+    std::string text;
+    bool quoted = false;
+    bool found = false;
+  };
+
+  std::string flag_;
+  std::vector<Item> items_;
+};
+
+/// Names as a message lists them: quoted, the first eight of them.
+[[nodiscard]] std::string list_of(const std::vector<std::string_view>& names);
+
+/// The columns of a table as a message lists them: their names, or their number.
+[[nodiscard]] std::string list_of_columns(const Table& table);
+
+/// The names of a table's columns; none of a table without names.
+[[nodiscard]] std::vector<std::string_view> names_of(const Table& table);
+
+}  // namespace kqd

@@ -1,0 +1,134 @@
+#include "io/roles.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "io/text.hpp"
+
+namespace kqd {
+namespace {
+
+// The column with a part of its own, by its name, or by its number where there are no names; none if none is wanted.
+std::optional<std::size_t> find_column(const Table& table, const std::string& wanted, std::string_view purpose) {
+  if (wanted.empty()) return std::nullopt;
+  if (table.has_names) {
+    const auto found = std::ranges::find(table.columns, wanted, &Column::name);
+    if (found != table.columns.end()) return static_cast<std::size_t>(found - table.columns.begin());
+  } else {
+    std::size_t number = 0;
+    const char* const last = wanted.data() + wanted.size();
+    const bool is_number = std::from_chars(wanted.data(), last, number).ptr == last;
+    if (is_number && number >= 1 && number <= table.columns.size()) return number - 1;
+  }
+  fail(ErrorCode::invalid_option, "{}: no column {} to {}, {}{}", table.source, in_quotes(wanted), purpose,
+       list_of_columns(table), suggestion(wanted, names_of(table)));
+}
+
+Roles special_roles(const Table& table, const ReadOptions& options, const std::string& group_column) {
+  Roles roles;
+  roles.weights = find_column(table, options.weights_column, "take weights from");
+  roles.unit = find_column(table, options.unit_column, "take blocks or clusters from");
+  roles.group = find_column(table, group_column, "tell the samples apart by");
+  return roles;
+}
+
+bool has_part_of_its_own(const Roles& roles, std::size_t column) {
+  return roles.weights == column || roles.unit == column || roles.group == column;
+}
+
+void assign_points(Input& input, ColumnList& wanted, ColumnList& unwanted) {
+  const std::vector<bool> in_wanted = wanted.marks(input.table);
+  const std::vector<bool> in_unwanted = unwanted.marks(input.table);
+  for (std::size_t j = 0; j < input.table.columns.size(); ++j) {
+    const bool chosen = (wanted.empty() || in_wanted[j]) && !in_unwanted[j];
+    if (chosen && !has_part_of_its_own(input.roles, j)) input.roles.points.push_back(j);
+  }
+}
+
+void check_points(const Input& input) {
+  if (!input.roles.points.empty()) return;
+  if (input.table.columns.size() == 1 && input.roles.weights) {
+    fail(ErrorCode::empty_sample, "{}: the only column holds the weights, expected others with the points",
+         input.table.source);
+  }
+  fail(ErrorCode::empty_sample, "{}: none of the {} columns is left to compare, expected at least one",
+       input.table.source, input.table.columns.size());
+}
+
+std::vector<std::string_view> names_of_points(const Input& input) {
+  std::vector<std::string_view> names;
+  for (const std::size_t column : input.roles.points) names.push_back(input.table.columns[column].name);
+  return names;
+}
+
+std::string describe_excess(const Table& table, const std::vector<std::string_view>& names) {
+  return names.empty() ? "" : fmt::format("; only {} has {}", table.source, list_of(names));
+}
+
+// The columns of y's points in the order of x's, found by their names.
+std::vector<std::size_t> match_by_name(const Input& x, const Input& y) {
+  std::unordered_map<std::string_view, std::size_t> unmatched;
+  for (const std::size_t column : y.roles.points) unmatched.emplace(y.table.columns[column].name, column);
+  std::vector<std::size_t> matched;
+  std::vector<std::string_view> only_x;
+  for (const std::string_view name : names_of_points(x)) {
+    if (const auto found = unmatched.find(name); found != unmatched.end()) {
+      matched.push_back(found->second);
+      unmatched.erase(found);
+    } else {
+      only_x.push_back(name);
+    }
+  }
+  if (only_x.empty() && unmatched.empty()) return matched;
+  std::vector<std::string_view> only_y = names_of_points(y);
+  std::erase_if(only_y, [&](std::string_view name) { return !unmatched.contains(name); });
+  fail(
+      ErrorCode::shape_mismatch,
+      "{} and {} have different columns{}{}; make the names agree, leave these out by --drop, or name those to compare "
+      "by --columns",
+      x.table.source, y.table.source, describe_excess(x.table, only_x), describe_excess(y.table, only_y));
+}
+
+void match_columns(const Input& x, Input& y, std::vector<std::string>& notes) {
+  if (x.table.has_names && y.table.has_names) {
+    std::vector<std::size_t> matched = match_by_name(x, y);
+    if (matched != y.roles.points) {
+      notes.push_back(fmt::format("{}: columns put in the order of {}, by name", y.table.source, x.table.source));
+    }
+    y.roles.points = std::move(matched);
+    return;
+  }
+  if (x.roles.points.size() != y.roles.points.size()) {
+    fail(ErrorCode::shape_mismatch, "{} has {} columns of points and {} has {}, expected the same number",
+         x.table.source, x.roles.points.size(), y.table.source, y.roles.points.size());
+  }
+  if (x.table.has_names != y.table.has_names) {
+    const Table& named = x.table.has_names ? x.table : y.table;
+    const Table& bare = x.table.has_names ? y.table : x.table;
+    notes.push_back(fmt::format("{} has no column names, so its columns are matched with those of {} by position",
+                                bare.source, named.source));
+  }
+}
+
+}  // namespace
+
+void assign_roles(std::vector<Input>& inputs, const ReadOptions& options, const std::string& group_column,
+                  std::vector<std::string>& notes) {
+  ColumnList wanted("--columns", options.columns);
+  ColumnList unwanted("--drop", options.drop);
+  for (ColumnList* list : {&wanted, &unwanted}) list->pin_positions(inputs.front().table);
+  for (Input& input : inputs) {
+    input.roles = special_roles(input.table, options, group_column);
+    assign_points(input, wanted, unwanted);
+  }
+  for (const ColumnList* list : {&wanted, &unwanted}) list->check_all_found(inputs.front().table);
+  check_points(inputs.front());
+  if (inputs.size() == 2) match_columns(inputs[0], inputs[1], notes);
+}
+
+}  // namespace kqd

@@ -1,0 +1,152 @@
+"""Files that no one cleaned: which columns are compared, and what becomes of text, dates, missing values and rows."""
+
+import json
+import random
+
+import pytest
+
+FILES = {
+    "trial.csv": "id,arm,age,sex,seen\n" + "".join(
+        f"p{i},{'new' if i % 2 else 'old'},{40 + i % 7 + i % 2},{'fm'[i // 3 % 2]},2024-01-{i % 28 + 1:02}\n"
+        for i in range(60)),
+    "march.csv": "a,b,note\n1,2,x\n3,,y\n5,6,x\n7,8,y\n",
+    "april.csv": "b,a,note\n2,1,y\n5,3,y\n-999,5,x\n8,7,y\n",
+    "strata-1.csv": "v,site\n" + "".join(f"{i},{'north' if i % 2 else 'south'}\n" for i in range(10)),
+    "strata-2.csv": "v,site\n" + "".join(f"{i + 3},{'north' if i % 2 else 'south'}\n" for i in range(10)),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def files(folder):
+    for name, text in FILES.items():
+        (folder / name).write_text(text)
+    numbers = random.Random(1)
+    for name in ("long-1.csv", "long-2.csv"):
+        (folder / name).write_text("a,b\n" + "".join(f"{numbers.random()},{numbers.random()}\n" for _ in range(300)))
+
+
+def refusal(run):
+    assert (run.stdout, run.code) == ("", 2)
+    assert run.stderr.startswith("kqd: ") and run.stderr.count("\n") == 1
+    return run.stderr[5:-1]
+
+
+def result_of(kqd, *arguments):
+    run = kqd(*arguments, "--json")
+    assert (run.stderr, run.code) == ("", 0)
+    return json.loads(run.stdout)
+
+
+def data_lines(kqd, *arguments):
+    run = kqd(*arguments)
+    assert run.code == 0, run.stderr
+    return [line[15:] for line in run.stdout.splitlines() if line.startswith("  data ")]
+
+
+def test_a_file_without_need_of_preparation_says_so(kqd):
+    assert data_lines(kqd, "distance", "a.csv", "b.csv") == []
+    data = result_of(kqd, "distance", "a.csv", "b.csv")["data"]
+    assert data == {
+        "columns_read": 2, "columns_used": 2, "na": "raise", "categorical": "raise", "encoded": {}, "dropped_texts": [],
+        "dates": [], "standardize": "none", "max_rows": None, "group": None,
+        "rows_x": {"read": 3, "omitted": 0, "not_drawn": 0, "missing_values": 0},
+        "rows_y": {"read": 3, "omitted": 0, "not_drawn": 0, "missing_values": 0}}
+
+
+def test_a_grouped_file_with_everything(kqd):
+    arguments = ("test", "trial.csv", "--group", "arm", "--drop", "id", "--categorical", "onehot", "--dates", "--na",
+                 "omit", "--standardize", "iqr", "--max-rows", "20", "--seed", "5")
+    assert data_lines(kqd, *arguments) == [
+        "3 of 4 columns compared", "text as columns of 0 and 1 (onehot): sex (2)", "dates as days since 1970-01-01: seen",
+        "0 rows of X and 0 of Y left out for missing values",
+        "random subsample by seed 5: 20 of 30 rows of X, 20 of 30 rows of Y",
+        "columns centred and scaled by median and interquartile range of both samples (iqr)"]
+    assert "  X            trial.csv with arm = old, 20 x 4 columns\n" in kqd(*arguments).stdout
+    result = result_of(kqd, *arguments)
+    assert (result["n_x"], result["n_y"], result["dim"]) == (20, 20, 4)
+    assert result["data"]["group"] == {"column": "arm", "x": "old", "y": "new", "rows_without": 0}
+    assert result["data"]["encoded"] == {"sex": 2}
+    assert result["data"]["max_rows"] == 20
+
+
+def test_a_group_of_the_same_rows_is_the_test_of_two_files(kqd, folder):
+    rows = FILES["trial.csv"].splitlines()
+    for arm in ("old", "new"):
+        (folder / f"{arm}.csv").write_text("\n".join([rows[0], *(row for row in rows[1:] if f",{arm}," in row)]) + "\n")
+    flags = ("--drop", "id,arm", "--categorical", "hash", "--dates", "--permutations", "99")
+    grouped = result_of(kqd, "test", "trial.csv", "--group", "arm", *flags)
+    separate = result_of(kqd, "test", "old.csv", "new.csv", *flags)
+    assert [grouped[key] for key in ("statistic", "pvalue", "dim")] == [separate[key] for key in ("statistic", "pvalue", "dim")]
+    assert grouped["dim"] == 1 + 16 + 1
+
+
+@pytest.mark.parametrize("flags, rows", [
+    (("--na", "omit", "--drop", "note"), (3, 4)),
+    (("--na", "omit", "--drop", "note", "--na-values", "-999,x"), (3, 3)),
+    (("--na", "impute-median", "--columns", "a,b"), (4, 4)),
+    (("--columns", "a"), (4, 4)),
+])
+def test_missing_values_are_dealt_with_as_asked(kqd, flags, rows):
+    result = json.loads(kqd("distance", "march.csv", "april.csv", *flags, "--json").stdout)
+    assert (result["n_x"], result["n_y"]) == rows
+
+
+def test_a_missing_value_is_refused_with_what_helps(kqd):
+    assert refusal(kqd("test", "march.csv", "april.csv", "--columns", "a..b")) == (
+        'march.csv:3: column 2 (b) is "", expected a number; 1 value is missing: --na omit leaves such rows out, --na '
+        "impute-median fills in medians")
+
+
+def test_text_is_refused_with_what_helps(kqd):
+    assert refusal(kqd("test", "march.csv", "april.csv", "--drop", "b")) == (
+        'march.csv:2: column 3 (note) is "x", expected a number; columns of text: "note" (2 different); --categorical '
+        "onehot makes a column of each text, --categorical drop leaves them out")
+
+
+@pytest.mark.parametrize("flags, sentence", [
+    (("--columns", "a,notes"),
+     'march.csv: --columns names "notes", which is no column; the columns are "a", "b", "note"; did you mean note?'),
+    (("--columns", "a,,b"), '--columns "a,,b": an item is empty, expected a list such as a,b..d,temp_*,3-7'),
+    (("--na", "omitt"), 'na "omitt" is unknown, expected one of raise, omit, impute-median; did you mean omit?'),
+    (("--categorical", "one-hot"),
+     'categorical "one-hot" is unknown, expected one of raise, onehot, hash, drop; did you mean onehot?'),
+    (("--standardize", "zcore"), 'standardize "zcore" is unknown, expected one of none, zscore, iqr; did you mean zscore?'),
+    (("--max-rows", "0"), "--max-rows 0: expected a whole number in 1..1000000000"),
+    (("--group", "note"), "--group note takes both samples from one file, but a second one is given: april.csv"),
+])
+def test_a_bad_choice_is_refused(kqd, flags, sentence):
+    assert refusal(kqd("distance", "march.csv", "april.csv", *flags)) == sentence
+
+
+def test_a_group_needs_two_values(kqd):
+    assert refusal(kqd("test", "trial.csv", "--group", "age")).startswith(
+        'trial.csv: column "age" has 8 different values ("40", "42", "41"')
+
+
+def test_a_subsample_repeats_with_its_seed(kqd):
+    flags = ("test", "long-1.csv", "long-2.csv", "--max-rows", "50", "--permutations", "19", "--method", "ekqd")
+    once = result_of(kqd, *flags, "--seed", "1")
+    assert (once["n_x"], once["n_y"]) == (50, 50)
+    assert once["data"]["rows_x"] == {"read": 300, "omitted": 0, "not_drawn": 250, "missing_values": 0}
+    assert result_of(kqd, *flags, "--seed", "1")["statistic"] == once["statistic"]
+    assert result_of(kqd, *flags, "--seed", "2")["statistic"] != once["statistic"]
+
+
+def test_blocks_may_have_texts_for_names(kqd, folder):
+    for number in ("1", "2"):
+        text = FILES[f"strata-{number}.csv"]
+        (folder / f"coded-{number}.csv").write_text(text.replace("north", "1").replace("south", "2"))
+    named = result_of(kqd, "test", "strata-1.csv", "strata-2.csv", "--design", "blocks:site")
+    coded = result_of(kqd, "test", "coded-1.csv", "coded-2.csv", "--design", "blocks:site")
+    assert (named["dim"], named["pvalue"]) == (1, coded["pvalue"])
+
+
+def test_a_standardised_test_does_not_see_units(kqd, folder):
+    rows = [line.split(",") for line in (folder / "long-1.csv").read_text().splitlines()[1:]]
+    (folder / "scaled-1.csv").write_text("a,b\n" + "".join(f"{float(a) * 1024},{b}\n" for a, b in rows))
+    rows = [line.split(",") for line in (folder / "long-2.csv").read_text().splitlines()[1:]]
+    (folder / "scaled-2.csv").write_text("a,b\n" + "".join(f"{float(a) * 1024},{b}\n" for a, b in rows))
+    for how in ("zscore", "iqr"):
+        plain = result_of(kqd, "distance", "long-1.csv", "long-2.csv", "--standardize", how)
+        scaled = result_of(kqd, "distance", "scaled-1.csv", "scaled-2.csv", "--standardize", how)
+        assert scaled["statistic"] == plain["statistic"]  # a power of two changes no digit

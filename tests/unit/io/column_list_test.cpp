@@ -1,0 +1,107 @@
+#include "io/column_list.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kqd/core/error.hpp"
+
+namespace kqd {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Names chosen(const std::string& list, const Names& names) {
+  const Table table("x.csv", names, {});
+  ColumnList columns("--columns", list);
+  const std::vector<bool> marks = columns.marks(table);
+  columns.check_all_found(table);
+  Names found;
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    if (marks[j]) found.push_back(names[j]);
+  }
+  return found;
+}
+
+std::string message(const std::string& list, const Names& names) {
+  try {
+    static_cast<void>(chosen(list, names));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_option);
+    return error.what();
+  }
+  return "no error";
+}
+
+const Names kNames = {"age", "temp_in", "temp_out", "a-b", "c..d", "e", "f, g", "*", "12"};
+
+TEST(ColumnList, takes_names_in_any_order) {
+  EXPECT_EQ(chosen("e , age", kNames), (Names{"age", "e"}));
+}
+
+TEST(ColumnList, takes_ranges_between_names_in_either_direction) {
+  EXPECT_EQ(chosen("temp_in..a-b", kNames), (Names{"temp_in", "temp_out", "a-b"}));
+  EXPECT_EQ(chosen("a-b .. temp_in", kNames), (Names{"temp_in", "temp_out", "a-b"}));
+  EXPECT_EQ(chosen("c..d..e", kNames), (Names{"c..d", "e"}));
+}
+
+TEST(ColumnList, takes_numbers_and_ranges_of_numbers_from_1) {
+  EXPECT_EQ(chosen("1,3-5", kNames), (Names{"age", "temp_out", "a-b", "c..d"}));
+  EXPECT_EQ(chosen("2..3", kNames), (Names{"temp_in", "temp_out"}));
+}
+
+TEST(ColumnList, takes_globs) {
+  EXPECT_EQ(chosen("temp_*", kNames), (Names{"temp_in", "temp_out"}));
+  EXPECT_EQ(chosen("?g?", kNames), (Names{"age"}));
+  EXPECT_EQ(chosen("*e*", kNames), (Names{"age", "temp_in", "temp_out", "e"}));
+}
+
+TEST(ColumnList, a_name_goes_before_everything_else_it_could_mean) {
+  EXPECT_EQ(chosen("a-b", kNames), (Names{"a-b"}));
+  EXPECT_EQ(chosen("c..d", kNames), (Names{"c..d"}));
+  EXPECT_EQ(chosen("*", kNames), (Names{"*"}));
+  EXPECT_EQ(chosen("12", kNames), (Names{"12"}));
+}
+
+TEST(ColumnList, quotes_make_a_name_of_anything) {
+  EXPECT_EQ(chosen("\"f, g\",e", kNames), (Names{"e", "f, g"}));
+  EXPECT_EQ(message("\"1\"", kNames).substr(0, 57), "x.csv: --columns names \"1\", which is no column; the colum");
+}
+
+TEST(ColumnList, takes_numbers_alone_where_there_are_no_names) {
+  const Table table("x.npy", 4, {});
+  ColumnList list("--drop", "2-3");
+  EXPECT_EQ(list.marks(table), (std::vector<bool>{false, true, true, false}));
+  ColumnList unknown("--drop", "a");
+  static_cast<void>(unknown.marks(table));
+  EXPECT_THROW(unknown.check_all_found(table), Error);
+}
+
+TEST(ColumnList, pinned_positions_are_names_in_the_next_table) {
+  const Table x("x.csv", Names{"a", "b", "c"}, {});
+  const Table y("y.csv", Names{"c", "x", "b", "a"}, {});
+  ColumnList list("--columns", "2-3");
+  list.pin_positions(x);
+  EXPECT_EQ(list.marks(y), (std::vector<bool>{true, false, true, false}));
+}
+
+TEST(ColumnList, an_unknown_name_is_refused_with_the_nearest) {
+  EXPECT_EQ(
+      message("e,temp_inn", {"age", "temp_in", "e"}),
+      "x.csv: --columns names \"temp_inn\", which is no column; the columns are \"age\", \"temp_in\", \"e\"; did you "
+      "mean temp_in?");
+  EXPECT_EQ(message("press*", {"age", "e"}),
+            "x.csv: --columns names \"press*\", which is no column; the columns are \"age\", \"e\"");
+  EXPECT_EQ(message("1-3", {"age", "e"}),
+            "x.csv: --columns names \"1-3\", which is no column; the columns are \"age\", \"e\"");
+}
+
+TEST(ColumnList, a_list_that_is_none_is_refused) {
+  for (const char* list : {",", "age,", ",age", "age,,e", "\"age", "\"age\" e", "\"\""}) {
+    EXPECT_NE(message(list, {"age", "e"}).find("expected a list such as a,b..d,temp_*,3-7"), std::string::npos) << list;
+  }
+}
+
+}  // namespace
+}  // namespace kqd

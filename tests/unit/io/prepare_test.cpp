@@ -1,0 +1,420 @@
+// What becomes of columns, texts, missing values and rows between the files and the samples.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "io/text_dictionary.hpp"
+#include "kqd/io/read.hpp"
+#include "unit/io/scratch_folder.hpp"
+
+namespace kqd {
+namespace {
+
+using Names = std::vector<std::string>;
+using Values = std::vector<double>;
+
+Values values_of(const Sample& sample) {
+  return {sample.points.values().begin(), sample.points.values().end()};
+}
+
+class PrepareSamples : public testing::Test {
+ protected:
+  SamplePair pair(std::string_view x, std::string_view y, const ReadOptions& options) const {
+    return read_pair(folder_.write("x.csv", x), folder_.write("y.csv", y), options);
+  }
+  SamplePair grouped(std::string_view text, const std::string& column, const ReadOptions& options = {}) const {
+    return read_grouped(folder_.write("x.csv", text), column, options);
+  }
+
+  template <class Call>
+  std::string message(Call call) const {
+    try {
+      call();
+    } catch (const Error& error) {
+      return folder_.without_folder(error.what());
+    }
+    return "no error";
+  }
+  std::string pair_message(std::string_view x, std::string_view y, const ReadOptions& options) const {
+    return message([&] { static_cast<void>(pair(x, y, options)); });
+  }
+
+  test::ScratchFolder folder_;
+};
+
+// Columns.
+
+TEST_F(PrepareSamples, compares_the_columns_that_are_named) {
+  const SamplePair samples = pair("a,b,c\n1,2,3\n", "c,a,b\n30,10,20\n", {.columns = "a,c"});
+  EXPECT_EQ(values_of(samples.x), (Values{1, 3}));
+  EXPECT_EQ(values_of(samples.y), (Values{10, 30}));
+  EXPECT_EQ(samples.x.column_names, (Names{"a", "c"}));
+  EXPECT_EQ(samples.preparation.columns_read, 3U);
+  EXPECT_EQ(samples.preparation.columns_used, 2U);
+}
+
+TEST_F(PrepareSamples, leaves_out_a_column_that_only_one_file_has) {
+  const SamplePair samples = pair("a,id\n1,2\n", "a\n10\n", {.drop = "id"});
+  EXPECT_EQ(values_of(samples.x), (Values{1}));
+  EXPECT_EQ(values_of(samples.y), (Values{10}));
+}
+
+TEST_F(PrepareSamples, positions_are_those_in_x) {
+  const SamplePair samples = pair("a,b,c\n1,2,3\n", "c,b,a\n30,20,10\n", {.columns = "a..b"});
+  EXPECT_EQ(values_of(samples.y), (Values{10, 20}));
+}
+
+TEST_F(PrepareSamples, a_named_column_that_one_file_lacks_is_told) {
+  EXPECT_EQ(pair_message("a,b\n1,2\n", "a\n1\n", {.columns = "b"}),
+            "x.csv and y.csv have different columns; only x.csv has \"b\"; make the names agree, leave these out by "
+            "--drop, or name those to compare by --columns");
+  EXPECT_EQ(pair_message("a\n1\n", "a\n1\n", {.columns = "aa"}),
+            "x.csv: --columns names \"aa\", which is no column; the columns are \"a\"");
+  EXPECT_EQ(pair_message("a,b\n1,2\n", "a,b\n1,2\n", {.drop = "a,b"}),
+            "x.csv: none of the 2 columns is left to compare, expected at least one");
+}
+
+TEST_F(PrepareSamples, a_column_left_out_may_hold_anything) {
+  const SamplePair samples = pair("a,b,c,d\n1,red,NA,inf\n", "a,b,c,d\n2,3,4,5\n", {.drop = "b..d"});
+  EXPECT_EQ(values_of(samples.x), (Values{1}));
+}
+
+// Text.
+
+TEST_F(PrepareSamples, text_is_refused_with_the_columns_and_what_helps) {
+  EXPECT_EQ(
+      pair_message("a,city,tier\n1,Paris,gold\n2,Rome,tin\n", "a,city,tier\n1,Oslo,tin\n", {}),
+      "x.csv:2: column 2 (city) is \"Paris\", expected a number; columns of text: \"city\" (2 different), \"tier\" "
+      "(2 different); --categorical onehot makes a column of each text, --categorical drop leaves them out");
+  EXPECT_EQ(pair_message("a\n1\n", "a\nRome\n", {}).substr(0, 29), "y.csv:2: column 1 (a) is \"Rom");
+}
+
+TEST_F(PrepareSamples, many_different_texts_are_not_suggested_for_one_hot) {
+  std::string text = "id\n";
+  for (int i = 0; i < 30; ++i) text += fmt::format("p{}\n", i);
+  EXPECT_EQ(
+      pair_message(text, "id\nq\n", {}),
+      "x.csv:2: column 1 (id) is \"p0\", expected a number; columns of text: \"id\" (30 different); --categorical "
+      "onehot|hash|drop turns them into numbers or leaves them out");
+}
+
+TEST_F(PrepareSamples, a_text_among_numbers_is_no_category) {
+  EXPECT_EQ(
+      pair_message("a\n1\n2\nx\n", "a\n1\n", {}),
+      "x.csv:4: column 1 (a) is \"x\", expected a number; 1 of 3 cells of the column is text: --na-values can name "
+      "what means missing");
+}
+
+TEST_F(PrepareSamples, one_hot_takes_the_sorted_categories_of_the_pool) {
+  const SamplePair samples =
+      pair("c,a\nred,1\nblue,2\n", "c,a\ngreen,3\nred,4\n", {.categorical = Categorical::onehot});
+  EXPECT_EQ(samples.x.column_names, (Names{"c=blue", "c=green", "c=red", "a"}));
+  EXPECT_EQ(samples.y.column_names, samples.x.column_names);
+  EXPECT_EQ(values_of(samples.x), (Values{0, 0, 1, 1, 1, 0, 0, 2}));
+  EXPECT_EQ(values_of(samples.y), (Values{0, 1, 0, 3, 0, 0, 1, 4}));
+  ASSERT_EQ(samples.preparation.encoded.size(), 1U);
+  EXPECT_EQ(samples.preparation.encoded[0].num_columns, 3U);
+}
+
+TEST_F(PrepareSamples, a_number_in_a_column_of_text_is_a_category) {
+  const SamplePair samples = pair("c\nred\n1.50\n", "c\n1.5\n1.5\n", {.categorical = Categorical::onehot});
+  EXPECT_EQ(samples.x.column_names, (Names{"c=1.5", "c=red"}));
+  EXPECT_EQ(values_of(samples.x), (Values{0, 1, 1, 0}));
+  EXPECT_EQ(values_of(samples.y), (Values{1, 0, 1, 0}));
+}
+
+// FNV-1a of "a" is 0xaf63dc4c8601ec8c, of "b" 0xaf63df4c8601f1a5 (published test vectors of the hash).
+TEST_F(PrepareSamples, hashed_texts_go_to_the_column_of_their_hash) {
+  const SamplePair samples = pair("c\na\nb\n", "c\nb\nb\n", {.categorical = Categorical::hash});
+  ASSERT_EQ(samples.x.points.cols(), kHashedColumns);
+  EXPECT_EQ(samples.x.points(0, 0xc), 1.0);
+  EXPECT_EQ(samples.x.points(1, 0x5), 1.0);
+  EXPECT_EQ(samples.y.points(0, 0x5), 1.0);
+  EXPECT_EQ(std::ranges::count(samples.x.points.values(), 1.0), 2);
+  EXPECT_EQ(samples.x.column_names.front(), "c#1");
+  EXPECT_EQ(samples.x.column_names.back(), "c#16");
+}
+
+// The texts beyond the dictionary are known by their hashes alone, and go where they would have gone.
+TEST_F(PrepareSamples, hashing_takes_more_texts_than_are_kept) {
+  std::string many = "c\n";
+  for (std::size_t i = 0; i < TextDictionary::kMostTexts + 1; ++i) many += fmt::format("t{}\n", i);
+  const std::string last = fmt::format("c\nt{}\n", TextDictionary::kMostTexts);
+  const SamplePair samples = pair(many, last, {.categorical = Categorical::hash});
+  const std::size_t n = samples.x.points.rows();
+  EXPECT_TRUE(std::ranges::equal(samples.x.points.row(n - 1), samples.y.points.row(0)));
+  EXPECT_EQ(pair_message(many, last, {.categorical = Categorical::onehot}),
+            "x.csv: column \"c\" has more than 1000 different texts, too many for --categorical onehot; hash or drop "
+            "takes it, --drop leaves it out");
+}
+
+TEST_F(PrepareSamples, text_may_be_dropped) {
+  const SamplePair samples = pair("c,a\nred,1\n", "c,a\n7,3\n", {.categorical = Categorical::drop});
+  EXPECT_EQ(samples.x.column_names, (Names{"a"}));
+  EXPECT_EQ(values_of(samples.y), (Values{3}));
+  EXPECT_EQ(samples.preparation.dropped_texts, (Names{"c"}));
+  EXPECT_EQ(pair_message("c\nred\n", "c\nblue\n", {.categorical = Categorical::drop}),
+            "x.csv: all columns hold text, so --categorical drop leaves none; onehot or hash takes them");
+}
+
+// Dates.
+
+TEST_F(PrepareSamples, dates_are_days_on_request) {
+  const SamplePair samples =
+      pair("d\n1970-01-02\n1970-01-03T12:00\n", "d\n1969-12-31\nNA\n", {.dates = true, .na = NaPolicy::omit});
+  EXPECT_EQ(values_of(samples.x), (Values{1, 2.5}));
+  EXPECT_EQ(values_of(samples.y), (Values{-1}));
+  EXPECT_EQ(samples.preparation.dates, (Names{"d"}));
+}
+
+TEST_F(PrepareSamples, dates_are_suggested_and_not_mixed_with_numbers) {
+  EXPECT_EQ(pair_message("d\n2024-01-01\n2024-01-02\n", "d\n2024-01-01\n", {}),
+            "x.csv:2: column 1 (d) is \"2024-01-01\", expected a number; columns of text: \"d\" (2 different); --dates "
+            "reads dates as numbers, --drop leaves columns out");
+  EXPECT_EQ(
+      pair_message("d\n2024-01-01\n2024\n", "d\n2024-01-01\n", {.dates = true}),
+      "x.csv:2: column 1 (d) is \"2024-01-01\", a date, and 1 other cell of the column hold numbers, expected all "
+      "dates or none (or leave --dates out)");
+}
+
+// Missing values.
+
+TEST_F(PrepareSamples, rows_with_missing_values_are_left_out_and_counted) {
+  const SamplePair samples = pair("a,b\n1,2\nNA,3\n4,?\n,\n", "a,b\n5,6\n7,null\n", {.na = NaPolicy::omit});
+  EXPECT_EQ(values_of(samples.x), (Values{1, 2}));
+  EXPECT_EQ(values_of(samples.y), (Values{5, 6}));
+  EXPECT_EQ(samples.preparation.x.read, 4U);
+  EXPECT_EQ(samples.preparation.x.omitted, 3U);
+  EXPECT_EQ(samples.preparation.x.missing_cells, 4U);
+  EXPECT_EQ(samples.preparation.y.omitted, 1U);
+}
+
+TEST_F(PrepareSamples, a_missing_value_in_a_column_left_out_costs_no_row) {
+  EXPECT_EQ(pair("a,b\n1,NA\n", "a,b\n2,3\n", {.drop = "b", .na = NaPolicy::omit}).x.points.rows(), 1U);
+}
+
+TEST_F(PrepareSamples, medians_are_those_of_both_samples) {
+  // a: 1, 10, 2, 3 have the median 2.5; b: 5, 6, 7 have 6.
+  const SamplePair samples = pair("a,b\n1,5\nNA,6\n10,NA\n", "a,b\n2,7\n3,NA\n", {.na = NaPolicy::impute_median});
+  EXPECT_EQ(values_of(samples.x), (Values{1, 5, 2.5, 6, 10, 6}));
+  EXPECT_EQ(values_of(samples.y), (Values{2, 7, 3, 6}));
+  EXPECT_EQ(samples.preparation.x.missing_cells, 2U);
+  EXPECT_EQ(samples.preparation.y.missing_cells, 1U);
+}
+
+TEST_F(PrepareSamples, what_is_imputed_does_not_depend_on_which_sample_is_which) {
+  const std::string one = "a\n1\nNA\n10\n";
+  const std::string other = "a\n2\n3\nNA\n";
+  const ReadOptions options{.na = NaPolicy::impute_median, .standardize = Standardize::iqr};
+  const SamplePair forth = pair(one, other, options);
+  const SamplePair back = pair(other, one, options);
+  EXPECT_EQ(values_of(forth.x), values_of(back.y));
+  EXPECT_EQ(values_of(forth.y), values_of(back.x));
+}
+
+TEST_F(PrepareSamples, a_median_of_nothing_and_rows_of_nothing_are_refused) {
+  EXPECT_EQ(pair_message("a,b\n1,NA\n", "a,b\n2,NA\n", {.na = NaPolicy::impute_median}),
+            "x.csv: column \"b\" has no value that a median could be taken of; --drop leaves it out");
+  EXPECT_EQ(pair_message("a,b\n1,2\n", "a,b\n2,NA\n3,NA\n", {.na = NaPolicy::omit}),
+            "y.csv: all 2 rows have missing values, so --na omit leaves none; --drop leaves columns out");
+}
+
+TEST_F(PrepareSamples, further_values_may_mean_missing) {
+  const SamplePair samples = pair("a,b\n1,2\n-999,3\n4,x\n5,-999.0\n", "a,b\n-999,1\n1,1\n",
+                                  {.na = NaPolicy::omit, .na_values = {"-999", "x"}});
+  EXPECT_EQ(values_of(samples.x), (Values{1, 2}));
+  EXPECT_EQ(values_of(samples.y), (Values{1, 1}));
+  EXPECT_EQ(pair_message("a\n1\n\n-999\n", "a\n1\n", {.na_values = {"-999"}}).substr(0, 58),
+            "x.csv:4: column 1 (a) is \"-999\", expected a number; 1 val");
+}
+
+TEST_F(PrepareSamples, infinite_values_are_never_missing_ones) {
+  for (const NaPolicy na : {NaPolicy::omit, NaPolicy::impute_median}) {
+    EXPECT_EQ(pair_message("a\n1\ninf\n", "a\n1\n", {.na = na}), "x.csv:3: column 1 (a) is \"inf\", expected a number");
+  }
+}
+
+TEST_F(PrepareSamples, a_missing_text_is_filled_in_like_its_columns) {
+  const SamplePair samples =
+      pair("c\nred\nred\nNA\n", "c\nblue\nred\n", {.categorical = Categorical::onehot, .na = NaPolicy::impute_median});
+  EXPECT_EQ(values_of(samples.x), (Values{0, 1, 0, 1, 0, 1}));
+}
+
+TEST_F(PrepareSamples, a_missing_weight_is_never_made_up) {
+  const ReadOptions impute{.weights_column = "w", .na = NaPolicy::impute_median};
+  EXPECT_EQ(pair_message("a,w\n1,NA\n", "a,w\n1,1\n", impute),
+            "x.csv:2: column 2 (w) is \"NA\", expected a number; --na omit leaves such rows out");
+  const ReadOptions omit{.weights_column = "w", .na = NaPolicy::omit};
+  const SamplePair samples = pair("a,w\n1,NA\n2,3\n", "a,w\n1,1\n", omit);
+  EXPECT_EQ(values_of(samples.x), (Values{2}));
+  EXPECT_EQ(samples.x.weights, (Values{3}));
+}
+
+// Scales.
+
+TEST_F(PrepareSamples, zscore_takes_mean_and_deviation_of_the_pool) {
+  // 1, 2, 3, 4, 5: mean 3, variance 2.5.
+  const SamplePair samples = pair("a,b\n1,7\n2,7\n3,7\n", "a,b\n4,7\n5,7\n", {.standardize = Standardize::zscore});
+  const double sd = std::sqrt(2.5);
+  EXPECT_DOUBLE_EQ(samples.x.points(0, 0), -2 / sd);
+  EXPECT_DOUBLE_EQ(samples.y.points(1, 0), 2 / sd);
+  EXPECT_EQ(samples.x.points(0, 1), 0.0) << "a constant column";
+}
+
+TEST_F(PrepareSamples, iqr_takes_median_and_quartiles_of_the_pool) {
+  // 1, 2, 3, 4, 100: median 3, quartiles 2 and 4.
+  const SamplePair samples = pair("a\n1\n2\n3\n", "a\n4\n100\n", {.standardize = Standardize::iqr});
+  EXPECT_EQ(values_of(samples.x), (Values{-1, -0.5, 0}));
+  EXPECT_EQ(values_of(samples.y), (Values{0.5, 48.5}));
+}
+
+TEST_F(PrepareSamples, scales_of_huge_numbers_do_not_overflow) {
+  for (const Standardize kind : {Standardize::zscore, Standardize::iqr}) {
+    const SamplePair samples = pair("a\n1.7e308\n-1.7e308\n", "a\n1.6e308\n-1.6e308\n", {.standardize = kind});
+    for (const double value : values_of(samples.x)) EXPECT_LT(std::abs(value), 2.0);
+  }
+}
+
+TEST_F(PrepareSamples, a_column_that_is_mostly_one_value_is_scaled_by_something_else) {
+  const SamplePair samples = pair("a\n1\n1\n1\n", "a\n1\n1\n9\n", {.standardize = Standardize::iqr});
+  EXPECT_TRUE(std::isfinite(samples.y.points(2, 0)));
+  EXPECT_GT(samples.y.points(2, 0), 0.0);
+  ASSERT_EQ(samples.notes.size(), 1U);
+  EXPECT_EQ(samples.notes[0].substr(0, 54), "half of the values or more are equal in column \"a\": sca");
+}
+
+// Groups.
+
+TEST_F(PrepareSamples, a_column_with_two_values_tells_the_samples_apart) {
+  const SamplePair samples = grouped("arm,a,b\nnew,1,2\nold,3,4\nnew,5,6\n", "arm");
+  EXPECT_EQ(values_of(samples.x), (Values{1, 2, 5, 6}));
+  EXPECT_EQ(values_of(samples.y), (Values{3, 4}));
+  EXPECT_EQ(samples.x.column_names, (Names{"a", "b"}));
+  EXPECT_EQ(samples.preparation.group_x, "new");
+  EXPECT_EQ(samples.preparation.group_y, "old");
+}
+
+TEST_F(PrepareSamples, numbers_tell_the_samples_apart_as_well) {
+  const SamplePair samples = grouped("1,0\n2,1\n3,0\n", "2");
+  EXPECT_EQ(values_of(samples.x), (Values{1, 3}));
+  EXPECT_EQ(samples.preparation.group_x, "0");
+}
+
+TEST_F(PrepareSamples, any_other_number_of_groups_is_refused_with_the_values) {
+  const auto refusal = [&](std::string_view text) { return message([&] { static_cast<void>(grouped(text, "g")); }); };
+  EXPECT_EQ(refusal("g,a\nu,1\nu,2\n"),
+            "x.csv: column \"g\" has 1 different value (\"u\"), expected two, one for each sample");
+  EXPECT_EQ(refusal("g,a\nu,1\n2,2\nw,3\n"),
+            "x.csv: column \"g\" has 3 different values (\"u\", \"2\", \"w\"), expected two, one for each sample");
+  std::string many = "g,a\n";
+  for (int i = 0; i < 20; ++i) many += fmt::format("{},1\n", i);
+  EXPECT_EQ(
+      refusal(many),
+      "x.csv: column \"g\" has more than 8 different values (\"0\", \"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", "
+      "...), expected two, one for each sample");
+  EXPECT_EQ(refusal("h,a\nu,1\n"),
+            "x.csv: no column \"g\" to tell the samples apart by, the columns are \"h\", \"a\"; did you mean h?");
+}
+
+TEST_F(PrepareSamples, rows_without_a_group_are_refused_or_left_out) {
+  const std::string_view text = "g,a\nu,1\n,2\nv,3\n";
+  EXPECT_EQ(message([&] { static_cast<void>(grouped(text, "g")); }),
+            "x.csv:3: column 1 (g) is \"\", expected a number or a text; --na omit leaves such rows out");
+  const SamplePair samples = grouped(text, "g", {.na = NaPolicy::omit});
+  EXPECT_EQ(samples.x.points.rows() + samples.y.points.rows(), 2U);
+  EXPECT_EQ(samples.preparation.ungrouped, 1U);
+}
+
+TEST_F(PrepareSamples, groups_go_with_weights_text_and_medians) {
+  const SamplePair samples =
+      grouped("w,c,g,a\n1,red,u,1\n2,blue,v,NA\n0,red,v,100\n3,red,u,3\n", "g",
+              {.weights_column = "w", .categorical = Categorical::onehot, .na = NaPolicy::impute_median});
+  EXPECT_EQ(samples.x.column_names, (Names{"c=blue", "c=red", "a"}));
+  EXPECT_EQ(values_of(samples.x), (Values{0, 1, 1, 0, 1, 3}));
+  EXPECT_EQ(values_of(samples.y), (Values{1, 0, 2, 0, 1, 100})) << "a row of weight 0 has no say in the median";
+  EXPECT_EQ(samples.y.weights, (Values{2, 0}));
+}
+
+// Blocks and clusters.
+
+TEST_F(PrepareSamples, blocks_may_be_numbers_or_texts) {
+  const SamplePair whole = pair("a,s\n1,7\n2,9\n", "s,a\n9,3\n", {.unit_column = "s"});
+  EXPECT_EQ(whole.units, (std::vector<std::int64_t>{7, 9, 9}));
+  EXPECT_EQ(values_of(whole.y), (Values{3}));
+  const SamplePair texts = pair("a,s\n1,north\n2,1.5\n", "s,a\n1.50,3\nnorth,4\n", {.unit_column = "s"});
+  EXPECT_EQ(texts.units, (std::vector<std::int64_t>{1, 2, 2, 1}));
+}
+
+// Subsamples.
+
+std::string counting(int from, int to) {
+  std::string text = "a\n";
+  for (int i = from; i < to; ++i) text += fmt::format("{}\n", i);
+  return text;
+}
+
+TEST_F(PrepareSamples, a_subsample_keeps_order_and_follows_the_seed) {
+  const ReadOptions options{.max_rows = 20, .seed = {3}};
+  const SamplePair samples = pair(counting(0, 100), counting(0, 10), options);
+  const Values kept = values_of(samples.x);
+  ASSERT_EQ(kept.size(), 20U);
+  EXPECT_TRUE(std::ranges::is_sorted(kept));
+  EXPECT_EQ(std::set<double>(kept.begin(), kept.end()).size(), 20U);
+  EXPECT_EQ(samples.y.points.rows(), 10U) << "a small sample stays whole";
+  EXPECT_EQ(samples.preparation.x.not_drawn, 80U);
+  EXPECT_EQ(values_of(pair(counting(0, 100), counting(0, 10), options).x), kept);
+  EXPECT_NE(values_of(pair(counting(0, 100), counting(0, 10), {.max_rows = 20, .seed = {4}}).x), kept);
+}
+
+// Each of 50 rows is kept by 10 of 50 in each of 2000 draws: Binomial(2000, 0.2), outside [300, 500] (5.6 standard
+// deviations) for any of the rows with probability below 1e-5.
+TEST_F(PrepareSamples, every_row_is_as_likely_to_be_drawn) {
+  const std::string x = folder_.write("x.csv", counting(0, 50));
+  std::vector<int> drawn(50, 0);
+  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+    for (const double row : values_of(read_sample(x, {.max_rows = 10, .seed = {seed}}))) {
+      ++drawn[static_cast<std::size_t>(row)];
+    }
+  }
+  const auto [least, most] = std::ranges::minmax(drawn);
+  EXPECT_GE(least, 300);
+  EXPECT_LE(most, 500);
+}
+
+TEST_F(PrepareSamples, pairs_stay_and_leave_together) {
+  const SamplePair drawn = pair(counting(0, 100), counting(1000, 1100), {.max_rows = 20, .paired = true});
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(drawn.y.points(i, 0) - drawn.x.points(i, 0), 1000.0);
+  const SamplePair omitted = pair("a\n1\nNA\n3\n4\n", "a\n5\n6\nNA\n8\n", {.na = NaPolicy::omit, .paired = true});
+  EXPECT_EQ(values_of(omitted.x), (Values{1, 4}));
+  EXPECT_EQ(values_of(omitted.y), (Values{5, 8}));
+  EXPECT_EQ(pair_message("a\n1\n2\n", "a\n1\n", {.paired = true}),
+            "paired design: X has 2 rows and Y has 1, needs equal numbers");
+}
+
+// The report.
+
+TEST_F(PrepareSamples, what_was_done_is_told_in_sentences) {
+  EXPECT_TRUE(describe(pair("a\n1\n", "a\n2\n", {}).preparation).empty());
+  const SamplePair samples = pair("a,c,d,z\n1,red,2024-01-01,1\nNA,blue,2024-01-02,2\n3,red,2024-01-03,3\n",
+                                  "a,c,d,z\n1,red,2024-01-01,1\n2,red,2024-01-02,2\n",
+                                  {.drop = "z",
+                                   .categorical = Categorical::onehot,
+                                   .dates = true,
+                                   .na = NaPolicy::omit,
+                                   .standardize = Standardize::zscore,
+                                   .max_rows = 1,
+                                   .seed = {7}});
+  EXPECT_EQ(describe(samples.preparation),
+            (Names{"3 of 4 columns compared", "text as columns of 0 and 1 (onehot): c (2)",
+                   "dates as days since 1970-01-01: d", "1 row of X and 0 of Y left out for missing values",
+                   "random subsample by seed 7: 1 of 2 rows of X, 1 of 2 rows of Y",
+                   "columns centred and scaled by mean and standard deviation of both samples (zscore)"}));
+}
+
+}  // namespace
+}  // namespace kqd
