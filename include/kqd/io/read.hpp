@@ -57,14 +57,16 @@ struct SamplePair {
   Preparation preparation = {};
 };
 
-/// One sample from a file, in the format its suffix names: .csv, .tsv or .npy, in capitals or not.
+/// One sample from a file, in the format its name tells, in capitals or not: .csv, .tsv, .npy, .idx (each also with .gz
+/// behind), .npz or .npz:KEY; through DuckDB (duckdb_version()) .parquet, .json, .jsonl, .ndjson and "sql:SELECT ...";
+/// "-" is standard input, whose first bytes tell whether it is CSV, NPY or idx, compressed or not.
 ///
 /// CSV: the delimiter (comma, semicolon, tab or bar; tab alone in .tsv) and the header are found by looking. A first
 /// row with a cell that is neither a number nor a spelling of "missing" is a header. Quotes, quoted newlines, a byte
 /// order mark, blank lines and lines that start with # are understood. NPY: versions 1 to 3, numbers and booleans of
 /// either byte order, rows first in either memory order; one dimension is one column, and dimensions from the third on
 /// are laid flat beside the second, as reshape(n, -1) does. Every value becomes the nearest double. Cost: one pass;
-/// memory is the matrix and a few MiB (a pipe in NPY format is held twice), and at most 64 MiB of different texts.
+/// memory is the matrix and a few MiB (a pipe in NPY format and Fortran order is held twice), and at most 64 MiB of different texts.
 /// Throws Error{unreadable_input, empty_sample, non_finite_value, invalid_option, invalid_weights}: one sentence with
 /// the file, the line or row, the column and the value. No missing, NaN or infinite value passes.
 [[nodiscard]] Sample read_sample(const std::string& path, const ReadOptions& options = {});
