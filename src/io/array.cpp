@@ -154,11 +154,15 @@ class ValueStream {
     const std::size_t capacity = buffer_.size() / item_bytes;
     for (std::size_t done = 0; done < values.size();) {
       const std::size_t count = std::min(capacity, values.size() - done);
-      const std::span<char> bytes = std::span(buffer_).first(count * item_bytes);
+      const std::span<double> part = values.subspan(done, count);
+      // Doubles of our own order need no conversion, and so no detour.
+      const bool as_it_is = header_.items.convert == convert<double, false>;
+      const std::span<char> bytes = as_it_is ? std::span(reinterpret_cast<char*>(part.data()), part.size_bytes())
+                                             : std::span(buffer_).first(count * item_bytes);
       const std::size_t got = source_.read(bytes);
       place_ += got;
       if (got < bytes.size()) fail_short();
-      header_.items.convert(bytes.data(), values.subspan(done, count));
+      if (!as_it_is) header_.items.convert(bytes.data(), part);
       done += count;
     }
   }

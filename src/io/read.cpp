@@ -168,7 +168,12 @@ class Filler {
   }
 
   void drain(Input& input, std::size_t index, const std::vector<std::uint8_t>& sample_of_row) {
+    const bool as_it_is = passes_whole(input, index, sample_of_row);
     input.table.cells.drain([&](std::size_t first_row, MatrixView<const double> block) {
+      if (as_it_is) {
+        std::copy_n(block.data(), block.rows() * block.cols(), samples_[index].points.row(first_row).data());
+        return;
+      }
       for (std::size_t i = 0; i < block.rows(); ++i) {
         const std::uint8_t sample = sample_of_row[first_row + i];
         if (sample != RowPlan::kNowhere) add_row(input, index, block.row(i), sample);
