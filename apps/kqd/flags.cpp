@@ -39,6 +39,10 @@ constexpr Words<4> kMeasures = {"gaussian", "uniform", "pooled", "balanced"};
 constexpr Words<8> kWeightings = {"uniform",          "triangle[:ratio]",   "reverse-triangle[:ratio]",
                                   "slope-up[:ratio]", "slope-down[:ratio]", "interval:low:high",
                                   "beta:a:b",         "atom:level"};
+constexpr std::string_view kFormats =
+    ".csv, .tsv, .npy, .idx (also .gz), .npz or .npz:KEY, .parquet, .json, .jsonl, a query \"sql:SELECT ...\", or - "
+    "for "
+    "standard input";
 constexpr Words<4> kDesigns = {"independent", "paired", "blocks", "clusters"};
 constexpr Words<3> kCalibrations = {"permutation", "sign-flip", "asymptotic"};
 
@@ -111,6 +115,40 @@ std::size_t bytes_of(const std::string& flag, const std::string& text) {
 
 std::uint64_t seed_of(const std::string& text) {
   return whole_number("--seed", text, 0, std::numeric_limits<std::uint64_t>::max());
+}
+
+ThreadCount thread_count(const Flags& flags) {
+  return {static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024))};
+}
+
+char delimiter_of(const std::string& text, bool decimal_comma) {
+  constexpr std::array<std::pair<std::string_view, char>, 6> kNames = {
+      {{"tab", '\t'}, {"\\t", '\t'}, {"comma", ','}, {"semicolon", ';'}, {"bar", '|'}, {"space", ' '}}};
+  if (text.empty()) return 0;
+  const auto named = std::ranges::find(kNames, text, [](const auto& entry) { return entry.first; });
+  CsvFormat format{.delimiter = named != kNames.end() ? named->second : text.front()};
+  try {
+    if (named == kNames.end() && text.size() > 1) throw Error(ErrorCode::invalid_option, "");
+    validate(format);
+  } catch (const Error&) {
+    refuse("--delimiter", text,
+           "tab, comma, semicolon, bar, space, or one character that is no letter, digit, quote or sign");
+  }
+  if (decimal_comma && format.delimiter == ',') {
+    refuse("--delimiter", text, "another one, with --decimal-comma a comma is part of a number");
+  }
+  return format.delimiter;
+}
+
+CsvFormat csv_format(const Flags& flags) {
+  if (flags.header && flags.no_header) {
+    throw Error(ErrorCode::invalid_option, "--header and --no-header contradict each other, expected one of them");
+  }
+  return {.delimiter = delimiter_of(flags.delimiter, flags.decimal_comma),
+          .header = flags.header      ? CsvHeader::present
+                    : flags.no_header ? CsvHeader::absent
+                                      : CsvHeader::found,
+          .decimal_comma = flags.decimal_comma};
 }
 
 // The words of a list with commas between.
@@ -203,6 +241,12 @@ void add_data_flags(CLI::App& command, Flags& flags) {
   offer(add_value(command, "--standardize", "HOW", flags.standardize,
                   "scale columns by all samples: none, zscore (mean, standard deviation) or iqr (median, quartiles)"),
         Words<3>{"none", "zscore", "iqr"});
+  add_value(command, "--delimiter", "C", flags.delimiter,
+            "what stands between the cells of CSV files: a character, or tab, comma, semicolon, bar, space (default: "
+            "found by looking)");
+  command.add_flag("--header", flags.header, "the first row of CSV files holds names, whatever it looks like");
+  command.add_flag("--no-header", flags.no_header, "the first row of CSV files holds data, whatever it looks like");
+  command.add_flag("--decimal-comma", flags.decimal_comma, "numbers of CSV files are written 1,5");
   add_value(command, "--max-rows", "N", flags.max_rows, "at most N rows of each sample, drawn at random by the seed");
 }
 
@@ -252,8 +296,8 @@ void add_run_flags(CLI::App& command, Flags& flags) {
 }  // namespace
 
 void add_comparison_flags(CLI::App& command, Flags& flags) {
-  command.add_option("X", flags.x, "first sample: .csv, .tsv or .npy, one row per point")->required();
-  command.add_option("Y", flags.y, "second sample; none with --group");
+  command.add_option("X", flags.x, fmt::format("first sample, one row per point: {}", kFormats))->required();
+  command.add_option("Y", flags.y, "second sample; none with --group, or when X is an .npz file of arrays x and y");
   add_value(command, "--group", "COLUMN", flags.group,
             "one file with both samples: a column with two values tells them apart, the first one met is X");
   add_data_flags(command, flags);
@@ -262,7 +306,7 @@ void add_comparison_flags(CLI::App& command, Flags& flags) {
 }
 
 void add_matrix_flags(CLI::App& command, MatrixFlags& flags) {
-  command.add_option("FILES", flags.files, "data sets, two or more: .csv, .tsv or .npy, one row per point")
+  command.add_option("FILES", flags.files, fmt::format("data sets, two or more, one row per point: {}", kFormats))
       ->required()
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_data_flags(command, flags.shared);
@@ -355,6 +399,9 @@ ReadOptions to_read_options(const Flags& flags) {
   options.standardize = parse_standardize(flags.standardize);
   if (!flags.max_rows.empty()) options.max_rows = whole_number("--max-rows", flags.max_rows, 1, kMostRows);
   options.seed.value = seed_of(flags.seed);
+  options.csv = csv_format(flags);
+  options.threads = thread_count(flags);
+  options.map_files = true;  // main() turns the risk into a sentence
   const std::string kind = design_kind(flags.design);
   options.paired = kind == "paired";
   if (kind == "blocks" || kind == "clusters") options.unit_column = flags.design.substr(kind.size() + 1);
@@ -400,7 +447,7 @@ KqdOptions to_options(const Flags& flags) {
   options.power = power(flags.power);
   options.weighting = parse_level_weights(flags.weighting);
   options.seed.value = seed_of(flags.seed);
-  options.threads.value = static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024));
+  options.threads = thread_count(flags);
   if (!flags.max_memory.empty()) options.max_memory = bytes_of("--max-memory", flags.max_memory);
   options.allow_quadratic = flags.yes_quadratic;
   if (!flags.compat.empty()) apply_compat(flags.compat, options);

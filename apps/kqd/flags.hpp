@@ -31,6 +31,10 @@ struct Flags {
   std::string standardize = "none";
   std::string max_rows;
   bool dates = false;
+  std::string delimiter;
+  bool header = false;
+  bool no_header = false;
+  bool decimal_comma = false;
   std::string compat;
   std::vector<std::string> settings;
   std::string seed = "0";

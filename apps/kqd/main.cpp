@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <exception>
 #include <new>
+#include <string_view>
 
 #include "interrupt.hpp"
 #include "kqd/core/error.hpp"
@@ -27,11 +29,21 @@ int exit_code(ErrorCode code) {
   }
 }
 
+// Input files may be mapped (ReadOptions::map_files). When someone shortens one meanwhile the system sends this signal,
+// and nothing but to end is left.
+extern "C" void on_bus_error(int /*signal*/) {
+  constexpr std::string_view kSentence =
+      "kqd: an input file became shorter while it was in use; run again when no one writes it\n";
+  const auto written = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
+  ::_exit(written < 0 ? kOurFault : kUsage);
+}
+
 }  // namespace
 }  // namespace kqd::app
 
 int main(int argc, char** argv) {
   using kqd::app::note;
+  std::signal(SIGBUS, kqd::app::on_bus_error);
   std::signal(SIGPIPE, SIG_IGN);  // print() knows what a closed pipe means
   kqd::app::catch_interrupts();
   try {

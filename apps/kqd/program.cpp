@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "completions.hpp"
@@ -29,8 +30,8 @@ std::string compiler_name() {
 }
 
 std::string version_text() {
-  return fmt::format("kqd {}\nbuild    {}, {}\nSIMD     {}\nBLAS     {}", kVersion, KQD_BUILD_TYPE, compiler_name(),
-                     simd_name(), blas_name());
+  return fmt::format("kqd {}\nbuild    {}, {}\nSIMD     {}\nBLAS     {}\nDuckDB   {}", kVersion, KQD_BUILD_TYPE,
+                     compiler_name(), simd_name(), blas_name(), duckdb_version().value_or("not found"));
 }
 
 // Said once the method is known: a flag that changes nothing should not look as if it did.
@@ -42,9 +43,13 @@ void note_unused(const CLI::App& command, const Flags& flags) {
                    flags.method, directed ? fmt::format(" with {} directions", flags.directions) : ""));
 }
 
-// Two files, or one that a column splits.
-void check_files(const CLI::App& command, const Flags& flags) {
-  if (flags.y.empty() && flags.group.empty() && command.count("Y") == 0) throw CLI::RequiredError("Y");
+// Two files, one that a column splits, or an archive of both.
+void check_files(const CLI::App& command, Flags& flags) {
+  if (flags.group.empty() && command.count("Y") == 0) {
+    const auto both = samples_within(flags.x);
+    if (!both) throw CLI::RequiredError("Y");
+    std::tie(flags.x, flags.y) = *both;
+  }
   if (command.count("Y") > 0 && !flags.group.empty()) {
     throw Error(ErrorCode::invalid_option,
                 fmt::format("--group {} takes both samples from one file, but a second one is given: {}", flags.group,

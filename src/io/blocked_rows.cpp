@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "core/fail.hpp"
 
@@ -12,6 +13,17 @@ namespace kqd {
 BlockedRows::BlockedRows(std::size_t cols, std::size_t block_bytes)
     : cols_(cols), rows_per_block_(std::max<std::size_t>(1, block_bytes / sizeof(double) / cols)) {
   KQD_ASSERT(cols > 0);
+}
+
+BlockedRows::BlockedRows(Matrix<double> whole)
+    : whole_(std::move(whole)), rows_(whole_.rows()), cols_(whole_.cols()), rows_per_block_(whole_.rows()) {
+  KQD_ASSERT(!whole_.empty());
+}
+
+Matrix<double> BlockedRows::take_whole() {
+  KQD_ASSERT(is_whole());
+  rows_ = 0;
+  return std::exchange(whole_, {});
 }
 
 void BlockedRows::Unmap::operator()(double* pages) const {
@@ -27,25 +39,30 @@ void BlockedRows::add_block() {
   next_row_ = blocks_.back().get();
 }
 
+MatrixView<double> BlockedRows::append_within_block(std::size_t count) {
+  if (rows_ == blocks_.size() * rows_per_block_) add_block();
+  const std::size_t added = std::min(count, blocks_.size() * rows_per_block_ - rows_);
+  const MatrixView<double> rows(next_row_, added, cols_);
+  next_row_ += added * cols_;
+  rows_ += added;
+  return rows;
+}
+
 void BlockedRows::append_rows(std::size_t count) {
-  while (count > 0) {
-    if (rows_ == blocks_.size() * rows_per_block_) add_block();
-    const std::size_t added = std::min(count, blocks_.size() * rows_per_block_ - rows_);
-    next_row_ += added * cols_;
-    rows_ += added;
-    count -= added;
-  }
+  while (count > 0) count -= append_within_block(count).rows();
 }
 
 MatrixView<double> BlockedRows::block(std::size_t index) {
+  if (is_whole()) return whole_;
   return {blocks_[index].get(), std::min(rows_per_block_, rows_ - index * rows_per_block_), cols_};
 }
 
 void BlockedRows::drain(FunctionRef<void(std::size_t, MatrixView<const double>)> visit) {
-  for (std::size_t k = 0; k < blocks_.size(); ++k) {
+  for (std::size_t k = 0; k < num_blocks(); ++k) {
     visit(k * rows_per_block_, block(k));
-    blocks_[k].reset();
+    if (k < blocks_.size()) blocks_[k].reset();
   }
+  whole_ = {};
   blocks_.clear();
   rows_ = 0;
 }

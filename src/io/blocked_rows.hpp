@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/executor.hpp"
+#include "kqd/core/matrix.hpp"
 #include "kqd/core/matrix_view.hpp"
 
 namespace kqd {
@@ -21,6 +22,13 @@ class BlockedRows {
   /// Rows of `cols` >= 1 numbers; a block holds as many as fit into `block_bytes`, and one at least.
   explicit BlockedRows(std::size_t cols, std::size_t block_bytes = kBlockBytes);
 
+  /// The rows of a matrix as they are, one block that does not grow.
+  explicit BlockedRows(Matrix<double> whole);
+
+  [[nodiscard]] bool is_whole() const { return !whole_.empty(); }
+  /// The matrix it was made of; leaves no rows.
+  [[nodiscard]] Matrix<double> take_whole();
+
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t cols() const { return cols_; }
 
@@ -36,7 +44,10 @@ class BlockedRows {
   /// `count` more rows of zeros. Pages that are not written take no memory.
   void append_rows(std::size_t count);
 
-  [[nodiscard]] std::size_t num_blocks() const { return blocks_.size(); }
+  /// As many more rows of zeros as fit into the last block, up to `count` >= 1 and at least one: these rows.
+  [[nodiscard]] MatrixView<double> append_within_block(std::size_t count);
+
+  [[nodiscard]] std::size_t num_blocks() const { return is_whole() ? 1 : blocks_.size(); }
   [[nodiscard]] MatrixView<double> block(std::size_t index);
 
   /// Shows each block in order, with the number of its first row, and frees it; leaves no rows.
@@ -52,6 +63,7 @@ class BlockedRows {
   void add_block();
 
   std::vector<Pages> blocks_;
+  Matrix<double> whole_;  // in place of blocks
   double* next_row_ = nullptr;
   std::size_t rows_ = 0;
   std::size_t cols_ = 0;

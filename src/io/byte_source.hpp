@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +27,10 @@ class ByteSource {
   /// Fills `into` as far as the bytes go; returns how many, fewer than asked for at the end alone.
   [[nodiscard]] virtual std::size_t read(std::span<char> into) = 0;
 
+  /// The bytes from `place` on as memory, without reading them; what is written there stays here. Nothing where that is
+  /// not possible or not allowed.
+  [[nodiscard]] virtual std::shared_ptr<void> map(std::uint64_t /*place*/, std::size_t /*bytes*/) const { return {}; }
+
  private:
   std::string name_;
 };
@@ -35,13 +40,27 @@ class FileSource final : public ByteSource {
  public:
   /// Throws Error{unreadable_input} for what is missing, a directory or not to be opened.
   explicit FileSource(const std::string& path);
+  /// A descriptor that is open already, and stays open: what is left of it.
+  FileSource(std::string name, int descriptor);
   ~FileSource() override;
 
   [[nodiscard]] std::optional<std::uint64_t> size() const override { return size_; }
   [[nodiscard]] std::size_t read(std::span<char> into) override;
 
+  /// From now on map() maps the file. Until the memory is given back the file must not become shorter: the system would
+  /// end the process by SIGBUS.
+  void allow_mapping() { may_map_ = true; }
+  [[nodiscard]] std::shared_ptr<void> map(std::uint64_t place, std::size_t bytes) const override;
+
+  /// Bytes of a file from `place` on; read() goes on where it was.
+  [[nodiscard]] std::size_t read_at(std::uint64_t place, std::span<char> into) const;
+
  private:
+  void look_at_descriptor();
+
   int descriptor_ = -1;
+  bool owned_ = true;
+  bool may_map_ = false;
   std::optional<std::uint64_t> size_;
 };
 
@@ -59,7 +78,29 @@ class MemorySource final : public ByteSource {
   std::size_t size_;
 };
 
-/// All bytes that are left.
-[[nodiscard]] std::string read_all(ByteSource& source);
+/// Another source, whose first bytes may be looked at before they are read.
+class PeekedSource final : public ByteSource {
+ public:
+  static constexpr std::size_t kPeekedBytes = 8;
+
+  explicit PeekedSource(std::unique_ptr<ByteSource> source);
+
+  /// Up to kPeekedBytes, fewer when there are no more.
+  [[nodiscard]] std::string_view beginning() const { return beginning_; }
+
+  [[nodiscard]] std::optional<std::uint64_t> size() const override { return source_->size(); }
+  [[nodiscard]] std::size_t read(std::span<char> into) override;
+  [[nodiscard]] std::shared_ptr<void> map(std::uint64_t place, std::size_t bytes) const override {
+    return source_->map(place, bytes);
+  }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  std::string beginning_;
+  std::size_t replayed_ = 0;  // bytes of the beginning that were read again
+};
+
+/// The bytes that are left, up to `limit` of them.
+[[nodiscard]] std::string read_all(ByteSource& source, std::uint64_t limit = UINT64_MAX);
 
 }  // namespace kqd

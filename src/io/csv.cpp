@@ -65,12 +65,11 @@ Table with_header(const std::string& source, FirstRow header, std::ptrdiff_t num
   return table;
 }
 
-Table with_first_row(const std::string& source, const FirstRow& first, const std::vector<Cell>& cells,
-                     const TextRules& rules) {
+Table with_first_row(const std::string& source, const FirstRow& first, bool doubtful, const TextRules& rules) {
   Table table(source, first.cells.size(), rules);
   double* row = table.cells.append_row();
   for (std::size_t j = 0; j < first.cells.size(); ++j) row[j] = table.from_text(j, first.cells[j], first.line);
-  if (counts_up(cells)) {
+  if (doubtful) {
     table.notes.push_back(fmt::format("{}:{}: taken as data, although it counts {}, {}, {}, ... as a header might",
                                       source, first.line, first.cells[0], first.cells[1], first.cells[2]));
   }
@@ -78,14 +77,15 @@ Table with_first_row(const std::string& source, const FirstRow& first, const std
 }
 
 // A cell of text makes a header. A missing value does not: it stands in data more often than on top of them.
-Table begin_table(const std::string& source, FirstRow first, const TextRules& rules) {
+Table begin_table(const std::string& source, FirstRow first, CsvHeader header, const TextRules& rules) {
   std::vector<Cell> cells;
   for (const std::string& text : first.cells) cells.push_back(parse_cell(text, rules));
   const auto num_of = [&](CellKind kind) { return std::ranges::count(cells, kind, &Cell::kind); };
-  Table table = num_of(CellKind::text) > 0 ? with_header(source, std::move(first), num_of(CellKind::number), rules)
-                                           : with_first_row(source, first, cells, rules);
-  table.has_lines = true;
-  return table;
+  const bool looks_so = num_of(CellKind::text) > 0;
+  if (header == CsvHeader::absent || (header == CsvHeader::found && !looks_so)) {
+    return with_first_row(source, first, header == CsvHeader::found && counts_up(cells), rules);
+  }
+  return with_header(source, std::move(first), header == CsvHeader::found ? num_of(CellKind::number) : 0, rules);
 }
 
 [[noreturn]] void fail_ragged(CsvScanner& scanner, const Table& table, std::size_t first_line) {
@@ -116,7 +116,10 @@ Table read_csv(ByteSource& source, const CsvOptions& options, const TextRules& r
          "{}: the file is empty or has only blank lines and comments, expected rows of numbers", source.name());
   }
   const std::size_t first_line = scanner.line();
-  Table table = begin_table(source.name(), read_first_row(scanner), rules);
+  TextRules own_rules = rules;
+  own_rules.decimal_comma = options.decimal_comma;
+  Table table = begin_table(source.name(), read_first_row(scanner), options.header, own_rules);
+  table.has_lines = true;
   while (scanner.next_row()) read_data_row(scanner, table, first_line);
   if (table.cells.rows() == 0) {
     fail(ErrorCode::empty_sample, "{}: the file has a header and nothing below it, expected rows of numbers",

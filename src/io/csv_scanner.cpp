@@ -29,11 +29,17 @@ std::size_t count_line_ends(std::string_view text) {
 }  // namespace
 
 CsvScanner::CsvScanner(ByteSource& source, const CsvOptions& options)
-    : source_(source), buffer_(options.buffer_bytes + 1), cursor_(buffer_.data()), end_(buffer_.data()) {
+    : source_(source),
+      buffer_(options.buffer_bytes + 1),
+      cursor_(buffer_.data()),
+      end_(buffer_.data()),
+      decimal_comma_(options.decimal_comma) {
   if (!refill()) return;
   skip_byte_order_mark();
   const std::string_view beginning(cursor_, static_cast<std::size_t>(end_ - cursor_));
-  delimiter_ = options.delimiter != 0 ? options.delimiter : sniff_delimiter(beginning, exhausted_);
+  quote_ = sniff_quote(beginning);
+  const CsvText text{beginning, exhausted_, quote_};
+  delimiter_ = options.delimiter != 0 ? options.delimiter : sniff_delimiter(text, options.decimal_comma);
 }
 
 void CsvScanner::skip_byte_order_mark() {
@@ -117,7 +123,8 @@ bool CsvScanner::next_row() {
 }
 
 bool CsvScanner::read_number(double& value) {
-  const char* end = parse_finite(skip_blanks(cursor_), end_, value);
+  const char* const begin = skip_blanks(cursor_);
+  const char* end = decimal_comma_ ? parse_finite_with_comma(begin, end_, value) : parse_finite(begin, end_, value);
   if (end == nullptr) return false;
   end = skip_blanks(end);
   if (end == end_ || !ends_cell(*end)) return false;
@@ -144,10 +151,10 @@ std::string_view CsvScanner::read_text() {
 // One past the quote that closes the cell whose text starts at p; nullptr when the buffer ends first.
 const char* CsvScanner::find_closing_quote(const char* p) const {
   for (;;) {
-    p = std::find(p, end_, '"');
+    p = std::find(p, end_, quote_);
     if (p == end_) return nullptr;
     if (p + 1 == end_ && !exhausted_) return nullptr;
-    if (p[1] != '"') return p + 1;
+    if (p[1] != quote_) return p + 1;
     p += 2;
   }
 }
@@ -155,7 +162,7 @@ const char* CsvScanner::find_closing_quote(const char* p) const {
 // Where the cell at the cursor ends; nullptr when the buffer ends first and there is more to read.
 const char* CsvScanner::find_cell_end() const {
   const char* p = skip_blanks(cursor_);
-  if (*p == '"') {
+  if (*p == quote_) {
     p = find_closing_quote(p + 1);
     if (p == nullptr && exhausted_) {
       fail(ErrorCode::unreadable_input, "{}:{}: column {} opens a quote that is never closed", source_.name(), line_,
@@ -169,11 +176,11 @@ const char* CsvScanner::find_cell_end() const {
 
 // A cell that is not wholly quoted, such as "a"b, stands as written.
 std::string_view CsvScanner::unquoted(std::string_view cell) {
-  if (cell.size() < 2 || cell.front() != '"' || cell.back() != '"') return cell;
+  if (cell.size() < 2 || cell.front() != quote_ || cell.back() != quote_) return cell;
   const std::string_view inner = cell.substr(1, cell.size() - 2);
   text_.clear();
   for (std::size_t i = 0; i < inner.size(); ++i) {
-    if (inner[i] == '"' && (++i == inner.size() || inner[i] != '"')) return cell;
+    if (inner[i] == quote_ && (++i == inner.size() || inner[i] != quote_)) return cell;
     text_ += inner[i];
   }
   return trimmed(text_);

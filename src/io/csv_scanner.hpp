@@ -5,12 +5,17 @@
 #include <vector>
 
 #include "io/byte_source.hpp"
+#include "kqd/io/csv_format.hpp"  // CsvHeader
 
 namespace kqd {
 
 struct CsvOptions {
   /// What stands between cells; 0: found by looking.
   char delimiter = 0;
+  /// Whether the first row holds the names of the columns.
+  CsvHeader header = CsvHeader::found;
+  /// Numbers are written 1,5; no comma then delimits.
+  bool decimal_comma = false;
   /// The text is read in pieces of this size, and no cell may be longer.
   std::size_t buffer_bytes = std::size_t{1} << 20U;
 };
@@ -61,6 +66,8 @@ class CsvScanner {
   const char* end_ = nullptr;
   bool exhausted_ = false;  // the source has no bytes beyond end_
   char delimiter_ = 0;
+  char quote_ = '"';
+  bool decimal_comma_;
   std::string text_;  // of the last cell, if it had to be unquoted
   std::size_t line_ = 0;
   std::size_t next_line_ = 1;

@@ -1,8 +1,13 @@
 #pragma once
+#include <string_view>
+
 #include "io/byte_source.hpp"
 #include "io/table.hpp"
 
 namespace kqd {
+
+/// How every NPY file starts.
+inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
 
 /// The numbers of an NPY file as a table without names: the first dimension counts rows, the others are laid flat.
 /// Takes no more memory than the shape needs, and only after the shape was checked against the bytes that are there.

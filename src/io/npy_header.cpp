@@ -1,7 +1,5 @@
 #include "io/npy_header.hpp"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <charconv>
 #include <system_error>
@@ -133,10 +131,6 @@ class HeaderParser {
 
 NpyHeader parse_npy_header(std::string_view text, const std::string& name) {
   return HeaderParser(text, name).parse();
-}
-
-std::string to_string(const std::vector<std::uint64_t>& shape) {
-  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
 }
 
 }  // namespace kqd

@@ -19,7 +19,4 @@ struct NpyHeader {
 /// Throws Error{unreadable_input} with the byte, from 1, where the text is not what it should be.
 [[nodiscard]] NpyHeader parse_npy_header(std::string_view text, const std::string& name);
 
-/// A shape as Python writes it: "(3, 2)".
-[[nodiscard]] std::string to_string(const std::vector<std::uint64_t>& shape);
-
 }  // namespace kqd

@@ -62,6 +62,17 @@ const char* parse_finite(const char* first, const char* last, double& value) {
   return finite ? end : nullptr;
 }
 
+const char* parse_finite_with_comma(const char* first, const char* last, double& value) {
+  // Longer numbers, and those of this length that go on, are left to the slow way.
+  std::array<char, 64> copy{};
+  const std::string_view text(first, std::min(static_cast<std::size_t>(last - first), copy.size()));
+  const std::size_t length = std::min(text.find_first_not_of("0123456789+-eE,"), text.size());
+  if (length == copy.size()) return nullptr;
+  std::replace_copy(first, first + length, copy.begin(), ',', '.');
+  const char* const end = parse_finite(copy.data(), copy.data() + length, value);
+  return end == nullptr ? nullptr : first + (end - copy.data());
+}
+
 Cell parse_cell(std::string_view text) {
   const char* last = text.data() + text.size();
   double value = 0.0;

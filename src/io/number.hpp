@@ -22,6 +22,9 @@ struct Cell {
 /// none. The value is the nearest double.
 [[nodiscard]] const char* parse_finite(const char* first, const char* last, double& value);
 
+/// The same for numbers with a decimal comma, in which no point may stand.
+[[nodiscard]] const char* parse_finite_with_comma(const char* first, const char* last, double& value);
+
 /// What a whole cell without blanks around it stands for. A number too small for a double is a zero of its sign.
 [[nodiscard]] Cell parse_cell(std::string_view text);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <unordered_map>
 #include <utility>
 
@@ -30,6 +31,10 @@ TextRules rules_of(const ReadOptions& options) {
     if (const auto number = parse_number(value)) rules.missing_numbers.push_back(*number);
   }
   return rules;
+}
+
+ReaderOptions reader_options_of(const ReadOptions& options) {
+  return {rules_of(options), options.csv, options.threads, options.map_files};
 }
 
 void keep_numbers_only(std::vector<Input>& inputs, Preparation& preparation) {
@@ -131,6 +136,7 @@ class Filler {
     std::size_t width = 0;
     for (const ColumnEncoder& encoder : encoders) width += encoder.width();
     for (std::size_t s = 0; s < num_samples; ++s) {
+      if (inputs.size() == num_samples && take_over(inputs[s], s, rows.sample_of_row[s])) continue;
       samples_[s].points = Matrix<double>(rows.kept(s), width);
       if (inputs.front().roles.weights) samples_[s].weights.reserve(rows.kept(s));
     }
@@ -145,8 +151,29 @@ class Filler {
   }
 
  private:
+  // Whether the cells of an input become a sample as they are: every row, every column, in their order.
+  [[nodiscard]] bool passes_whole(const Input& input, std::size_t sample,
+                                  const std::vector<RowPlan::SampleNumber>& sample_of_row) const {
+    std::vector<std::size_t> all(input.table.cells.cols());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return input.roles.points == all && std::ranges::none_of(encoders_, &ColumnEncoder::encodes_text) &&
+           std::ranges::all_of(sample_of_row, [&](RowPlan::SampleNumber s) { return s == sample; });
+  }
+
+  // Cells that stand in one matrix already, such as those of a mapped file, are not copied.
+  bool take_over(Input& input, std::size_t sample, const std::vector<RowPlan::SampleNumber>& sample_of_row) {
+    if (!input.table.cells.is_whole() || !passes_whole(input, sample, sample_of_row)) return false;
+    samples_[sample].points = input.table.cells.take_whole();
+    return true;
+  }
+
   void drain(Input& input, std::size_t index, const std::vector<RowPlan::SampleNumber>& sample_of_row) {
+    const bool as_it_is = passes_whole(input, index, sample_of_row);
     input.table.cells.drain([&](std::size_t first_row, MatrixView<const double> block) {
+      if (as_it_is) {
+        std::copy_n(block.data(), block.rows() * block.cols(), samples_[index].points.row(first_row).data());
+        return;
+      }
       for (std::size_t i = 0; i < block.rows(); ++i) {
         const RowPlan::SampleNumber sample = sample_of_row[first_row + i];
         if (sample != RowPlan::kNowhere) add_row(input, index, block.row(i), sample);
@@ -258,20 +285,24 @@ SamplePair to_pair(Prepared prepared) {
 
 Sample read_sample(const std::string& path, const ReadOptions& options) {
   std::vector<Table> tables;
-  tables.push_back(read_table(path, rules_of(options)));
+  tables.push_back(read_table(path, reader_options_of(options)));
   return std::move(prepare(std::move(tables), options, "").samples.front());
 }
 
 SamplePair read_pair(const std::string& path_x, const std::string& path_y, const ReadOptions& options) {
+  if (is_standard_input(path_x) && is_standard_input(path_y)) {
+    fail(ErrorCode::invalid_option,
+         "both samples are standard input, which can be read once; write one of them to a file and name that");
+  }
   std::vector<Table> tables;
-  for (const std::string& path : {path_x, path_y}) tables.push_back(read_table(path, rules_of(options)));
+  for (const std::string& path : {path_x, path_y}) tables.push_back(read_table(path, reader_options_of(options)));
   return to_pair(prepare(std::move(tables), options, ""));
 }
 
 SamplePair read_grouped(const std::string& path, const std::string& group_column, const ReadOptions& options) {
   if (group_column.empty()) fail(ErrorCode::invalid_option, "the name of the group column is empty, expected a column");
   std::vector<Table> tables;
-  tables.push_back(read_table(path, rules_of(options)));
+  tables.push_back(read_table(path, reader_options_of(options)));
   return to_pair(prepare(std::move(tables), options, group_column));
 }
 

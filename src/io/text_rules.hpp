@@ -13,6 +13,7 @@ struct TextRules {
   std::vector<std::string> missing = {};     ///< texts that mean "missing" besides those that always do
   std::vector<double> missing_numbers = {};  ///< numbers that mean it, such as -999
   bool dates = false;                        ///< ISO dates and times are numbers: days since 1970-01-01
+  bool decimal_comma = false;                ///< numbers are written 1,5, and what is written 1.5 is a text
 
   [[nodiscard]] bool is_missing_number(double value) const {
     return std::ranges::find(missing_numbers, value) != missing_numbers.end();

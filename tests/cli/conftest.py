@@ -10,6 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ["KQD_PROGRAM"]
+DUCKDB = Path(os.environ.get("KQD_DUCKDB") or ROOT / "build" / "duckdb" / "libduckdb.so")
+needs_duckdb = pytest.mark.skipif(not DUCKDB.exists(), reason="DuckDB is not here; `./dev duckdb` fetches it")
 
 FILES = {
     "a.csv": "1,2\n3,4\n5,6\n",

@@ -13,6 +13,8 @@ WEIGHTINGS = "uniform, triangle, reverse-triangle, slope-up, slope-down, interva
 COUNT = "expected a whole number in 1..1048576"
 SEED = "expected a whole number in 0..18446744073709551615"
 ALPHA = "expected a number between 0 and 1"
+FORMATS = ("expected one of .csv, .tsv, .npy, .idx (each may be followed by .gz), .npz, .parquet, .json, .jsonl, "
+           ".ndjson")
 MEASURES = "expected gaussian, uniform, pooled, balanced or a file of points"
 DESIGNS = "expected independent, paired, blocks:COLUMN or clusters:COLUMN"
 
@@ -32,8 +34,8 @@ BAD_FILES = [
     ("a.csv header.csv", "header.csv: the file has a header and nothing below it, expected rows of numbers"),
     ("missing.csv a.csv", "missing.csv: no such file"),
     ("folder.csv a.csv", "folder.csv: is a directory, expected a file"),
-    ("a.csv unknown.xyz", 'unknown.xyz: has the unknown suffix ".xyz", expected one of .csv, .tsv, .npy'),
-    ("no-suffix a.csv", "no-suffix: has no suffix to tell its format by, expected one of .csv, .tsv, .npy"),
+    ("a.csv unknown.xyz", f'unknown.xyz: has the unknown suffix ".xyz", {FORMATS}'),
+    ("no-suffix a.csv", f"no-suffix: has no suffix to tell its format by, {FORMATS}"),
     ("not.npy a.csv", "not.npy: does not start like an NPY file, expected one written by numpy.save"),
     ("negative.csv weighted.csv --weights w",
      "negative.csv: weight of row 1 is -1, expected a finite number >= 0"),

@@ -27,6 +27,9 @@ class Matrix {
   explicit Matrix(MatrixView<const T> view) : Matrix(view.rows(), view.cols()) {
     for (std::size_t i = 0; i < rows_; ++i) std::ranges::copy(view.row(i), row(i).begin());
   }
+  /// Takes over elements that someone else allocated, contiguous and aligned for vector loads; `owner` frees them.
+  Matrix(T* elements, std::size_t rows, std::size_t cols, std::shared_ptr<void> owner)
+      : data_(elements, Free{0, std::move(owner)}), rows_(rows), cols_(cols) {}
   Matrix(const Matrix& other) : Matrix(other.view()) {}
   Matrix(Matrix&& other) noexcept { swap(other); }
   Matrix& operator=(Matrix other) noexcept {
@@ -60,14 +63,17 @@ class Matrix {
  private:
   struct Free {
     std::size_t bytes = 0;
-    void operator()(T* p) const { free_aligned(p, bytes); }
+    std::shared_ptr<void> owner = {};  // of elements that are not ours to free
+    void operator()(T* p) const {
+      if (!owner) free_aligned(p, bytes);
+    }
   };
   static std::unique_ptr<T[], Free> allocate(std::size_t rows, std::size_t cols) {
     if (rows == 0 || cols == 0) return {};
     // rows * cols * sizeof(T) may wrap around: a small block must not pass for an absurdly large matrix.
     if (rows > std::numeric_limits<std::size_t>::max() / sizeof(T) / cols) throw std::bad_array_new_length();
     const std::size_t bytes = rows * cols * sizeof(T);
-    return {static_cast<T*>(allocate_aligned(bytes)), Free{bytes}};
+    return {static_cast<T*>(allocate_aligned(bytes)), Free{bytes, {}}};
   }
 
   std::unique_ptr<T[], Free> data_;

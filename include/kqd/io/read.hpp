@@ -1,11 +1,14 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kqd/core/error.hpp"      // Error, ErrorCode
 #include "kqd/core/sample.hpp"     // Sample
-#include "kqd/core/types.hpp"      // Seed
+#include "kqd/core/types.hpp"      // Seed, ThreadCount
+#include "kqd/io/csv_format.hpp"   // CsvFormat
 #include "kqd/io/preparation.hpp"  // Categorical, NaPolicy, Standardize, Preparation
 
 namespace kqd {
@@ -34,6 +37,14 @@ struct ReadOptions {
   Seed seed = {};
   /// Row i of X belongs to row i of Y: they stay or leave together.
   bool paired = false;
+  /// What is known about the text of CSV and TSV files.
+  CsvFormat csv = {};
+  /// Threads that DuckDB may use. Changes the speed, not the result.
+  ThreadCount threads = {};
+  /// NPY files of doubles in C order may be mapped into memory instead of read: no copy is made. Whoever asks for it
+  /// vouches that no one shortens or rewrites the file while the sample lives: the system ends a process that touches
+  /// what is gone (SIGBUS).
+  bool map_files = false;
 };
 
 /// Two samples whose columns mean the same, one by one.
@@ -46,14 +57,16 @@ struct SamplePair {
   Preparation preparation = {};
 };
 
-/// One sample from a file, in the format its suffix names: .csv, .tsv or .npy, in capitals or not.
+/// One sample from a file, in the format its name tells, in capitals or not: .csv, .tsv, .npy, .idx (each also with .gz
+/// behind), .npz or .npz:KEY; through DuckDB (duckdb_version()) .parquet, .json, .jsonl, .ndjson and "sql:SELECT ...";
+/// "-" is standard input, whose first bytes tell whether it is CSV, NPY or idx, compressed or not.
 ///
 /// CSV: the delimiter (comma, semicolon, tab or bar; tab alone in .tsv) and the header are found by looking. A first
 /// row with a cell that is neither a number nor a spelling of "missing" is a header. Quotes, quoted newlines, a byte
 /// order mark, blank lines and lines that start with # are understood. NPY: versions 1 to 3, numbers and booleans of
 /// either byte order, rows first in either memory order; one dimension is one column, and dimensions from the third on
 /// are laid flat beside the second, as reshape(n, -1) does. Every value becomes the nearest double. Cost: one pass;
-/// memory is the matrix and a few MiB (a pipe in NPY format is held twice), and at most 64 MiB of different texts.
+/// memory is the matrix and a few MiB (a pipe in NPY format and Fortran order is held twice), and at most 64 MiB of different texts.
 /// Throws Error{unreadable_input, empty_sample, non_finite_value, invalid_option, invalid_weights}: one sentence with
 /// the file, the line or row, the column and the value. No missing, NaN or infinite value passes.
 [[nodiscard]] Sample read_sample(const std::string& path, const ReadOptions& options = {});
@@ -82,7 +95,12 @@ struct SampleList {
 /// Several samples from several files, with the columns of all in the order of the first: as read_pair, file by file.
 [[nodiscard]] SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions& options = {});
 
-/// The suffixes read_sample knows, in the order in which messages list them: ".csv", ".tsv", ".npy".
+/// The names of both samples in one file: "both.npz:x" and "both.npz:y" for an archive that holds these two arrays.
+/// Nothing for a path of another kind. Throws Error{unreadable_input} for an archive without them, listing its arrays.
+[[nodiscard]] std::optional<std::pair<std::string, std::string>> samples_within(const std::string& path);
+
+/// The suffixes read_sample knows, in the order in which messages list them: ".csv", ".tsv", ".npy", ... Those
+/// read in one pass (.csv, .tsv, .npy, .idx) may be followed by .gz.
 [[nodiscard]] std::vector<std::string> known_suffixes();
 
 }  // namespace kqd

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <vector>
 
@@ -81,6 +83,25 @@ TEST(MatrixView, one_that_may_write_converts_to_one_that_may_only_read) {
   const MatrixView<const double> readable = writable;
   EXPECT_EQ(readable.data(), m.data());
   static_assert(!std::is_convertible_v<MatrixView<const double>, MatrixView<double>>);
+}
+
+TEST(Matrix, keeps_foreign_elements_alive_and_copies_become_its_own) {
+  auto owner = std::make_shared<std::array<double, 4>>(std::array<double, 4>{1, 2, 3, 4});
+  const std::weak_ptr<std::array<double, 4>> watch = owner;
+  double* const elements = owner->data();
+  Matrix<double> moved;
+  Matrix<double> copy;
+  {
+    Matrix<double> matrix(elements, 2, 2, std::move(owner));
+    EXPECT_EQ(matrix.data(), elements);
+    copy = matrix;
+    moved = std::move(matrix);
+  }
+  EXPECT_EQ(moved(1, 1), 4.0);
+  EXPECT_FALSE(watch.expired());
+  moved = Matrix<double>();
+  EXPECT_TRUE(watch.expired());
+  EXPECT_EQ(copy(1, 1), 4.0);
 }
 
 }  // namespace

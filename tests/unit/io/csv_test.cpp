@@ -270,23 +270,62 @@ TEST(ReadCsv, reads_a_hundred_thousand_columns) {
   EXPECT_EQ(content.values.back(), 99'999.0);
 }
 
+TEST(ReadCsv, reads_decimal_commas_when_told_to) {
+  for (const char* delimiter : {";", "\t", "|"}) {
+    const Content content = read(fmt::format("a{0}b\n1,5{0}-2\n\"3,25\"{0}1e3\n", delimiter), {.decimal_comma = true});
+    EXPECT_EQ(content.names, (Names{"a", "b"}));
+    EXPECT_EQ(content.values, (Values{1.5, -2, 3.25, 1000})) << delimiter;
+  }
+  EXPECT_EQ(read("1,5\n2,5\n", {.decimal_comma = true}).values, (Values{1.5, 2.5})) << "no delimiter at all";
+}
+
+TEST(ReadCsv, takes_a_point_for_text_where_commas_are_decimal) {
+  MemorySource source("x.csv", "a;b\n1.5;2\n1.234,5;3\n.;4\n");
+  const Table table = read_csv(source, {.decimal_comma = true});
+  EXPECT_EQ(table.columns[0].texts->size(), 2U);
+  EXPECT_EQ(table.columns[0].num_missing, 1U);
+}
+
+TEST(ReadCsv, obeys_what_it_is_told_about_the_header) {
+  EXPECT_EQ(read("1,2\n3,4\n", {.header = CsvHeader::present}).names, (Names{"1", "2"}));
+  EXPECT_EQ(read("1,2\n3,4\n", {.header = CsvHeader::present}).values, (Values{3, 4}));
+  EXPECT_EQ(read("1,2,3\n3,4,5\n", {.header = CsvHeader::absent}).values, (Values{1, 2, 3, 3, 4, 5}));
+  EXPECT_TRUE(read("1,2,3\n3,4,5\n", {.header = CsvHeader::absent}).notes.empty());
+  EXPECT_EQ(read("a,2\n3,4\n", {.header = CsvHeader::absent}).values.size(), 4U);
+}
+
+TEST(ReadCsv, finds_single_quotes) {
+  EXPECT_EQ(read("'a;x','b'\n'1','2'\n").names, (Names{"a;x", "b"}));
+  EXPECT_EQ(read("'a','it''s'\n1,2\n").names, (Names{"a", "it's"}));
+  EXPECT_EQ(read("'tis,b\n1,2\n").names, (Names{"'tis", "b"})) << "a quote that is not closed is none";
+  EXPECT_EQ(read("\"a\",'b'\n1,2\n").names, (Names{"a", "'b'"})) << "double quotes come first";
+}
+
+TEST(CsvFormat, refuses_delimiters_that_stand_within_cells) {
+  for (const char delimiter : {'a', '7', '.', '-', '"', '\n', '#'}) {
+    EXPECT_THROW(validate(CsvFormat{.delimiter = delimiter}), Error) << delimiter;
+  }
+  EXPECT_THROW(validate(CsvFormat{.delimiter = ',', .decimal_comma = true}), Error);
+  for (const char delimiter : {',', ';', '\t', '|', ':', ' ', '^'}) validate(CsvFormat{.delimiter = delimiter});
+}
+
 TEST(SniffDelimiter, prefers_what_stands_equally_often_in_each_row) {
-  EXPECT_EQ(sniff_delimiter("a,b|c\n1|2\n", true), '|');
-  EXPECT_EQ(sniff_delimiter("x;y\n1,5;2,5\n", true), ';');
-  EXPECT_EQ(sniff_delimiter("1,5;2,5\n3,5;4,5\n", true), ';') << "decimal commas";
-  EXPECT_EQ(sniff_delimiter("\"a;b\",c\n1,2\n", true), ',') << "quoted text does not count";
-  EXPECT_EQ(sniff_delimiter("# a;b;c\na,b\n\n1,2\n", true), ',') << "neither do comments";
+  EXPECT_EQ(sniff_delimiter({"a,b|c\n1|2\n", true}), '|');
+  EXPECT_EQ(sniff_delimiter({"x;y\n1,5;2,5\n", true}), ';');
+  EXPECT_EQ(sniff_delimiter({"1,5;2,5\n3,5;4,5\n", true}), ';') << "decimal commas";
+  EXPECT_EQ(sniff_delimiter({"\"a;b\",c\n1,2\n", true}), ',') << "quoted text does not count";
+  EXPECT_EQ(sniff_delimiter({"# a;b;c\na,b\n\n1,2\n", true}), ',') << "neither do comments";
 }
 
 TEST(SniffDelimiter, falls_back_on_the_first_row_of_a_ragged_text) {
-  EXPECT_EQ(sniff_delimiter("a;b;c\n1;2\n", true), ';');
-  EXPECT_EQ(sniff_delimiter("1\n2\n", true), ',');
-  EXPECT_EQ(sniff_delimiter("", true), ',');
+  EXPECT_EQ(sniff_delimiter({"a;b;c\n1;2\n", true}), ';');
+  EXPECT_EQ(sniff_delimiter({"1\n2\n", true}), ',');
+  EXPECT_EQ(sniff_delimiter({"", true}), ',');
 }
 
 TEST(SniffDelimiter, leaves_out_a_row_that_is_cut_off) {
-  EXPECT_EQ(sniff_delimiter("a;b;c\n1;2;3\n4;", false), ';');
-  EXPECT_EQ(sniff_delimiter("a;b,", false), ';');
+  EXPECT_EQ(sniff_delimiter({"a;b;c\n1;2;3\n4;", false}), ';');
+  EXPECT_EQ(sniff_delimiter({"a;b,", false}), ';');
 }
 
 }  // namespace

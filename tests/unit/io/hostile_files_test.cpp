@@ -109,7 +109,7 @@ std::vector<BadFile> bad_csv_files() {
       {"x.csv", "a,b\n1,2\0\n"s, kUnreadable,
        "x.csv:2: column 2 holds a NUL byte, expected text (is this a binary file?)"},
       {"x.csv", "\x1f\x8b\x08\0\0\0\0\0\0\x03 anything"s, kUnreadable,
-       "x.csv:1: column 1 holds a NUL byte, expected text (is this a binary file?)"},
+       "x.csv: is compressed by gzip in spite of its name; give its name the suffix .gz"},
       {"x.csv", "\xff\xfe\x61\x00"s, kUnreadable, "x.csv: text in UTF-16, expected UTF-8"},
       {"x.tsv", "a,b\n1,2\n", kUnreadable,
        "x.tsv:2: column 1 (a,b) is \"1,2\", expected a number" + text_in("\"a,b\"")},
@@ -124,7 +124,8 @@ std::vector<BadFile> bad_npy_files() {
       {"x.npy", "", kEmpty, "x.npy: the file is empty, expected an NPY file"},
       {"x.npy", "\x93NUM", kUnreadable, not_npy},
       {"x.npy", "1,2\n3,4\n", kUnreadable, not_npy},
-      {"x.npy", "PK\x03\x04 an archive", kUnreadable, not_npy},
+      {"x.npy", "PK\x03\x04 an archive", kUnreadable,
+       "x.npy: is a zip archive in spite of its name; name it .npz if it holds arrays; save a spreadsheet as CSV"},
       {"x.npy", "\x93NUMPY\x01", kUnreadable, "x.npy: ends within its version, expected a whole NPY file"},
       {"x.npy", "\x93NUMPY\x09\x00\x10\x00"s, kUnreadable, "x.npy: is of NPY version 9.0, expected 1.0, 2.0 or 3.0"},
       {"x.npy", "\x93NUMPY\x01\x01\x10\x00"s, kUnreadable, "x.npy: is of NPY version 1.1, expected 1.0, 2.0 or 3.0"},
@@ -204,9 +205,11 @@ std::vector<BadFile> bad_npy_files() {
 }
 
 std::vector<BadFile> badly_named_files() {
+  const std::string expected =
+      "expected one of .csv, .tsv, .npy, .idx (each may be followed by .gz), .npz, .parquet, .json, .jsonl, .ndjson";
   return {
-      {"x.txt", "1,2\n", kUnreadable, "x.txt: has the unknown suffix \".txt\", expected one of .csv, .tsv, .npy"},
-      {"x", "1,2\n", kUnreadable, "x: has no suffix to tell its format by, expected one of .csv, .tsv, .npy"},
+      {"x.txt", "1,2\n", kUnreadable, "x.txt: has the unknown suffix \".txt\", " + expected},
+      {"x", "1,2\n", kUnreadable, "x: has no suffix to tell its format by, " + expected},
       {"a\x1b[2J.csv", "", kEmpty,
        "a\\x1b[2J.csv: the file is empty or has only blank lines and comments, expected rows of numbers"},
   };

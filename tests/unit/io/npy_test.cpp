@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/array.hpp"
 #include "io/npy_header.hpp"
 #include "kqd/core/error.hpp"
 #include "unit/io/npy_bytes.hpp"

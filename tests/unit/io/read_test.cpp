@@ -55,7 +55,8 @@ TEST_F(ReadFiles, the_suffix_chooses_the_format_in_capitals_too) {
   EXPECT_EQ(values_of(read_sample(folder_.write("a.Tsv", "1\t2\n3\t4\n"))), expected);
   EXPECT_EQ(values_of(read_sample(folder_.write("a.b.npy", test::npy_file("<f8", "(2, 2)", test::f8(1, 2, 3, 4))))),
             expected);
-  EXPECT_EQ(known_suffixes(), (Names{".csv", ".tsv", ".npy"}));
+  EXPECT_EQ(known_suffixes(),
+            (Names{".csv", ".tsv", ".npy", ".idx", ".npz", ".parquet", ".json", ".jsonl", ".ndjson"}));
 }
 
 TEST_F(ReadFiles, tabs_alone_delimit_a_tsv) {

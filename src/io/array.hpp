@@ -1,0 +1,62 @@
+#pragma once
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/byte_source.hpp"
+#include "io/table.hpp"
+
+namespace kqd {
+
+/// How one number of an array stands in a file, and the way to doubles from there.
+struct ItemType {
+  std::size_t bytes = 0;
+  void (*convert)(const char* bytes, std::span<double> values) = nullptr;
+};
+
+/// The type that NumPy calls `code`, its kind and size: b1, i1 to i8, u1 to u8, f2, f4, f8. None: no such type.
+[[nodiscard]] std::optional<ItemType> find_item_type(std::string_view code, std::endian order);
+
+/// What the header of a binary array says about the bytes that follow it.
+struct ArrayHeader {
+  std::string type_name;  ///< how messages call the type of the items
+  ItemType items;
+  std::vector<std::uint64_t> shape;
+  bool fortran_order = false;
+};
+
+/// The first bytes of a binary format, counted while they are read.
+class HeaderBytes {
+ public:
+  /// `format` is what messages expect: "NPY file".
+  HeaderBytes(ByteSource& source, std::string_view format) : source_(source), format_(format) {}
+
+  /// The next `count` bytes; `what` they are is told when the file ends within them.
+  [[nodiscard]] std::string read(std::size_t count, std::string_view what);
+
+  /// How many bytes follow, if that is known.
+  [[nodiscard]] std::optional<std::uint64_t> bytes_left() const;
+
+ private:
+  ByteSource& source_;
+  std::string_view format_;
+  std::uint64_t place_ = 0;
+};
+
+/// A shape as Python writes it: "(3, 2)".
+[[nodiscard]] std::string to_string(const std::vector<std::uint64_t>& shape);
+
+/// The numbers of an array as a table without names: the first dimension counts rows, the others are laid flat.
+///
+/// `bytes_left` is what the source has, if that is known: the shape is checked against it. Memory is taken as the bytes
+/// come, so a shape that promises too much costs nothing; bytes beyond the shape are refused, not read.
+/// Throws Error{unreadable_input, empty_sample}.
+[[nodiscard]] Table read_array(ByteSource& source, const ArrayHeader& header, std::optional<std::uint64_t> bytes_left,
+                               const TextRules& rules);
+
+}  // namespace kqd

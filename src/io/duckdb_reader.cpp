@@ -1,0 +1,390 @@
+#include "io/duckdb_reader.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "io/byte_source.hpp"
+#include "io/duckdb_library.hpp"
+#include "io/text.hpp"
+
+namespace kqd {
+namespace {
+
+using duck::Handle;
+using duck::Library;
+
+// A decimal of at most this many digits is a quotient of two exact doubles: DuckDB's cast rounds once.
+constexpr int kExactDigits = 15;
+// Characters that make a pattern of a file name.
+constexpr std::string_view kPatternCharacters = "*?[";
+
+const Library& library_or_fail(const std::string& source) {
+  const duck::Found& found = duck::find_library();
+  if (found.library == nullptr) {
+    fail(ErrorCode::unreadable_input, "{}: is read by DuckDB, and {}", source, found.reason);
+  }
+  return *found.library;
+}
+
+// Owns a handle of the library and gives it back.
+class Owned {
+ public:
+  explicit Owned(void (*destroy)(Handle*)) : destroy_(destroy) {}
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  ~Owned() {
+    if (handle_ != nullptr) destroy_(&handle_);
+  }
+  [[nodiscard]] Handle get() const { return handle_; }
+  [[nodiscard]] Handle* out() { return &handle_; }
+
+ private:
+  void (*destroy_)(Handle*);
+  Handle handle_ = nullptr;
+};
+
+class OwnedResult {
+ public:
+  explicit OwnedResult(const Library& library) : library_(library) {}
+  OwnedResult(const OwnedResult&) = delete;
+  OwnedResult& operator=(const OwnedResult&) = delete;
+  ~OwnedResult() { library_.destroy_result(&result_); }
+  [[nodiscard]] duck::Result* get() { return &result_; }
+
+ private:
+  const Library& library_;
+  duck::Result result_{};
+};
+
+// DuckDB points at the place with further lines; its first one is the sentence.
+[[noreturn]] void fail_by_duckdb(const std::string& source, const char* message) {
+  std::string_view text = message != nullptr ? message : "no reason given";
+  text = text.substr(0, text.find('\n'));
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  fail(ErrorCode::unreadable_input, "{}: DuckDB says: {}", source, printable(text));
+}
+
+// A database in memory, and one connection to it.
+class Session {
+ public:
+  Session(const Library& library, const std::string& source, ThreadCount threads)
+      : library_(library), source_(source), database_(library.close), connection_(library.disconnect) {
+    Owned config(library.destroy_config);
+    static_cast<void>(library.create_config(config.out()));
+    // Nothing is fetched from the network behind the user's back.
+    set(config, "autoinstall_known_extensions", "false");
+    set(config, "autoload_known_extensions", "false");
+    set(config, "threads", std::to_string(resolve(threads)));
+    char* reason = nullptr;
+    if (library.open_ext(nullptr, database_.out(), config.get(), &reason) == duck::kError) {
+      const std::string text = reason != nullptr ? reason : "";
+      library.free(reason);
+      fail_by_duckdb(source, text.c_str());
+    }
+    if (library.connect(database_.get(), connection_.out()) == duck::kError) fail_by_duckdb(source, "no connection");
+  }
+
+  [[nodiscard]] Handle connection() const { return connection_.get(); }
+  [[nodiscard]] const Library& library() const { return library_; }
+  [[nodiscard]] const std::string& source() const { return source_; }
+
+  // Number of statements in a text; 0 when it is empty or does not parse.
+  [[nodiscard]] duck::Index num_statements(const std::string& text) const {
+    Owned statements(library_.destroy_extracted);
+    return library_.extract_statements(connection(), text.c_str(), statements.out());
+  }
+
+  void refuse_unless_it_parses(const std::string& text) const {
+    Owned statements(library_.destroy_extracted);
+    if (library_.extract_statements(connection(), text.c_str(), statements.out()) > 0) return;
+    const char* const reason = library_.extract_statements_error(statements.get());
+    if (reason != nullptr) fail_by_duckdb(source_, reason);
+    fail(ErrorCode::unreadable_input, "{}: holds no query, expected one as in sql:SELECT * FROM 'x.parquet'", source_);
+  }
+
+  void run(const std::string& statements) const {
+    OwnedResult result(library_);
+    if (library_.query(connection(), statements.c_str(), result.get()) == duck::kError) {
+      fail_by_duckdb(source_, library_.result_error(result.get()));
+    }
+  }
+
+ private:
+  void set(const Owned& config, const char* name, const std::string& value) const {
+    static_cast<void>(library_.set_config(config.get(), name, value.c_str()));
+  }
+
+  const Library& library_;
+  std::string source_;
+  Owned database_;
+  Owned connection_;
+};
+
+struct ColumnInfo {
+  std::string name;
+  duck::Type type;
+  int num_digits = 0;  // of a decimal
+};
+
+// The rows of a statement, which may have one parameter, a chunk at a time.
+class RowStream {
+ public:
+  RowStream(const Session& session, const std::string& text, const std::optional<std::string>& parameter)
+      : session_(session), library_(session.library()), statement_(library_.destroy_prepare), result_(library_) {
+    if (library_.prepare(session.connection(), text.c_str(), statement_.out()) == duck::kError ||
+        (parameter &&
+         library_.bind_varchar_length(statement_.get(), 1, parameter->data(), parameter->size()) == duck::kError)) {
+      fail_by_duckdb(session.source(), library_.prepare_error(statement_.get()));
+    }
+    start();
+  }
+
+  [[nodiscard]] std::vector<ColumnInfo> columns() {
+    std::vector<ColumnInfo> columns;
+    for (duck::Index j = 0; j < library_.column_count(result_.get()); ++j) {
+      columns.push_back({library_.column_name(result_.get(), j), library_.column_type(result_.get(), j)});
+      if (columns.back().type != duck::kDecimal) continue;
+      Owned logical(library_.destroy_logical_type);
+      *logical.out() = library_.column_logical_type(result_.get(), j);
+      columns.back().num_digits = library_.decimal_width(logical.get());
+    }
+    return columns;
+  }
+
+  // Shows the chunks one after another.
+  void for_each_chunk(FunctionRef<void(Handle chunk)> visit) {
+    for (;;) {
+      stop_point();
+      Owned chunk(library_.destroy_data_chunk);
+      *chunk.out() = library_.fetch_chunk(*result_.get());
+      if (chunk.get() == nullptr || library_.data_chunk_get_size(chunk.get()) == 0) break;
+      visit(chunk.get());
+    }
+    if (const char* message = library_.result_error(result_.get()); message != nullptr && *message != '\0') {
+      fail_by_duckdb(session_.source(), message);
+    }
+  }
+
+ private:
+  // Task by task, so that a request to stop is seen while DuckDB sorts or joins.
+  void start() {
+    Owned pending(library_.destroy_pending);
+    duck::PendingState state = duck::kNotReady;
+    if (library_.pending_prepared_streaming(statement_.get(), pending.out()) == duck::kError) {
+      state = duck::kPendingError;
+    }
+    while (state == duck::kNotReady || state == duck::kNoTasks) {
+      stop_point();
+      state = library_.pending_execute_task(pending.get());
+    }
+    if (state == duck::kPendingError) fail_by_duckdb(session_.source(), library_.pending_error(pending.get()));
+    if (library_.execute_pending(pending.get(), result_.get()) == duck::kError) {
+      fail_by_duckdb(session_.source(), library_.result_error(result_.get()));
+    }
+  }
+
+  const Session& session_;
+  const Library& library_;
+  Owned statement_;
+  OwnedResult result_;
+};
+
+// Names and types of the columns, known once the parameter is: asked for with no rows.
+std::vector<ColumnInfo> describe(const Session& session, const std::string& query,
+                                 const std::optional<std::string>& parameter) {
+  std::vector<ColumnInfo> columns =
+      RowStream(session, fmt::format("SELECT * FROM ({}\n) LIMIT 0", query), parameter).columns();
+  std::unordered_map<std::string_view, std::size_t> column_of;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    const auto [found, is_new] = column_of.emplace(columns[j].name, j);
+    if (!is_new) {
+      fail(ErrorCode::unreadable_input, "{}: columns {} and {} are both named {}, expected different names",
+           session.source(), found->second + 1, j + 1, in_quotes(columns[j].name));
+    }
+  }
+  return columns;
+}
+
+std::string quoted_identifier(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+bool is_read_as_it_is(duck::Type type) {
+  return (type >= duck::kBoolean && type <= duck::kDouble) || type == duck::kVarchar;
+}
+
+void refuse_nested(duck::Type type, const std::string& name, std::size_t column, const std::string& source) {
+  constexpr std::array kNested = {std::pair{duck::kList, "lists"},     std::pair{duck::kArray, "arrays"},
+                                  std::pair{duck::kStruct, "records"}, std::pair{duck::kMap, "maps"},
+                                  std::pair{duck::kUnion, "unions"},   std::pair{duck::kBlob, "bytes"},
+                                  std::pair{duck::kBit, "bits"},       std::pair{duck::kInterval, "intervals"}};
+  const auto found = std::ranges::find(kNested, type, [](const auto& entry) { return entry.first; });
+  if (found == kNested.end()) return;
+  fail(ErrorCode::unreadable_input,
+       "{}: column {} ({}) holds {}, expected numbers or texts; a query (sql:SELECT ...) can leave it out or take it "
+       "apart",
+       source, column + 1, shortened(name), found->second);
+}
+
+// How a column is selected: as it is where we can read its type, else turned into doubles or texts.
+std::string selected(const ColumnInfo& column) {
+  const std::string name = quoted_identifier(column.name);
+  if (is_read_as_it_is(column.type)) return name;
+  const bool as_double = column.type == duck::kDecimal && column.num_digits <= kExactDigits;
+  return fmt::format("CAST({} AS {}) AS {}", name, as_double ? "DOUBLE" : "VARCHAR", name);
+}
+
+// The query itself when we can read all of its columns, or one around it.
+std::string with_casts(const std::string& query, const std::vector<ColumnInfo>& columns, const std::string& source) {
+  for (std::size_t j = 0; j < columns.size(); ++j) refuse_nested(columns[j].type, columns[j].name, j, source);
+  if (std::ranges::all_of(columns, is_read_as_it_is, &ColumnInfo::type)) return query;
+  std::vector<std::string> list;
+  for (const ColumnInfo& column : columns) list.push_back(selected(column));
+  return fmt::format("SELECT {} FROM ({}\n)", fmt::join(list, ", "), query);
+}
+
+// Fills one column of a view of the table from a vector of a chunk, from its row `first` on.
+struct ColumnCopy {
+  Table& table;
+  std::size_t column;
+  MatrixView<double> into;
+  std::size_t table_row;  // of the view's first row, from 1
+  const void* data;
+  const std::uint64_t* validity;  // a bit per row of the chunk; none: all are there
+  std::size_t first;
+
+  [[nodiscard]] bool is_there(std::size_t row) const {
+    return validity == nullptr || ((validity[row / 64] >> (row % 64)) & 1U) != 0;
+  }
+
+  template <class T, class Convert>
+  void run(Convert convert) const {
+    const T* const values = static_cast<const T*>(data) + first;
+    for (std::size_t i = 0; i < into.rows(); ++i) {
+      into(i, column) =
+          is_there(first + i) ? convert(values[i], table_row + i) : table.from_nothing(column, "NULL", table_row + i);
+    }
+  }
+  template <class T>
+  void run_numbers() const {
+    run<T>([this](T value, std::size_t row) { return table.from_number(column, static_cast<double>(value), row); });
+  }
+  void run_texts() const {
+    run<duck::Text>(
+        [this](const duck::Text& text, std::size_t row) { return table.from_text(column, text.view(), row); });
+  }
+};
+
+void copy_column(const ColumnCopy& copy, duck::Type type) {
+  switch (type) {
+    case duck::kBoolean:
+    case duck::kUTinyInt:
+      return copy.run_numbers<std::uint8_t>();
+    case duck::kTinyInt:
+      return copy.run_numbers<std::int8_t>();
+    case duck::kSmallInt:
+      return copy.run_numbers<std::int16_t>();
+    case duck::kInteger:
+      return copy.run_numbers<std::int32_t>();
+    case duck::kBigInt:
+      return copy.run_numbers<std::int64_t>();
+    case duck::kUSmallInt:
+      return copy.run_numbers<std::uint16_t>();
+    case duck::kUInteger:
+      return copy.run_numbers<std::uint32_t>();
+    case duck::kUBigInt:
+      return copy.run_numbers<std::uint64_t>();
+    case duck::kFloat:
+      return copy.run_numbers<float>();
+    case duck::kDouble:
+      return copy.run_numbers<double>();
+    default:
+      return copy.run_texts();
+  }
+}
+
+void append_chunk(const Library& library, Handle chunk, const std::vector<duck::Type>& types, Table& table) {
+  const std::size_t num_rows = library.data_chunk_get_size(chunk);
+  for (std::size_t first = 0; first < num_rows;) {
+    const std::size_t table_row = table.cells.rows() + 1;
+    const MatrixView<double> rows = table.cells.append_within_block(num_rows - first);
+    for (std::size_t j = 0; j < types.size(); ++j) {
+      Handle vector = library.data_chunk_get_vector(chunk, j);
+      copy_column(
+          {table, j, rows, table_row, library.vector_get_data(vector), library.vector_get_validity(vector), first},
+          types[j]);
+    }
+    first += rows.rows();
+  }
+}
+
+Table read_rows(const Session& session, const std::string& query, const std::optional<std::string>& parameter,
+                const TextRules& rules) {
+  const std::string& source = session.source();
+  const std::vector<ColumnInfo> columns = describe(session, query, parameter);
+  std::vector<std::string> names;
+  for (const ColumnInfo& column : columns) names.push_back(column.name);
+  Table table(source, std::move(names), rules);
+
+  RowStream rows(session, with_casts(query, columns, source), parameter);
+  std::vector<duck::Type> types;
+  for (const ColumnInfo& column : rows.columns()) types.push_back(column.type);
+  rows.for_each_chunk([&](Handle chunk) { append_chunk(session.library(), chunk, types, table); });
+  if (table.cells.rows() == 0) fail(ErrorCode::empty_sample, "{}: has no rows, expected at least one", source);
+  return table;
+}
+
+// The name of a file as a pattern that no other file matches.
+std::string as_pattern(const std::string& path) {
+  std::string pattern;
+  for (const char c : path) {
+    pattern += kPatternCharacters.find(c) == std::string_view::npos ? std::string(1, c) : fmt::format("[{}]", c);
+  }
+  return pattern;
+}
+
+// Parts "ATTACH ...; SELECT ..." in front of the last statement, as DuckDB's own parser sees it. A semicolon may also
+// stand within a text or behind the end, so those are tried from the last one on.
+std::pair<std::string, std::string> split_last_statement(const Session& session, std::string query) {
+  session.refuse_unless_it_parses(query);
+  const auto num_statements = session.num_statements(query);
+  for (auto at = query.rfind(';'); at != std::string::npos && at > 0; at = query.rfind(';', at - 1)) {
+    const std::string front = query.substr(0, at);
+    const std::string last = query.substr(at + 1);
+    if (session.num_statements(last) == 1 && session.num_statements(front) == num_statements - 1) return {front, last};
+    if (session.num_statements(last) == 0 && session.num_statements(front) == num_statements) query = front;
+  }
+  return {"", query};
+}
+
+}  // namespace
+
+Table read_by_duckdb(const std::string& path, const TextRules& rules, ThreadCount threads) {
+  // DuckDB would call a missing file a pattern without matches, and read folders and addresses.
+  const std::string source = FileSource(path).name();
+  const std::string function = has_suffix(path, ".parquet") ? "read_parquet(?)"
+                               : has_suffix(path, ".json")  ? "read_json(?)"
+                                                            : "read_json(?, format = 'newline_delimited')";
+  const Session session(library_or_fail(source), source, threads);
+  return read_rows(session, "SELECT * FROM " + function, as_pattern(path), rules);
+}
+
+Table read_query(const std::string& query, const TextRules& rules, ThreadCount threads) {
+  const std::string source = shortened(std::string(kQueryPrefix) + query);
+  const Session session(library_or_fail(source), source, threads);
+  const auto [front, last] = split_last_statement(session, query);
+  if (!front.empty()) session.run(front);
+  return read_rows(session, last, std::nullopt, rules);
+}
+
+}  // namespace kqd
