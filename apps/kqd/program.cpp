@@ -30,8 +30,9 @@ std::string compiler_name() {
 }
 
 std::string version_text() {
+  const std::string duckdb = duckdb_version();
   return fmt::format("kqd {}\nbuild    {}, {}\nSIMD     {}\nBLAS     {}\nDuckDB   {}", kVersion, KQD_BUILD_TYPE,
-                     compiler_name(), simd_name(), blas_name(), duckdb_version().value_or("not found"));
+                     compiler_name(), simd_name(), blas_name(), duckdb.empty() ? "not found" : duckdb);
 }
 
 // Said once the method is known: a flag that changes nothing should not look as if it did.
