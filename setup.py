@@ -15,7 +15,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
-WORK = Path("build") / "wheel"  # nothing is written beside the sources
+WORK = Path("build") / f"wheel-{sys.implementation.cache_tag}"  # nothing is written beside the sources
 
 
 def version():
@@ -27,7 +27,7 @@ class CMakeBuild(build_ext):
     """One module that needs no libkqd.so beside it."""
 
     def build_extension(self, extension):
-        folder = Path(self.build_temp).resolve()
+        folder = ROOT / WORK
         settings = {
             "CMAKE_BUILD_TYPE": "Release",
             "BUILD_SHARED_LIBS": "OFF",
@@ -57,6 +57,6 @@ setup(
     package_data={"kqd": ["*.pyi", "py.typed"]},
     ext_modules=[Extension("kqd._core", sources=[])],
     cmdclass={"build_ext": CMakeBuild},
-    options={"build": {"build_base": str(WORK)}, "egg_info": {"egg_base": str(WORK)}},
+    options={"build": {"build_base": str(WORK / "setuptools")}, "egg_info": {"egg_base": str(WORK)}},
     zip_safe=False,
 )

@@ -281,36 +281,34 @@ SamplePair to_pair(Prepared prepared) {
           std::move(prepared.units), std::move(prepared.preparation)};
 }
 
+std::vector<Table> read_tables(const std::vector<std::string>& paths, const ReadOptions& options) {
+  if (std::ranges::count_if(paths, is_standard_input) > 1) {
+    fail(ErrorCode::invalid_option, "{}, which can be read once; write one of them to a file and name that",
+         paths.size() == 2 ? "both samples are standard input" : "several samples are standard input");
+  }
+  std::vector<Table> tables;
+  for (const std::string& path : paths) tables.push_back(read_table(path, reader_options_of(options)));
+  return tables;
+}
+
 }  // namespace
 
 Sample read_sample(const std::string& path, const ReadOptions& options) {
-  std::vector<Table> tables;
-  tables.push_back(read_table(path, reader_options_of(options)));
-  return std::move(prepare(std::move(tables), options, "").samples.front());
+  return std::move(prepare(read_tables({path}, options), options, "").samples.front());
 }
 
 SamplePair read_pair(const std::string& path_x, const std::string& path_y, const ReadOptions& options) {
-  if (is_standard_input(path_x) && is_standard_input(path_y)) {
-    fail(ErrorCode::invalid_option,
-         "both samples are standard input, which can be read once; write one of them to a file and name that");
-  }
-  std::vector<Table> tables;
-  for (const std::string& path : {path_x, path_y}) tables.push_back(read_table(path, reader_options_of(options)));
-  return to_pair(prepare(std::move(tables), options, ""));
+  return to_pair(prepare(read_tables({path_x, path_y}, options), options, ""));
 }
 
 SamplePair read_grouped(const std::string& path, const std::string& group_column, const ReadOptions& options) {
   if (group_column.empty()) fail(ErrorCode::invalid_option, "the name of the group column is empty, expected a column");
-  std::vector<Table> tables;
-  tables.push_back(read_table(path, reader_options_of(options)));
-  return to_pair(prepare(std::move(tables), options, group_column));
+  return to_pair(prepare(read_tables({path}, options), options, group_column));
 }
 
 SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions& options) {
   if (paths.empty()) fail(ErrorCode::invalid_option, "no files to read, expected at least one");
-  std::vector<Table> tables;
-  for (const std::string& path : paths) tables.push_back(read_table(path, rules_of(options)));
-  Prepared prepared = prepare(std::move(tables), options, "");
+  Prepared prepared = prepare(read_tables(paths, options), options, "");
   SampleList list{std::move(prepared.samples), std::move(prepared.notes)};
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const RowCounts& rows = prepared.rows[i];
