@@ -3,6 +3,7 @@
 import concurrent.futures
 import dataclasses
 import json
+import multiprocessing
 import pathlib
 import pickle
 import signal
@@ -375,6 +376,16 @@ def test_tests_of_several_threads_do_not_disturb_each_other(options):
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         found = list(pool.map(run, seeds))
     assert [{**r, "elapsed_s": 0} for r in found] == [{**r, "elapsed_s": 0} for r in expected]
+
+
+def pvalue_of(seed):
+    return kqd.test(X, Y, rng=seed, n_resamples=99).pvalue
+
+
+def test_forked_processes_can_test_too():
+    expected = [pvalue_of(seed) for seed in range(4)]  # the parent has a worker by now, which its children do not
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(pvalue_of, range(4)).get(timeout=120) == expected
 
 
 def test_what_progress_raises_ends_the_test():
