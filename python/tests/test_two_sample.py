@@ -492,6 +492,6 @@ def test_the_command_line_measures_the_same_distances(tmp_path, flags, options):
     command = [PROGRAM, "distance", tmp_path / "x.csv", tmp_path / "y.csv", "--json", "--seed", "11", *flags.split()]
     printed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     found = kqd.distance(X, Y, **options, rng=11).to_dict()
-    same = ["method", "statistic", "per_direction", "n_x", "n_y", "dim", "kernel", "bandwidth", "directions", "reference", "power",
-            "weighting", "parameters", "details", "seed", "warnings"]
+    same = ["method", "statistic", "per_direction", "n_x", "n_y", "dim", "kernel", "bandwidth", "directions",
+            "reference", "power", "weighting", "parameters", "details", "seed", "warnings"]
     assert {name: printed[name] for name in same} == {name: found[name] for name in same}
