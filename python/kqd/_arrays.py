@@ -80,7 +80,8 @@ def gram(x: ArrayLike, y: ArrayLike) -> Tuple[Samples, _core.Kernel]:
             )
     whole = np.concatenate([top, bottom])
     for (row, column), problem in _gram_problems(whole):
-        raise ValueError(f'kernel "precomputed": {problem} (row {row + 1}, column {column + 1} of the pooled Gram matrix)')
+        place = f"row {row + 1}, column {column + 1} of the pooled Gram matrix"
+        raise ValueError(f'kernel "precomputed": {problem} ({place})')
     numbers = np.arange(float(n))[:, np.newaxis]
     kept = np.ones(n_x, bool), np.ones(n - n_x, bool)
     pair = Samples(_core.Sample(numbers[:n_x]), _core.Sample(numbers[n_x:]), n, kept)
@@ -131,7 +132,9 @@ def matching(values: Any, like: Any, name: str, like_name: str) -> Any:
     for owner, names in ((like_name, wanted), (name, there)):
         twice = [column for column in dict.fromkeys(names) if names.count(column) > 1]
         if twice:
-            raise ValueError(f"{owner} has several columns of one name, {_listed(twice)}, and cannot be matched by names")
+            raise ValueError(
+                f"{owner} has several columns of one name, {_listed(twice)}, and cannot be matched by names"
+            )
     alone = [
         f"{owner} alone has {_listed(only)}"
         for owner, only in (
@@ -141,7 +144,9 @@ def matching(values: Any, like: Any, name: str, like_name: str) -> Any:
         if only
     ]
     if alone:
-        raise ValueError(f"{like_name} and {name} have different columns: {'; '.join(alone)}; select those that both have")
+        raise ValueError(
+            f"{like_name} and {name} have different columns: {'; '.join(alone)}; select those that both have"
+        )
     return values[wanted]
 
 

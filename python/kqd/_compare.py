@@ -78,16 +78,21 @@ def _require_kernel_values_only(asked: Mapping[str, Any], method: str) -> None:
     """Refuses what looks at the columns of the data, of which a Gram matrix knows nothing."""
     info = _core.method(method)
     if not info.uses_kernel or info.uses_columns:
-        raise ValueError(f'method "{method}" looks at columns, kernel "precomputed" has none; use "ekqd", "mmd" or another')
-    if asked["directions"] in ("linear", "axis"):
         raise ValueError(
-            f'directions "{asked["directions"]}" look at columns, kernel "precomputed" has none; use "gaussian" or "principal"'
+            f'method "{method}" looks at columns, kernel "precomputed" has none; use "ekqd", "mmd" or another'
+        )
+    directions = asked["directions"]
+    if directions in ("linear", "axis"):
+        raise ValueError(
+            f'directions "{directions}" look at columns, kernel "precomputed" has none; use "gaussian" or "principal"'
         )
     for name in ("x_weights", "y_weights"):
         if asked[name] is not None:
             raise ValueError(f'{name} are given beside kernel "precomputed", which takes rows without weights')
     if asked["nan_policy"] != "raise":
-        raise ValueError('nan_policy "omit" leaves rows of data out, kernel "precomputed" has a matrix; leave them out first')
+        raise ValueError(
+            'nan_policy "omit" leaves rows of data out, kernel "precomputed" has a matrix; leave them out first'
+        )
     if asked["bandwidth"] != "median":
         raise ValueError('bandwidth is given beside kernel "precomputed", which has none; leave it out')
 

@@ -79,7 +79,7 @@ class Embedding:
         self, sample: ArrayLike, *, weights: Optional[ArrayLike] = None, nan_policy: str = "raise"
     ) -> "Embedding":
         """The embedding of another sample along the same directions."""
-        matched = sample if self._columns is None else _arrays.matching(sample, self._columns, "sample", "the first sample")
+        matched = _arrays.matching(sample, self._columns, "sample", "the first sample")
         other = object.__new__(Embedding)
         other.__dict__.update(self.__dict__)
         other._core = self._core.embed(_arrays.sample(matched, weights, "sample", nan_policy=nan_policy))

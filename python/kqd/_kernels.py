@@ -21,7 +21,8 @@ def core_kernel(kernel: KernelLike) -> _core.Kernel:
     if isinstance(kernel, str):
         return _core.parse_kernel(kernel)
     if not callable(kernel):
-        raise TypeError(f"kernel is of type {type(kernel).__name__}, expected a string or a function of two blocks of rows")
+        given = type(kernel).__name__
+        raise TypeError(f"kernel is of type {given}, expected a string or a function of two blocks of rows")
     return _core.function_kernel(kernel_name(kernel), _checked(kernel))
 
 

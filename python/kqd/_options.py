@@ -22,8 +22,8 @@ _LARGEST_COUNT = 2**31 - 1  # what the library is asked for at most; its own bou
 
 # Keywords that are data, or that change how a run is watched and what is kept of it, but not what is computed.
 _NO_SETTINGS = {
-    "x", "y", "sample", "weights", "x_weights", "y_weights", "blocks", "clusters", "workers", "allow_quadratic", "progress",
-    "null_distribution", "profiles", "parameters",
+    "x", "y", "sample", "weights", "x_weights", "y_weights", "blocks", "clusters", "workers", "allow_quadratic",
+    "progress", "null_distribution", "profiles", "parameters",
 }
 
 
@@ -74,7 +74,9 @@ def own_parameters(method: str, given: Mapping[str, Parameter]) -> Dict[str, Par
     for name, value in given.items():
         if name not in known:
             own = ", ".join(known) or "none"
-            raise TypeError(f'"{name}" is no keyword of kqd.test and kqd.distance, nor of method {method} (its own: {own})')
+            raise TypeError(
+                f'"{name}" is no keyword of kqd.test and kqd.distance, nor of method {method} (its own: {own})'
+            )
         if not isinstance(value, str):
             real(value, name)
     return dict(given)
@@ -99,7 +101,9 @@ def _bandwidth(value: Union[str, float], kernel: object) -> Optional[float]:
         raise ValueError(f'bandwidth "{value}" is unknown, expected "median" or a number')
     bandwidth = real(value, "bandwidth")
     if callable(kernel):
-        raise ValueError(f"bandwidth = {bandwidth:g} is given beside a kernel function, which has its own; leave it out")
+        raise ValueError(
+            f"bandwidth = {bandwidth:g} is given beside a kernel function, which has its own; leave it out"
+        )
     return bandwidth
 
 

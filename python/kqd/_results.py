@@ -138,7 +138,8 @@ class _Result:
         if self.weighting is not None:
             lines.append(("weighting", self.weighting))
         if self.parameters:
-            lines.append(("settings", ", ".join(f"{name} = {_short(value)}" for name, value in self.parameters.items())))
+            own = ", ".join(f"{name} = {_short(value)}" for name, value in self.parameters.items())
+            lines.append(("settings", own))
         if self.details:
             lines.append(("details", ", ".join(f"{name} {value:.6g}" for name, value in self.details.items())))
         return lines + [("seed", str(self.seed))] + [("warning", text) for text in self.warnings]

@@ -1,4 +1,4 @@
-"""Generated samples against other people's code: NumPy oracles written here, SciPy and POT where they have the same thing.
+"""Generated samples against other code: NumPy oracles written here, SciPy and POT where they have the same thing.
 
 Coordinates are small whole numbers, so that ties and equal points are common.
 """
@@ -36,9 +36,10 @@ def gaussian(a, b, s):
        st.sampled_from(oracle.WEIGHTINGS), bandwidths)
 def test_ekqd_with_given_reference_points_and_coefficients(x, y, z, data, power, weighting, s):
     count = data.draw(st.integers(1, 3))
-    c = np.array(data.draw(st.lists(st.lists(floats, min_size=count, max_size=count), min_size=len(z), max_size=len(z))))
+    c = np.array([[data.draw(floats) for _ in range(count)] for _ in z])
     squared = np.einsum("ji,jk,ki->i", c, gaussian(z, z, s), c)
-    assume((squared > 1e-3 * (c**2).sum(axis=0)).all() and (np.abs(c).sum(axis=0) > 0.1).all())  # clear of null directions
+    # Clear of null directions.
+    assume((squared > 1e-3 * (c**2).sum(axis=0)).all() and (np.abs(c).sum(axis=0) > 0.1).all())
     expected = oracle.discrepancy("ekqd", x, y, lambda a, b, o: gaussian(a, b, s), z, c, power, weighting)
     found = kqd.distance(x, y, kernel="gaussian", bandwidth=s, reference=z, coefficients=c, power=power,
                          weighting=weighting, rng=0, workers=1)

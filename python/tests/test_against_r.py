@@ -30,7 +30,8 @@ KERNELS = {  # ours, and how kernlab spells it
 def by_r(tmp_path_factory):
     """Every number by its name, from one run: R takes long to start."""
     folder = tmp_path_factory.mktemp("r")
-    lines = ["suppressMessages({library(energy); library(kernlab)})", "tell <- function(name, v) cat(name, sprintf('%.17g\\n', v))"]
+    lines = ["suppressMessages({library(energy); library(kernlab)})",
+             "tell <- function(name, v) cat(name, sprintf('%.17g\\n', v))"]
     for name, (x, y) in SAMPLES.items():
         for side, points in (("x", x), ("y", y)):
             np.savetxt(folder / f"{name}.{side}", points, fmt="%.17g")

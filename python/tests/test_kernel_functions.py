@@ -44,7 +44,8 @@ def test_a_function_gives_the_numbers_of_the_same_kernel_by_name(method):
 def test_an_mmd_of_a_function_is_that_of_its_gram_matrix():
     k = diffuse(POOL, POOL)
     h = np.r_[np.full(40, 1 / 40), np.full(30, -1 / 30)]
-    assert kqd.distance(X, Y, method="mmd-v", kernel=diffuse, rng=0).statistic == pytest.approx(np.sqrt(h @ k @ h), rel=1e-10)
+    found = kqd.distance(X, Y, method="mmd-v", kernel=diffuse, rng=0).statistic
+    assert found == pytest.approx(np.sqrt(h @ k @ h), rel=1e-10)
 
 
 def test_the_adaptive_test_takes_a_function():
@@ -145,7 +146,8 @@ def test_other_threads_run_while_a_function_is_waited_for():
 
     thread = threading.Thread(target=tick)
     thread.start()
-    kqd.test(RNG.normal(size=(1500, 3)), RNG.normal(size=(1500, 3)), method="mmd", kernel=gaussian, rng=0, n_resamples=99)
+    x, y = RNG.normal(size=(2, 1500, 3))
+    kqd.test(x, y, method="mmd", kernel=gaussian, rng=0, n_resamples=99)
     done.set()
     thread.join()
     assert len(ticks) > 3
@@ -206,7 +208,8 @@ def holed():
     (lopsided(), {}, f'kernel "precomputed": the matrix is not symmetric, {lopsided()[3, 8]:.6g} here and '
                      f"{GRAM[8, 3]:.6g} the other way round (row 4, column 9 of the pooled Gram matrix)"),
     (holed(), {}, 'kernel "precomputed": nan, expected a finite number (row 4, column 9 of the pooled Gram matrix)'),
-    (GRAM, dict(method="sw"), 'method "sw" looks at columns, kernel "precomputed" has none; use "ekqd", "mmd" or another'),
+    (GRAM, dict(method="sw"),
+     'method "sw" looks at columns, kernel "precomputed" has none; use "ekqd", "mmd" or another'),
     (GRAM, dict(method="adaptive"),
      'method "adaptive" looks at columns, kernel "precomputed" has none; use "ekqd", "mmd" or another'),
     (GRAM, dict(directions="axis"),
@@ -219,7 +222,8 @@ def holed():
      'the pool (reference="pooled"), or another method'),
     (GRAM, dict(reference=X[:3]),
      'reference points are given beside kernel "precomputed", which knows the pooled rows alone'),
-    (GRAM, dict(x_weights=np.ones(40)), 'x_weights are given beside kernel "precomputed", which takes rows without weights'),
+    (GRAM, dict(x_weights=np.ones(40)),
+     'x_weights are given beside kernel "precomputed", which takes rows without weights'),
     (GRAM, dict(bandwidth=1.0), 'bandwidth is given beside kernel "precomputed", which has none; leave it out'),
     (GRAM, dict(nan_policy="omit"), 'nan_policy "omit" leaves rows of data out, kernel "precomputed" has a matrix; '
                                     "leave them out first"),

@@ -62,8 +62,9 @@ def test_a_result_can_be_pickled_and_copied(options, again):
 
 
 @pytest.mark.parametrize("options", [
-    dict(), dict(power=2, weighting="triangle", n_directions=7), dict(method="sinkhorn", epsilon=0.3), dict(method="mmd"),
-    dict(reference=X[:2], coefficients=[[1.0, 2.0], [0.5, -1.0]]), dict(kernel="rq:2", bandwidth=1.5), dict(compat=["jitter"]),
+    dict(), dict(power=2, weighting="triangle", n_directions=7), dict(method="sinkhorn", epsilon=0.3),
+    dict(method="mmd"), dict(reference=X[:2], coefficients=[[1.0, 2.0], [0.5, -1.0]]),
+    dict(kernel="rq:2", bandwidth=1.5), dict(compat=["jitter"]),
 ])
 def test_the_settings_of_a_result_repeat_it(options):
     first = kqd.test(X, Y, **options)

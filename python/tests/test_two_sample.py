@@ -3,6 +3,7 @@
 import concurrent.futures
 import dataclasses
 import json
+import multiprocessing
 import pathlib
 import pickle
 import signal
@@ -377,6 +378,16 @@ def test_tests_of_several_threads_do_not_disturb_each_other(options):
     assert [{**r, "elapsed_s": 0} for r in found] == [{**r, "elapsed_s": 0} for r in expected]
 
 
+def pvalue_of(seed):
+    return kqd.test(X, Y, rng=seed, n_resamples=99).pvalue
+
+
+def test_forked_processes_can_test_too():
+    expected = [pvalue_of(seed) for seed in range(4)]  # the parent has a worker by now, which its children do not
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        assert pool.map_async(pvalue_of, range(4)).get(timeout=120) == expected
+
+
 def test_what_progress_raises_ends_the_test():
     def give_up(fraction, what):
         raise LookupError(what)
@@ -465,3 +476,22 @@ def test_the_command_line_gives_the_same_numbers(tmp_path, flags, options):
     assert {name: printed[name] for name in SAME_NAME} == {name: found[name] for name in SAME_NAME}
     assert printed["num_directions"] == found["n_directions"]
     assert printed["num_reference"] == found["n_reference"]
+
+
+@pytest.mark.skipif(not PROGRAM.is_file(), reason="the program was not built")
+@pytest.mark.parametrize("flags, options", [
+    ("", {}),
+    ("--method ekqd-centered --kernel matern32 --power 2", dict(method="ekqd-centered", kernel="matern32", power=2)),
+    ("--method sw --num-directions 9", dict(method="sw", n_directions=9)),
+    ("--method sinkhorn --set epsilon=0.3", dict(method="sinkhorn", epsilon=0.3)),
+    ("--directions principal --reference pooled", dict(directions="principal", reference="pooled")),
+])
+def test_the_command_line_measures_the_same_distances(tmp_path, flags, options):
+    for name, points in (("x", X), ("y", Y)):
+        np.savetxt(tmp_path / f"{name}.csv", points, fmt="%.17g", delimiter=",")
+    command = [PROGRAM, "distance", tmp_path / "x.csv", tmp_path / "y.csv", "--json", "--seed", "11", *flags.split()]
+    printed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    found = kqd.distance(X, Y, **options, rng=11).to_dict()
+    same = ["method", "statistic", "per_direction", "n_x", "n_y", "dim", "kernel", "bandwidth", "directions",
+            "reference", "power", "weighting", "parameters", "details", "seed", "warnings"]
+    assert {name: printed[name] for name in same} == {name: found[name] for name in same}
