@@ -182,10 +182,13 @@ TEST_F(PrepareSamples, dates_are_suggested_and_not_mixed_with_numbers) {
   EXPECT_EQ(pair_message("d\n2024-01-01\n2024-01-02\n", "d\n2024-01-01\n", {}),
             "x.csv:2: column 1 (d) is \"2024-01-01\", expected a number; columns of text: \"d\" (2 different); --dates "
             "reads dates as numbers, --drop leaves columns out");
+  EXPECT_EQ(pair_message("d\n2024-01-01\n2024\n", "d\n2024-01-01\n", {.dates = true}),
+            "x.csv:2: column 1 (d) is \"2024-01-01\", a date, and 1 other cell of the column is a number, expected all "
+            "dates or none (or leave --dates out)");
   EXPECT_EQ(
-      pair_message("d\n2024-01-01\n2024\n", "d\n2024-01-01\n", {.dates = true}),
-      "x.csv:2: column 1 (d) is \"2024-01-01\", a date, and 1 other cell of the column hold numbers, expected all "
-      "dates or none (or leave --dates out)");
+      pair_message("d\n1\n2\n", "d\n2024-01-01\n", {.dates = true}),
+      "y.csv:2: column 1 (d) is \"2024-01-01\", a date, and 2 other cells of the column are each a number, expected "
+      "all dates or none (or leave --dates out)");
 }
 
 // Missing values.
