@@ -226,6 +226,7 @@ void add_settings(CLI::App& command, std::vector<std::string>& settings, const s
 
 // Which columns and rows of the files are compared, and as what.
 void add_data_flags(CLI::App& command, Flags& flags) {
+  command.option_defaults()->group("Data");
   add_value(command, "--columns", "LIST", flags.columns,
             "columns to compare: names, numbers, ranges (a..d, 3-7), globs (temp_*), with commas between");
   add_value(command, "--drop", "LIST", flags.drop, "columns to leave out, listed likewise");
@@ -248,6 +249,7 @@ void add_data_flags(CLI::App& command, Flags& flags) {
   command.add_flag("--no-header", flags.no_header, "the first row of CSV files holds data, whatever it looks like");
   command.add_flag("--decimal-comma", flags.decimal_comma, "numbers of CSV files are written 1,5");
   add_value(command, "--max-rows", "N", flags.max_rows, "at most N rows of each sample, drawn at random by the seed");
+  command.option_defaults()->group("Options");
 }
 
 // How a discrepancy is made.
