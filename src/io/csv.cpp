@@ -27,23 +27,16 @@ FirstRow read_first_row(CsvScanner& scanner) {
   return row;
 }
 
-void check_name(const std::string& name, const std::string& source, std::size_t line, std::size_t column) {
-  if (name.empty()) {
-    fail(ErrorCode::unreadable_input,
-         "{}:{}: column {} has no name, expected one (if it is a row index, write the file without it)", source, line,
-         column);
-  }
-  if (!is_utf8(name)) {
-    fail(ErrorCode::unreadable_input, "{}:{}: column {} is named {}, expected a name in UTF-8", source, line, column,
-         in_quotes(name));
-  }
-}
-
+// A column without a name passes: it may be a row index that is left out (see assign_roles).
 void check_names(const FirstRow& header, const std::string& source) {
   std::unordered_map<std::string_view, std::size_t> column_of;
   for (std::size_t j = 0; j < header.cells.size(); ++j) {
     const std::string& name = header.cells[j];
-    check_name(name, source, header.line, j + 1);
+    if (name.empty()) continue;
+    if (!is_utf8(name)) {
+      fail(ErrorCode::unreadable_input, "{}:{}: column {} is named {}, expected a name in UTF-8", source, header.line,
+           j + 1, in_quotes(name));
+    }
     const auto [found, is_new] = column_of.emplace(name, j);
     if (!is_new) {
       fail(ErrorCode::unreadable_input, "{}:{}: columns {} and {} are both named {}, expected different names", source,

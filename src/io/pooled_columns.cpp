@@ -92,6 +92,7 @@ void standardize(std::vector<Sample>& samples, Standardize kind, std::vector<std
   std::vector<std::string> mostly_one_value;
   for (std::size_t j = 0; j < samples.front().points.cols(); ++j) {
     std::vector<double> values = pooled_values(samples, j);
+    if (values.empty()) continue;  // all weights are 0, which is refused elsewhere
     const int exponent = exponent_of(values);
     for (double& value : values) value = std::scalbn(value, -exponent);
     const auto [low, high] = std::ranges::minmax(values);

@@ -212,7 +212,25 @@ void describe_columns(const std::vector<Input>& inputs, Preparation& preparation
   }
 }
 
-// The way of all inputs: which columns, which cells pass, which rows, then numbers.
+Preparation begin_preparation(const ReadOptions& options, const std::string& group_column) {
+  Preparation preparation;
+  preparation.group_column = group_column;
+  preparation.categorical = options.categorical;
+  preparation.na = options.na;
+  preparation.standardize = options.standardize;
+  preparation.max_rows = options.max_rows;
+  preparation.seed = options.seed.value;
+  return preparation;
+}
+
+void describe_rows(const RowPlan& rows, Preparation& preparation) {
+  preparation.x = rows.counts[0];
+  preparation.y = rows.counts[1];
+  preparation.ungrouped = rows.ungrouped;
+  preparation.group_x = rows.group_values[0];
+  preparation.group_y = rows.group_values[1];
+}
+
 struct Prepared {
   std::vector<Sample> samples;
   std::vector<std::int64_t> units;
@@ -220,39 +238,33 @@ struct Prepared {
   Preparation preparation;
 };
 
+void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options, Prepared& out) {
+  const std::vector<ColumnEncoder> encoders = make_encoders(inputs, options.categorical, out.preparation);
+  const bool grouped = !out.preparation.group_column.empty();
+  Filler filler(inputs, rows, encoders, grouped ? 2 : inputs.size());
+  out.samples = std::move(filler.samples());
+  out.units = filler.all_units();
+  const std::vector<std::string> names = names_of_points(inputs, encoders);
+  for (Sample& sample : out.samples) sample.column_names = names;
+}
+
+// The way of all inputs: which columns, which cells pass, which rows, then numbers.
 Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const std::string& group_column) {
-  Prepared out;
+  Prepared out{{}, {}, {}, begin_preparation(options, group_column)};
   std::vector<Input> inputs;
   for (Table& table : tables) {
     out.notes.insert(out.notes.end(), table.notes.begin(), table.notes.end());
     inputs.push_back({std::move(table), {}});
   }
-  Preparation& preparation = out.preparation;
-  preparation.categorical = options.categorical;
-  preparation.na = options.na;
-  preparation.standardize = options.standardize;
-  preparation.max_rows = options.max_rows;
-  preparation.seed = options.seed.value;
-  preparation.group_column = group_column;
-
   assign_roles(inputs, options, group_column, out.notes);
+  RowPlan rows = split_rows(inputs);
   check_cells(inputs, options);
-  if (options.categorical == Categorical::drop) keep_numbers_only(inputs, preparation);
-  describe_columns(inputs, preparation);
-  const RowPlan rows = plan_rows(inputs, options);
-  preparation.x = rows.counts[0];
-  preparation.y = rows.counts[1];
-  preparation.ungrouped = rows.ungrouped;
-  preparation.group_x = rows.group_values[0];
-  preparation.group_y = rows.group_values[1];
+  if (options.categorical == Categorical::drop) keep_numbers_only(inputs, out.preparation);
+  describe_columns(inputs, out.preparation);
+  choose_rows(inputs, options, rows);
+  describe_rows(rows, out.preparation);
 
-  const std::vector<ColumnEncoder> encoders = make_encoders(inputs, options.categorical, preparation);
-  const std::size_t num_samples = group_column.empty() ? inputs.size() : 2;
-  Filler filler(inputs, rows, encoders, num_samples);
-  out.samples = std::move(filler.samples());
-  out.units = filler.all_units();
-  const std::vector<std::string> names = names_of_points(inputs, encoders);
-  for (Sample& sample : out.samples) sample.column_names = names;
+  fill_samples(inputs, rows, options, out);
   if (options.na == NaPolicy::impute_median) impute_medians(out.samples, inputs.front().table.source);
   standardize(out.samples, options.standardize, out.notes);
   // The cells were vouched for, but no one has yet seen whether all weights are 0.

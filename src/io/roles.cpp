@@ -60,6 +60,15 @@ void check_points(const Input& input) {
        input.table.source, input.table.columns.size());
 }
 
+void check_named(const Input& input) {
+  for (const std::size_t j : input.roles.points) {
+    if (!input.table.has_names || !input.table.columns[j].name.empty()) continue;
+    fail(ErrorCode::unreadable_input,
+         "{}: column {} has no name, expected one (if it is a row index, --drop {} leaves it out)", input.table.source,
+         j + 1, j + 1);
+  }
+}
+
 std::vector<std::string_view> names_of_points(const Input& input) {
   std::vector<std::string_view> names;
   for (const std::size_t column : input.roles.points) names.push_back(input.table.columns[column].name);
@@ -128,6 +137,7 @@ void assign_roles(std::vector<Input>& inputs, const ReadOptions& options, const 
   }
   for (const ColumnList* list : {&wanted, &unwanted}) list->check_all_found(inputs.front().table);
   check_points(inputs.front());
+  for (const Input& input : inputs) check_named(input);
   if (inputs.size() == 2) match_columns(inputs[0], inputs[1], notes);
 }
 

@@ -63,20 +63,6 @@ void split_by_group(Table& table, std::size_t j, RowPlan& plan) {
   for (std::size_t s = 0; s < 2; ++s) plan.group_values[s] = text_of(table.columns[j], values[s]);
 }
 
-RowPlan begin_plan(std::vector<Input>& inputs) {
-  RowPlan plan;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    plan.sample_of_row.emplace_back(inputs[i].table.cells.rows(), static_cast<std::uint8_t>(i));
-  }
-  if (const auto group = inputs.front().roles.group) split_by_group(inputs.front().table, *group, plan);
-  for (const auto& samples : plan.sample_of_row) {
-    for (const std::uint8_t sample : samples) {
-      ++(sample == RowPlan::kNowhere ? plan.ungrouped : plan.counts[sample].read);
-    }
-  }
-  return plan;
-}
-
 bool has_missing(const Input& input) {
   const auto missing_in = [&](std::size_t j) { return input.table.columns[j].num_missing > 0; };
   return std::ranges::any_of(input.roles.points, missing_in) ||
@@ -188,13 +174,25 @@ void check_not_empty(const std::vector<Input>& inputs, const RowPlan& plan) {
 
 }  // namespace
 
-RowPlan plan_rows(std::vector<Input>& inputs, const ReadOptions& options) {
-  RowPlan plan = begin_plan(inputs);
+RowPlan split_rows(std::vector<Input>& inputs) {
+  RowPlan plan;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    plan.sample_of_row.emplace_back(inputs[i].table.cells.rows(), static_cast<std::uint8_t>(i));
+  }
+  if (const auto group = inputs.front().roles.group) split_by_group(inputs.front().table, *group, plan);
+  for (const auto& samples : plan.sample_of_row) {
+    for (const std::uint8_t sample : samples) {
+      ++(sample == RowPlan::kNowhere ? plan.ungrouped : plan.counts[sample].read);
+    }
+  }
+  return plan;
+}
+
+void choose_rows(std::vector<Input>& inputs, const ReadOptions& options, RowPlan& plan) {
   omit_missing(inputs, options, plan);
   check_not_empty(inputs, plan);
   for (std::size_t i = 0; i < inputs.size(); ++i) check_weights(inputs[i], plan.sample_of_row[i]);
   for (std::size_t s = 0; s < 2; ++s) draw_rows(s, options, plan);
-  return plan;
 }
 
 }  // namespace kqd

@@ -24,10 +24,13 @@ struct RowPlan {
   }
 };
 
-/// Tells the samples apart, leaves out rows with missing values if the options say so, and draws the subsample.
-/// Cells are as check_cells left them. Throws Error{invalid_option} for a group column without exactly two values,
-/// Error{shape_mismatch} for pairs of unequal number, Error{invalid_weights} for a weight below 0, Error{empty_sample}
-/// when a sample is left without rows.
-[[nodiscard]] RowPlan plan_rows(std::vector<Input>& inputs, const ReadOptions& options);
+/// Tells the samples apart: by input, or by the group column. Throws Error{invalid_option} listing the values of a
+/// group column that has not exactly two.
+[[nodiscard]] RowPlan split_rows(std::vector<Input>& inputs);
+
+/// Leaves out rows with missing values if the options say so, and draws the subsample. Cells are as check_cells left
+/// them. Throws Error{shape_mismatch} for pairs of unequal number, Error{invalid_weights} for a weight below 0,
+/// Error{empty_sample} when a sample is left without rows.
+void choose_rows(std::vector<Input>& inputs, const ReadOptions& options, RowPlan& plan);
 
 }  // namespace kqd

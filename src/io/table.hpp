@@ -38,7 +38,8 @@ struct Column {
 ///
 /// A reader gives each cell its value by from_number() or from_text(), which also keep the books of the columns.
 struct Table {
-  /// A table with a column for each of `names`, all different; or one of `cols` columns without names.
+  /// A table with a column for each of `names`, all different but for empty ones; or one of `cols` columns without
+  /// names.
   Table(std::string from, std::vector<std::string> names, TextRules text_rules);
   Table(std::string from, std::size_t cols, TextRules text_rules);
 
