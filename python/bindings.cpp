@@ -29,8 +29,8 @@ KqdOptions make_options(KernelSpec kernel, std::optional<double> bandwidth, cons
                         std::size_t num_directions, bool whiten, std::optional<std::size_t> num_reference,
                         const std::string& reference, const std::optional<Array>& reference_points,
                         const std::optional<Array>& coefficients, double power, const std::string& weighting,
-                        const std::string& compat, std::uint64_t seed, unsigned workers, bool allow_quadratic,
-                        Parameters parameters) {
+                        const std::string& compat, std::uint64_t seed, unsigned workers, std::size_t max_memory,
+                        bool allow_quadratic, Parameters parameters) {
   KqdOptions options;
   options.kernel = bandwidth ? with_bandwidth(std::move(kernel), *bandwidth) : std::move(kernel);
   options.directions.family = parse_direction_family(directions);
@@ -44,6 +44,7 @@ KqdOptions make_options(KernelSpec kernel, std::optional<double> bandwidth, cons
   options.weighting = parse_level_weights(weighting);
   options.seed = Seed{seed};
   options.threads = ThreadCount{workers};
+  options.max_memory = max_memory;
   options.allow_quadratic = allow_quadratic;
   options.parameters = std::move(parameters);
   if (!compat.empty()) apply_compat(compat, options);
@@ -397,8 +398,8 @@ void bind_inputs(py::module_& m) {
       .def(py::init(&make_options), py::kw_only(), py::arg("kernel"), py::arg("bandwidth"), py::arg("directions"),
            py::arg("n_directions"), py::arg("whiten"), py::arg("n_reference"), py::arg("reference"),
            py::arg("reference_points").noconvert(), py::arg("coefficients").noconvert(), py::arg("power"),
-           py::arg("weighting"), py::arg("compat"), py::arg("seed"), py::arg("workers"), py::arg("allow_quadratic"),
-           py::arg("parameters"))
+           py::arg("weighting"), py::arg("compat"), py::arg("seed"), py::arg("workers"), py::arg("max_memory"),
+           py::arg("allow_quadratic"), py::arg("parameters"))
       .def_property_readonly("seed", [](const KqdOptions& options) { return options.seed.value; });
   py::class_<TwoSampleOptions>(m, "TestOptions")
       .def(py::init(&make_test_options), py::kw_only(), py::arg("method"), py::arg("statistic"), py::arg("n_resamples"),

@@ -34,6 +34,7 @@ class Options:
         compat: str,
         seed: int,
         workers: int,
+        max_memory: int,
         allow_quadratic: bool,
         parameters: Dict[str, float],
     ) -> None: ...

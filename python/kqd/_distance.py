@@ -35,6 +35,7 @@ def distance(
     profiles: int = 0,
     rng: Rng = None,
     workers: Optional[int] = None,
+    max_memory: Optional[float] = None,
     allow_quadratic: bool = False,
     **parameters: Parameter,
 ) -> DistanceResult:
@@ -92,6 +93,9 @@ def distance(
         The seed, or what it is drawn from; None takes a fresh one. The seed that was used is in the result.
     workers : int, optional
         How many threads may work; None or -1 for all. Changes the speed, not one bit of the result.
+    max_memory : float, optional
+        Bytes that may be held beside the samples; directions are then taken a few at a time. Changes the speed, not the
+        result.
     allow_quadratic : bool
         Lets methods of quadratic or higher cost run on samples for which that takes many minutes.
     **parameters

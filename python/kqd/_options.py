@@ -22,8 +22,8 @@ _LARGEST_COUNT = 2**31 - 1  # what the library is asked for at most; its own bou
 
 # Keywords that are data, or that change how a run is watched and what is kept of it, but not what is computed.
 _NO_SETTINGS = {
-    "x", "y", "sample", "weights", "x_weights", "y_weights", "blocks", "clusters", "workers", "allow_quadratic",
-    "progress", "null_distribution", "profiles", "parameters",
+    "x", "y", "sample", "weights", "x_weights", "y_weights", "blocks", "clusters", "workers", "max_memory",
+    "allow_quadratic", "progress", "null_distribution", "profiles", "parameters",
 }
 
 
@@ -52,9 +52,20 @@ def core_options(asked: Mapping[str, Any], method: str, kernel: Optional[_core.K
         compat=compat if isinstance(compat, str) else ",".join(text(flag, "compat") for flag in compat),
         seed=seed_from(asked["rng"]),
         workers=_threads(asked["workers"]),
+        max_memory=_bytes(asked.get("max_memory")),
         allow_quadratic=bool(asked.get("allow_quadratic", False)),
         parameters=_core.parameters(method, own_parameters(method, asked.get("parameters", {}))),
     )
+
+
+def _bytes(limit: Optional[float]) -> int:
+    """0 stands for the library's own bounds."""
+    if limit is None:
+        return 0
+    size = real(limit, "max_memory")
+    if not 1e6 <= size <= 1e15:
+        raise ValueError(f"max_memory is {limit}, expected a number of bytes of at least 1e6")
+    return int(size)
 
 
 def settings(asked: Mapping[str, Any], method: str, seed: int) -> Dict[str, Any]:

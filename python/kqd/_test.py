@@ -51,6 +51,7 @@ def test(
     progress: Union[None, bool, ProgressCallback] = None,
     rng: Rng = None,
     workers: Optional[int] = None,
+    max_memory: Optional[float] = None,
     allow_quadratic: bool = False,
     **parameters: Parameter,
 ) -> TestResult:
@@ -69,7 +70,7 @@ def test(
         default: `directions`, `n_directions`, `whiten`, `n_reference`, `reference`, `coefficients`, `power`,
         `weighting`, `compat`, `early_stop`, `effect_interval` or `profiles`.
     x, y, kernel, bandwidth, directions, n_directions, whiten, n_reference, reference, coefficients, power, weighting, \
-compat, profiles, rng, workers, allow_quadratic, **parameters
+compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         As for `kqd.distance`. The reference measure ``"balanced"`` depends on the labels and is refused.
     x_weights, y_weights : array_like, optional
         A weight per row, >= 0, that travels with its row; the weights of each relabelled sample are scaled to sum 1.

@@ -179,3 +179,18 @@ def test_work_that_takes_many_minutes_is_refused_unless_allowed():
         kqd.distance(x, x + 1, method="ekqd-centered", n_directions=1, rng=0)
     assert isinstance(raised.value, RuntimeError)
     assert kqd.distance(x[:50], x[:40], method="ekqd-centered", rng=0, allow_quadratic=True).mmd_squared > 0
+
+
+def test_a_bound_on_memory_changes_no_result():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(20_000, 2)), rng.normal(size=(20_000, 2))
+    free = kqd.test(x, y, method="ekqd", n_resamples=19, rng=0)
+    bound = kqd.test(x, y, method="ekqd", n_resamples=19, rng=0, max_memory=11e6)
+    assert (bound.statistic, bound.pvalue) == (free.statistic, free.pvalue)
+    assert kqd.distance(x, y, rng=0, max_memory=8e6).statistic == kqd.distance(x, y, rng=0).statistic
+
+
+@pytest.mark.parametrize("size", [0, 10, float("nan"), 1e300])
+def test_a_bound_on_memory_that_is_none_is_refused(size):
+    with pytest.raises(ValueError, match="max_memory is .*, expected a number of bytes of at least 1e6"):
+        kqd.distance([1.0, 2.0], [2.0, 3.0], max_memory=size)
