@@ -109,12 +109,13 @@ Json preparation_json(const Preparation& prepared) {
   json["dropped_texts"] = prepared.dropped_texts;
   json["dates"] = prepared.dates;
   json["standardize"] = to_string(prepared.standardize);
-  json["max_rows"] = prepared.max_rows > 0 ? Json(prepared.max_rows) : Json(nullptr);
-  json["group"] = prepared.group_column.empty() ? Json(nullptr)
-                                                : Json{{"column", prepared.group_column},
-                                                       {"x", prepared.group_x},
-                                                       {"y", prepared.group_y},
-                                                       {"rows_without", prepared.ungrouped}};
+  if (prepared.max_rows > 0) json["max_rows"] = prepared.max_rows;
+  if (!prepared.group_column.empty()) {
+    json["group"] = {{"column", prepared.group_column},
+                     {"x", prepared.group_x},
+                     {"y", prepared.group_y},
+                     {"rows_without", prepared.ungrouped}};
+  }
   return json;
 }
 
