@@ -24,7 +24,7 @@ class Comparison:
         self._started = time.perf_counter()
         self.method = text(method, "method")
         self._asked = asked
-        self._num_profiles = count(asked["profiles"], "profiles")
+        self._num_profiles = count(asked["profiles"], "profiles", lowest=0)
         precomputed = isinstance(asked["kernel"], str) and asked["kernel"] == PRECOMPUTED
         if precomputed:
             _require_kernel_values_only(asked, self.method)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import operator
 import secrets
-from typing import Any, Dict, Mapping, Optional, Union
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +36,6 @@ def core_options(asked: Mapping[str, Any], method: str, kernel: Optional[_core.K
     reference = asked["reference"]
     coefficients = asked["coefficients"]
     own_points = not isinstance(reference, str)
-    compat = asked["compat"]
     return _core.Options(
         kernel=core_kernel(asked["kernel"]) if kernel is None else kernel,
         bandwidth=_bandwidth(asked["bandwidth"], asked["kernel"]),
@@ -49,7 +48,7 @@ def core_options(asked: Mapping[str, Any], method: str, kernel: Optional[_core.K
         coefficients=None if coefficients is None else _filled_matrix(coefficients, "coefficients"),
         power=real(asked.get("power", 1.0), "power"),
         weighting=text(asked.get("weighting", "uniform"), "weighting"),
-        compat=compat if isinstance(compat, str) else ",".join(text(flag, "compat") for flag in compat),
+        compat=compat_text(asked["compat"]),
         seed=seed_from(asked["rng"]),
         workers=_threads(asked["workers"]),
         max_memory=_bytes(asked.get("max_memory")),
@@ -66,6 +65,15 @@ def _bytes(limit: Optional[float]) -> int:
     if not 1e6 <= size <= 1e15:
         raise ValueError(f"max_memory is {limit}, expected a number of bytes of at least 1e6")
     return int(size)
+
+
+def compat_text(compat: Union[str, Sequence[str]]) -> str:
+    """Compat flags as one text, from a text or a sequence of them; empty for none."""
+    if isinstance(compat, str):
+        return compat
+    if not isinstance(compat, (list, tuple, set, frozenset)):
+        raise TypeError(f"compat is of type {type(compat).__name__}, expected a string or a list of them")
+    return ",".join(text(flag, "compat") for flag in compat)
 
 
 def settings(asked: Mapping[str, Any], method: str, seed: int) -> Dict[str, Any]:
@@ -143,11 +151,11 @@ def _filled_matrix(values: ArrayLike, name: str) -> np.ndarray:
     return array
 
 
-def count(value: int, name: str) -> int:
-    """A number of things, when it is whole and not negative."""
+def count(value: int, name: str, lowest: int = 1) -> int:
+    """A number of things, when it is whole and not negative. The library refuses 0 where the `lowest` is 1."""
     number = _whole(value, name, "a whole number")
     if number < 0:
-        raise ValueError(f"{name} = {number}, needs >= 1")
+        raise ValueError(f"{name} = {number}, needs >= {lowest}")
     return min(number, _LARGEST_COUNT)
 
 

@@ -11,7 +11,7 @@ from . import _core
 from ._arrays import Samples
 from ._compare import Comparison
 from ._kernels import PRECOMPUTED, KernelLike
-from ._options import Parameter, Rng, count, real, text
+from ._options import Parameter, Rng, compat_text, count, real, text
 from ._progress import ProgressCallback, shown
 from ._results import Configuration, TestResult
 
@@ -187,14 +187,13 @@ def _default_method(asked: Mapping[str, Any]) -> str:
     if isinstance(asked["kernel"], str) and asked["kernel"] == PRECOMPUTED:
         return "ekqd"
     defaults = test.__kwdefaults__
-    named = any(not _is_default(asked[name], defaults[name]) for name in _OF_ONE_STATISTIC)
+    given = {**asked, "compat": compat_text(asked["compat"]) or ()}
+    named = any(not _is_default(given[name], defaults[name]) for name in _OF_ONE_STATISTIC)
     return "ekqd" if named else "adaptive"
 
 
 def _is_default(value: Any, default: Any) -> bool:
-    """No default is an array, whose == is no truth value; any empty sequence is as good as an empty tuple."""
-    if default == ():
-        return len(value) == 0
+    """No default is an array, whose == is no truth value."""
     return value is default or (np.isscalar(value) and bool(value == default))
 
 

@@ -134,6 +134,7 @@ def test_an_infinite_power_takes_the_largest_gap():
      "a centered discrepancy needs normalised directions (DirectionOptions::normalise)"),
     (dict(rng=-1), "rng = -1, needs 0..18446744073709551615"),
     (dict(rng=2**64), "rng = 18446744073709551616, needs 0..18446744073709551615"),
+    (dict(profiles=-1), "profiles = -1, needs >= 0"),
     (dict(workers=0), "workers = 0, needs >= 1, or -1 for all"),
     (dict(workers=-2), "workers = -2, needs >= 1, or -1 for all"),
 ])
@@ -154,6 +155,8 @@ def test_values_out_of_range_are_refused(options, sentence):
     (dict(power="2"), "power is of type str, expected a number"),
     (dict(weighting=None), "weighting is of type NoneType, expected a string"),
     (dict(compat=[1]), "compat is of type int, expected a string"),
+    (dict(compat=None), "compat is of type NoneType, expected a string or a list of them"),
+    (dict(profiles=1.5), "profiles is of type float, expected a whole number"),
     (dict(rng="seed"), "rng is of type str, expected None, a whole number or a numpy.random.Generator"),
     (dict(rng=1.5), "rng is of type float, expected None, a whole number or a numpy.random.Generator"),
     (dict(workers=1.0), "workers is of type float, expected None or a whole number"),

@@ -59,7 +59,7 @@ struct PreparedPlan {
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
   std::shared_ptr<const Directions> directions;  ///< what the plan sees its rows along; null: nothing
-  std::string_view no_interval;   ///< why half-samples say nothing about this statistic; empty: they do
+  std::string_view no_interval;                  ///< why half-samples say nothing about this statistic; empty: they do
   double expected_seconds = 0.0;  ///< of one thread for all labellings, for methods that cannot reuse work; else 0
   std::vector<Detail> details;
   std::vector<std::string> warnings;
