@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <csignal>
 #include <exception>
 #include <memory>
@@ -131,6 +132,8 @@ int run(int argc, char** argv) {
 extern "C" void on_bus_error(int /*signal*/) {
   constexpr std::string_view kSentence =
       "kqd: an input file became shorter while it was in use; run again when no one writes it\n";
+  static std::atomic_flag said;  // several threads may touch what is gone
+  while (said.test_and_set()) ::pause();
   const auto written = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
   ::_exit(written < 0 ? kOurFault : kUsage);
 }
