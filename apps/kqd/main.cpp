@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -34,6 +35,8 @@ int exit_code(ErrorCode code) {
 extern "C" void on_bus_error(int /*signal*/) {
   constexpr std::string_view kSentence =
       "kqd: an input file became shorter while it was in use; run again when no one writes it\n";
+  static std::atomic_flag said;  // several threads may touch what is gone
+  while (said.test_and_set()) ::pause();
   const auto written = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
   ::_exit(written < 0 ? kOurFault : kUsage);
 }

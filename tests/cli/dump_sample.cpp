@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
   try {
     kqd::ReadOptions options;
     options.csv.decimal_comma = argc > 2;
+    options.map_files = true;
     const kqd::Sample sample = kqd::read_sample(argv[1], options);
     std::printf("{\"rows\": %zu, \"cols\": %zu, \"names\": [", sample.points.rows(), sample.points.cols());
     for (std::size_t j = 0; j < sample.column_names.size(); ++j) {
