@@ -43,6 +43,7 @@ constexpr std::string_view kFormats =
     ".csv, .tsv, .npy, .idx (also .gz), .npz or .npz:KEY, .parquet, .json, .jsonl, a query \"sql:SELECT ...\", or - "
     "for "
     "standard input";
+constexpr const char* kConfigText = "take flags from a TOML file; those typed here win";
 constexpr Words<4> kDesigns = {"independent", "paired", "blocks", "clusters"};
 constexpr Words<3> kCalibrations = {"permutation", "sign-flip", "asymptotic"};
 
@@ -292,7 +293,7 @@ void add_run_flags(CLI::App& command, Flags& flags) {
   csv->excludes(markdown);
   command.add_flag("--quiet", flags.quiet, "print the number alone, and no notes");
   add_value(command, "--output", "FILE", flags.output, "write there instead of to standard output");
-  add_value(command, "--config", "FILE", flags.config, "take flags from a TOML file; those typed here win");
+  add_value(command, "--config", "FILE", flags.config, kConfigText);
 }
 
 }  // namespace
@@ -367,6 +368,7 @@ void add_sample_flags(CLI::App& command, SampleFlags& flags) {
   command.add_option("-o,--output", flags.outputs, "the two files to write: .csv, .tsv or .npy")
       ->type_name("X Y")
       ->expected(2);
+  add_value(command, "--config", "FILE", flags.config, kConfigText);
 }
 
 TwoSampleOptions to_test_options(const Flags& flags) {

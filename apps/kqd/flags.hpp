@@ -86,6 +86,7 @@ struct SampleFlags {
   std::string seed = "0";
   std::vector<std::string> settings;
   std::vector<std::string> outputs;
+  std::string config;
 };
 
 /// The flags of every command that compares two samples.

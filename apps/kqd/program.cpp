@@ -157,7 +157,12 @@ void Program::add_sample() {
                                 "  kqd sample list\n"
                                 "  kqd sample power-decay -n 200 -d 64 --seed 1 -o x.csv y.csv\n"
                                 "  kqd sample mixture --set sd=1.6 -o x.npy y.npy",
-                                [this] { return run_sample(sample_); });
+                                [this] {
+                                  if (!sample_.config.empty()) {
+                                    apply_config(sample_.config, app_, *app_.get_subcommand("sample"));
+                                  }
+                                  return run_sample(sample_);
+                                });
   add_sample_flags(*command, sample_);
 }
 

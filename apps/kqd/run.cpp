@@ -206,9 +206,11 @@ int run_sample(const SampleFlags& flags) {
                 fmt::format("--output names {} twice, Y would replace X; expected two files", flags.outputs[0]));
   }
   const SyntheticPair pair = make_problem(request);
-  const ProgressLine stoppable(false);
-  write_sample(flags.outputs[0], pair.x, &stoppable.control());
-  write_sample(flags.outputs[1], pair.y, &stoppable.control());
+  {
+    const ProgressLine progress(true);
+    write_sample(flags.outputs[0], pair.x, &progress.control());
+    write_sample(flags.outputs[1], pair.y, &progress.control());
+  }
   note(fmt::format("wrote {} ({} x {}) and {} ({} x {})", flags.outputs[0], pair.x.points.rows(), pair.x.points.cols(),
                    flags.outputs[1], pair.y.points.rows(), pair.y.points.cols()));
   return 0;

@@ -40,6 +40,7 @@ void require_writable(const std::string& path) {
 
 void write_sample(const std::string& path, const Sample& sample, const RunControl* control) {
   const StopScope stoppable(control);
+  const ProgressScope progress(control, "writing");
   const auto* const writer =
       std::ranges::find_if(kWriters, [&](const Writer& w) { return has_suffix(path, w.suffix); });
   if (writer != kWriters.end()) return writer->write(path, sample);

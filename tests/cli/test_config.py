@@ -64,6 +64,13 @@ def test_matrix_takes_a_config(kqd, config):
     assert json.loads(run.stdout)["n_permutations"] == 49
 
 
+def test_sample_takes_a_config(kqd, config, folder):
+    settings = config('dim = 3\n[sample]\nrows = 4\nset = ["sd=1.5"]\n')
+    assert kqd("sample", "mixture", *settings, "-o", "cx.csv", "cy.csv").code == 0
+    assert kqd("sample", "mixture", "-d", "3", "-n", "4", "--set", "sd=1.5", "-o", "dx.csv", "dy.csv").code == 0
+    assert (folder / "cy.csv").read_text() == (folder / "dy.csv").read_text()
+
+
 @pytest.mark.parametrize("text, sentence", [
     ("kernal = 'laplace'\n", "kqd.toml:1: kernal is no flag of any command; did you mean kernel?"),
     ("[test]\n\npermutation = 9\n", "kqd.toml:3: permutation is no flag of kqd test; did you mean permutations?"),

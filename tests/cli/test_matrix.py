@@ -108,7 +108,7 @@ def test_columns_are_matched_by_name_over_all_files(kqd, folder):
     ("a.csv b.csv --method adaptive", "adaptive is a test and has no distance of its own; use ekqd or another method"),
     ("a.csv b.csv --reference balanced", "reference balanced takes half of its points from each of two samples; for a "
      "matrix use pooled, gaussian or uniform"),
-    ("a.csv b.csv --alpha 2", "--alpha 2: expected a number between 0 and 1"),
+    ("a.csv b.csv --test --alpha 2", "--alpha 2: expected a number between 0 and 1"),
 ])
 def test_bad_input_is_refused(kqd, arguments, sentence):
     run = kqd("matrix", *arguments.split())

@@ -1,5 +1,4 @@
 #include "metrics/transport/wasserstein.hpp"
-#include "metrics/quantile/over_directions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +14,7 @@
 #include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
 #include "metrics/quantile/kqd_plan.hpp"
+#include "metrics/quantile/over_directions.hpp"
 #include "metrics/transport/assignment.hpp"
 #include "metrics/transport/costs.hpp"
 #include "metrics/transport/network_flow.hpp"
@@ -116,6 +116,22 @@ KqdOptions options_on_the_line(const KqdOptions& options) {
   return line;
 }
 
+// A total this small may have lost what it is made of: high powers of distances between different points become 0.
+void require_no_underflow(double cost, MatrixView<const double> costs, const SampleView& x, const SampleView& y,
+                          double power) {
+  constexpr double kSafe = 1e-280;  // whatever is lost beside it is below its rounding
+  if (cost >= kSafe) return;
+  for (std::size_t i = 0; i < costs.rows(); ++i) {
+    for (std::size_t j = 0; j < costs.cols(); ++j) {
+      const bool lost = costs(i, j) < std::numeric_limits<double>::min();
+      if (lost && !std::ranges::equal(x.points.row(i), y.points.row(j))) {
+        fail(ErrorCode::non_finite_value,
+             "costs |x - y|^{} between different points are 0 to rounding; take a smaller power", power);
+      }
+    }
+  }
+}
+
 KqdResult wasserstein(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
   KqdResult result;
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
@@ -136,6 +152,7 @@ KqdResult wasserstein(const SampleView& x_given, const SampleView& y_given, cons
   fill_costs(x.points, y.points, rule, costs, options.threads);
   const Transport found = solve(solver, costs, weighted ? normalised_weights(x) : std::vector<double>{},
                                 weighted ? normalised_weights(y) : std::vector<double>{});
+  require_no_underflow(found.cost, costs, x, y, rule.power);
   result.statistic = rule.unit * std::pow(found.cost, 1.0 / rule.power);
   result.statistic_power = finite_power(result.statistic, rule.power);
   result.details = {{"duality_gap", found.duality_gap * finite_power(rule.unit, rule.power)}};

@@ -216,5 +216,17 @@ TEST(StatisticPower, stays_finite_for_huge_powers) {
   }
 }
 
+TEST(StatisticPower, costs_that_vanish_between_different_points_are_refused) {
+  test::Source source(2);
+  const Sample x = test::normal_sample({5, 2}, source);
+  const Sample y = test::normal_sample({5, 2}, source);
+  KqdOptions options;
+  options.power = 1e300;
+  test::expect_error(ErrorCode::non_finite_value,
+                     "costs |x - y|^1e+300 between different points are 0 to rounding; take a smaller power",
+                     [&] { (void)distance("wasserstein", x, y, options); });
+  EXPECT_EQ(distance("wasserstein", x, x, {}).statistic, 0.0);
+}
+
 }  // namespace
 }  // namespace kqd
