@@ -69,7 +69,7 @@ void note_untested(const CLI::App& command, const MatrixFlags& flags) {
 }  // namespace
 
 Program::Program() : app_("kqd compares samples: are they from the same distribution, how far apart are they?", "kqd") {
-  app_.set_version_flag("--version", version_text, "show version, build, instruction set and BLAS");
+  app_.set_version_flag("--version", version_text, "show version, build, instruction set, BLAS and DuckDB");
   app_.set_help_flag("-h,--help", "show this text");
   app_.formatter(std::make_shared<HelpFormatter>(terminal_width(STDOUT_FILENO)));
   app_.option_defaults()->disable_flag_override();
