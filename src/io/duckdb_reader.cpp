@@ -23,6 +23,8 @@ using duck::Library;
 
 // A decimal of at most this many digits is a quotient of two exact doubles: DuckDB's cast rounds once.
 constexpr int kExactDigits = 15;
+// Columns are turned into rows a few rows at a time, so that these stay in the first cache while all columns come.
+constexpr std::size_t kRowsPerTile = 64;
 // Characters that make a pattern of a file name.
 constexpr std::string_view kPatternCharacters = "*?[";
 
@@ -317,7 +319,7 @@ void append_chunk(const Library& library, Handle chunk, const std::vector<duck::
   const std::size_t num_rows = library.data_chunk_get_size(chunk);
   for (std::size_t first = 0; first < num_rows;) {
     const std::size_t table_row = table.cells.rows() + 1;
-    const MatrixView<double> rows = table.cells.append_within_block(num_rows - first);
+    const MatrixView<double> rows = table.cells.append_within_block(std::min(kRowsPerTile, num_rows - first));
     for (std::size_t j = 0; j < types.size(); ++j) {
       Handle vector = library.data_chunk_get_vector(chunk, j);
       copy_column(
