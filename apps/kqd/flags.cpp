@@ -182,27 +182,32 @@ void add_comparison_flags(CLI::App& command, Flags& flags) {
 }
 
 void add_data_flags(CLI::App& command, Flags& flags) {
-  add_value(command, "--columns", "LIST", flags.columns,
-            "columns to compare: names, numbers, ranges (a..d, 3-7), globs (temp_*), with commas between");
-  add_value(command, "--drop", "LIST", flags.drop, "columns to leave out, listed likewise");
-  add_value(command, "--group", "COLUMN", flags.group,
-            "one file with both samples: a column with two values tells them apart, the first one met is X");
-  add_value(command, "--weights", "COLUMN", flags.weights_column, "column that holds the weights of the rows");
-  add_value(command, "--categorical", "HOW", flags.categorical,
-            "columns of text: raise an error, onehot (a column for each text), hash (16 columns) or drop them");
-  command.add_flag("--dates", flags.dates, "read ISO dates and times as numbers: days since 1970-01-01");
-  add_value(command, "--na", "HOW", flags.na,
-            "missing values: raise an error, omit such rows, or impute-median of both samples");
-  add_value(command, "--na-values", "LIST", flags.na_values, "texts or numbers that mean missing too, such as -999,x");
-  add_value(command, "--standardize", "HOW", flags.standardize,
-            "scale columns by both samples: none, zscore (mean, standard deviation) or iqr (median, quartiles)");
-  add_value(command, "--delimiter", "C", flags.delimiter,
-            "what stands between the cells of CSV files: a character, or tab, comma, semicolon, bar, space (default: "
-            "found by looking)");
-  command.add_flag("--header", flags.header, "the first row of CSV files holds names, whatever it looks like");
-  command.add_flag("--no-header", flags.no_header, "the first row of CSV files holds data, whatever it looks like");
-  command.add_flag("--decimal-comma", flags.decimal_comma, "numbers of CSV files are written 1,5");
-  add_value(command, "--max-rows", "N", flags.max_rows, "at most N rows of each sample, drawn at random by the seed");
+  const auto add = [&](const std::string& flag, const std::string& letter, std::string& value,
+                       const std::string& text) { add_value(command, flag, letter, value, text)->group("Data"); };
+  const auto add_switch = [&](const std::string& flag, bool& value, const std::string& text) {
+    command.add_flag(flag, value, text)->group("Data");
+  };
+  add("--columns", "LIST", flags.columns,
+      "columns to compare: names, numbers, ranges (a..d, 3-7), globs (temp_*), with commas between");
+  add("--drop", "LIST", flags.drop, "columns to leave out, listed likewise");
+  add("--group", "COLUMN", flags.group,
+      "one file with both samples: a column with two values tells them apart, the first one met is X");
+  add("--weights", "COLUMN", flags.weights_column, "column that holds the weights of the rows");
+  add("--categorical", "HOW", flags.categorical,
+      "columns of text: raise an error, onehot (a column for each text), hash (16 columns) or drop them");
+  add_switch("--dates", flags.dates, "read ISO dates and times as numbers: days since 1970-01-01");
+  add("--na", "HOW", flags.na, "missing values: raise an error, omit such rows, or impute-median of both samples");
+  add("--na-values", "LIST", flags.na_values, "texts or numbers that mean missing too, such as -999,x");
+  add("--standardize", "HOW", flags.standardize,
+      "scale columns by both samples: none, zscore (mean, standard deviation) or iqr (median, quartiles)");
+  add("--max-rows", "N", flags.max_rows, "at most N rows of each sample, drawn at random by the seed");
+  add("--delimiter", "C", flags.delimiter,
+      "what stands between the cells of CSV files: a character, or tab, comma, semicolon, bar, space (default: found "
+      "by "
+      "looking)");
+  add_switch("--header", flags.header, "the first row of CSV files holds names, whatever it looks like");
+  add_switch("--no-header", flags.no_header, "the first row of CSV files holds data, whatever it looks like");
+  add_switch("--decimal-comma", flags.decimal_comma, "numbers of CSV files are written 1,5");
 }
 
 void add_test_flags(CLI::App& command, Flags& flags) {

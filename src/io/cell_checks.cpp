@@ -33,15 +33,23 @@ void check_infinite(const Table& table, std::size_t j) {
   if (place.line > 0) fail_cell(ErrorCode::non_finite_value, table, j, place);
 }
 
-void check_dates(const Table& table, std::size_t j) {
-  const Column& column = table.columns[j];
-  const std::size_t numbers = table.cells.rows() - column.num_missing - column.num_texts - column.num_dates;
-  if (column.num_dates == 0 || numbers == 0) return;
-  fail(
-      ErrorCode::unreadable_input,
-      "{} is {}, a date, and {} other {} of the column hold numbers, expected all dates or none (or leave --dates out)",
-      table.place_of(j, column.first_date.line), in_quotes(column.first_date.text), numbers,
-      numbers == 1 ? "cell" : "cells");
+// Days and other numbers in one column, or in two columns that are compared, would be compared as if they were the
+// same.
+void check_dates(const std::vector<Input>& inputs, std::size_t place) {
+  const Input* dated = nullptr;
+  std::size_t numbers = 0;
+  for (const Input& input : inputs) {
+    const Column& column = input.table.columns[input.roles.points[place]];
+    numbers += input.table.cells.rows() - column.num_missing - column.num_texts - column.num_dates;
+    if (dated == nullptr && column.num_dates > 0) dated = &input;
+  }
+  if (dated == nullptr || numbers == 0) return;
+  const std::size_t j = dated->roles.points[place];
+  const Place& first = dated->table.columns[j].first_date;
+  fail(ErrorCode::unreadable_input,
+       "{} is {}, a date, and {} of the column {} a number, expected all dates or none (or leave --dates out)",
+       dated->table.place_of(j, first.line), in_quotes(first.text),
+       numbers == 1 ? "1 other cell" : fmt::format("{} other cells", numbers), numbers == 1 ? "is" : "are each");
 }
 
 // A text here and there in a column of numbers is a typing error or a word for "missing", not a category.
@@ -129,10 +137,7 @@ void check_own_part(const Table& table, std::optional<std::size_t> j, bool text_
 
 void check_input(const Input& input, const ReadOptions& options) {
   const auto& [table, roles] = input;
-  for (const std::size_t j : roles.points) {
-    check_infinite(table, j);
-    check_dates(table, j);
-  }
+  for (const std::size_t j : roles.points) check_infinite(table, j);
   check_own_part(table, roles.weights, false, options.na);
   check_own_part(table, roles.unit, true, options.na);
   check_own_part(table, roles.group, true, options.na);
@@ -148,6 +153,7 @@ bool is_text_column(const std::vector<Input>& inputs, std::size_t place) {
 
 void check_cells(const std::vector<Input>& inputs, const ReadOptions& options) {
   for (const Input& input : inputs) check_input(input, options);
+  for (std::size_t k = 0; k < inputs.front().roles.points.size(); ++k) check_dates(inputs, k);
   if (options.na != NaPolicy::raise) return;
   for (const Input& input : inputs) {
     std::vector<std::size_t> columns;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "core/fail.hpp"
@@ -20,21 +21,32 @@ struct Range {
   std::size_t last = 0;
 };
 
-std::optional<std::size_t> by_name(const Table& table, std::string_view name) {
-  if (!table.has_names) return std::nullopt;
-  const auto found = std::ranges::find(table.columns, name, &Column::name);
-  if (found == table.columns.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - table.columns.begin());
-}
+// The columns of a table by name and by number. Looked up often where a list is long, so names are hashed.
+class Finder {
+ public:
+  explicit Finder(const Table& table) : num_columns_(table.columns.size()) {
+    if (!table.has_names) return;
+    for (std::size_t j = 0; j < num_columns_; ++j) by_name_.emplace(table.columns[j].name, j);
+  }
 
-// Digits and nothing else, from 1 to the number of columns.
-std::optional<std::size_t> by_number(const Table& table, std::string_view text) {
-  std::size_t number = 0;
-  const char* const last = text.data() + text.size();
-  const auto [end, error] = std::from_chars(text.data(), last, number);
-  if (error != std::errc{} || end != last || number < 1 || number > table.columns.size()) return std::nullopt;
-  return number - 1;
-}
+  [[nodiscard]] std::optional<std::size_t> by_name(std::string_view name) const {
+    const auto found = by_name_.find(name);
+    return found == by_name_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // Digits and nothing else, from 1 to the number of columns.
+  [[nodiscard]] std::optional<std::size_t> by_number(std::string_view text) const {
+    std::size_t number = 0;
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, number);
+    if (error != std::errc{} || end != last || number < 1 || number > num_columns_) return std::nullopt;
+    return number - 1;
+  }
+
+ private:
+  std::size_t num_columns_;
+  std::unordered_map<std::string_view, std::size_t> by_name_;
+};
 
 std::optional<Range> in_order(std::optional<std::size_t> a, std::optional<std::size_t> b) {
   if (!a || !b) return std::nullopt;
@@ -42,15 +54,15 @@ std::optional<Range> in_order(std::optional<std::size_t> a, std::optional<std::s
 }
 
 // A single number, "3-7" or "a..d". Names may hold dots themselves, so each place of ".." is tried.
-std::optional<Range> by_position(const Table& table, std::string_view text) {
-  if (const auto single = by_number(table, text)) return Range{*single, *single};
+std::optional<Range> by_position(const Finder& columns, std::string_view text) {
+  if (const auto single = columns.by_number(text)) return Range{*single, *single};
   if (const auto hyphen = text.find('-'); hyphen != std::string_view::npos) {
-    const auto range = in_order(by_number(table, text.substr(0, hyphen)), by_number(table, text.substr(hyphen + 1)));
+    const auto range = in_order(columns.by_number(text.substr(0, hyphen)), columns.by_number(text.substr(hyphen + 1)));
     if (range) return range;
   }
   const auto end_of_range = [&](std::string_view word) {
-    const auto named = by_name(table, word);
-    return named ? named : by_number(table, word);
+    const auto named = columns.by_name(word);
+    return named ? named : columns.by_number(word);
   };
   for (auto dots = text.find(".."); dots != std::string_view::npos; dots = text.find("..", dots + 1)) {
     const auto range = in_order(end_of_range(trim(text.substr(0, dots))), end_of_range(trim(text.substr(dots + 2))));
@@ -111,10 +123,11 @@ ColumnList::ColumnList(std::string flag, std::string_view text) : flag_(std::mov
 
 void ColumnList::pin_positions(const Table& table) {
   if (!table.has_names) return;
+  const Finder columns(table);
   std::vector<Item> pinned;
   for (Item& item : items_) {
-    const bool is_name = item.quoted || by_name(table, item.text);
-    const auto range = is_name ? std::nullopt : by_position(table, item.text);
+    const bool is_name = item.quoted || columns.by_name(item.text);
+    const auto range = is_name ? std::nullopt : by_position(columns, item.text);
     if (!range) {
       pinned.push_back(std::move(item));
       continue;
@@ -125,17 +138,18 @@ void ColumnList::pin_positions(const Table& table) {
 }
 
 std::vector<bool> ColumnList::marks(const Table& table) {
+  const Finder columns(table);
   std::vector<bool> marks(table.columns.size(), false);
   for (Item& item : items_) {
     const auto mark = [&](std::size_t j) {
       marks[j] = true;
       item.found = true;
     };
-    if (const auto named = by_name(table, item.text)) {
+    if (const auto named = columns.by_name(item.text)) {
       mark(*named);
     } else if (item.quoted) {
       continue;
-    } else if (const auto range = by_position(table, item.text)) {
+    } else if (const auto range = by_position(columns, item.text)) {
       for (std::size_t j = range->first; j <= range->last; ++j) mark(j);
     } else if (table.has_names && item.text.find_first_of("*?") != std::string::npos) {
       for (std::size_t j = 0; j < marks.size(); ++j) {

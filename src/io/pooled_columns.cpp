@@ -95,8 +95,9 @@ void standardize(std::vector<Sample>& samples, Standardize kind, std::vector<std
     if (values.empty()) continue;  // all weights are 0, which is refused elsewhere
     const int exponent = exponent_of(values);
     for (double& value : values) value = std::scalbn(value, -exponent);
-    const auto [low, high] = std::ranges::minmax(values);
-    const bool constant = low == high;
+    // A sum in the order of the rows would know by its rounding which sample comes first.
+    std::ranges::sort(values);
+    const bool constant = values.front() == values.back();
     const Scale scale = scale_of(values, kind);
     if (kind == Standardize::iqr && !constant && percentile(values, 0.75) == percentile(values, 0.25)) {
       mostly_one_value.push_back(label_of(samples, j));

@@ -105,12 +105,13 @@ Json preparation_json(const Preparation& prepared) {
   json["dropped_texts"] = prepared.dropped_texts;
   json["dates"] = prepared.dates;
   json["standardize"] = to_string(prepared.standardize);
-  json["max_rows"] = prepared.max_rows > 0 ? Json(prepared.max_rows) : Json(nullptr);
-  json["group"] = prepared.group_column.empty() ? Json(nullptr)
-                                                : Json{{"column", prepared.group_column},
-                                                       {"x", prepared.group_x},
-                                                       {"y", prepared.group_y},
-                                                       {"rows_without", prepared.ungrouped}};
+  if (prepared.max_rows > 0) json["max_rows"] = prepared.max_rows;
+  if (!prepared.group_column.empty()) {
+    json["group"] = {{"column", prepared.group_column},
+                     {"x", prepared.group_x},
+                     {"y", prepared.group_y},
+                     {"rows_without", prepared.ungrouped}};
+  }
   return json;
 }
 
@@ -163,7 +164,9 @@ std::string data_lines(const RunInfo& run) {
   const Preparation& prepared = run.preparation;
   const auto columns = fmt::format("{} column{}", run.dim, plural(run.dim));
   const auto sample = [&](const std::string& name, const std::string& value, std::size_t rows) {
-    const auto group = prepared.group_column.empty() ? "" : fmt::format(" with {} = {}", shortened(prepared.group_column), shortened(value));
+    const auto group = prepared.group_column.empty()
+                           ? ""
+                           : fmt::format(" with {} = {}", shortened(prepared.group_column), shortened(value));
     return fmt::format("{}{}, {} x {}", name, group, rows, columns);
   };
   std::string text = line("X", sample(run.x_name, prepared.group_x, run.n_x)) +

@@ -48,7 +48,7 @@ def test_a_file_without_need_of_preparation_says_so(kqd):
     data = result_of(kqd, "distance", "a.csv", "b.csv")["data"]
     assert data == {
         "columns_read": 2, "columns_used": 2, "na": "raise", "categorical": "raise", "encoded": {}, "dropped_texts": [],
-        "dates": [], "standardize": "none", "max_rows": None, "group": None,
+        "dates": [], "standardize": "none",
         "rows_x": {"read": 3, "omitted": 0, "not_drawn": 0, "missing_values": 0},
         "rows_y": {"read": 3, "omitted": 0, "not_drawn": 0, "missing_values": 0}}
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
@@ -182,10 +183,13 @@ TEST_F(PrepareSamples, dates_are_suggested_and_not_mixed_with_numbers) {
   EXPECT_EQ(pair_message("d\n2024-01-01\n2024-01-02\n", "d\n2024-01-01\n", {}),
             "x.csv:2: column 1 (d) is \"2024-01-01\", expected a number; columns of text: \"d\" (2 different); --dates "
             "reads dates as numbers, --drop leaves columns out");
+  EXPECT_EQ(pair_message("d\n2024-01-01\n2024\n", "d\n2024-01-01\n", {.dates = true}),
+            "x.csv:2: column 1 (d) is \"2024-01-01\", a date, and 1 other cell of the column is a number, expected all "
+            "dates or none (or leave --dates out)");
   EXPECT_EQ(
-      pair_message("d\n2024-01-01\n2024\n", "d\n2024-01-01\n", {.dates = true}),
-      "x.csv:2: column 1 (d) is \"2024-01-01\", a date, and 1 other cell of the column hold numbers, expected all "
-      "dates or none (or leave --dates out)");
+      pair_message("d\n1\n2\n", "d\n2024-01-01\n", {.dates = true}),
+      "y.csv:2: column 1 (d) is \"2024-01-01\", a date, and 2 other cells of the column are each a number, expected "
+      "all dates or none (or leave --dates out)");
 }
 
 // Missing values.
@@ -277,6 +281,42 @@ TEST_F(PrepareSamples, iqr_takes_median_and_quartiles_of_the_pool) {
   const SamplePair samples = pair("a\n1\n2\n3\n", "a\n4\n100\n", {.standardize = Standardize::iqr});
   EXPECT_EQ(values_of(samples.x), (Values{-1, -0.5, 0}));
   EXPECT_EQ(values_of(samples.y), (Values{0.5, 48.5}));
+}
+
+// What makes a test of prepared data exact: deal the same rows out to X and Y in another way, and every row becomes the
+// same numbers, bit for bit.
+TEST_F(PrepareSamples, a_row_becomes_the_same_numbers_whichever_sample_it_is_in) {
+  std::mt19937_64 draw(5);
+  std::vector<std::string> rows;
+  for (int i = 0; i < 60; ++i) {
+    const double value = std::normal_distribution<double>()(draw);
+    rows.push_back(fmt::format("{},{},{}\n", draw() % 5 == 0 ? "NA" : fmt::format("{}", value),
+                               fmt::format("{}", std::exp(3.0 * value)), std::string(1, "stuvw"[draw() % 5])));
+  }
+  const auto prepared = [&](const ReadOptions& options) {
+    std::ranges::shuffle(rows, draw);
+    std::string x = "a,b,c\n";
+    std::string y = x;
+    for (std::size_t i = 0; i < rows.size(); ++i) (i < 25 ? x : y) += rows[i];
+    const SamplePair samples = pair(x, y, options);
+    std::vector<Values> found;
+    for (const Sample* sample : {&samples.x, &samples.y}) {
+      for (std::size_t i = 0; i < sample->points.rows(); ++i) {
+        found.emplace_back(sample->points.row(i).begin(), sample->points.row(i).end());
+      }
+    }
+    std::ranges::sort(found);
+    return found;
+  };
+  for (const Categorical categorical : {Categorical::onehot, Categorical::hash, Categorical::drop}) {
+    for (const NaPolicy na : {NaPolicy::omit, NaPolicy::impute_median}) {
+      for (const Standardize scale : {Standardize::none, Standardize::zscore, Standardize::iqr}) {
+        const ReadOptions options{.categorical = categorical, .na = na, .standardize = scale};
+        const std::vector<Values> once = prepared(options);
+        for (int turn = 0; turn < 5; ++turn) EXPECT_EQ(prepared(options), once);
+      }
+    }
+  }
 }
 
 TEST_F(PrepareSamples, scales_of_huge_numbers_do_not_overflow) {
