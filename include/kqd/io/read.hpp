@@ -66,9 +66,9 @@ struct SamplePair {
 /// order mark, blank lines and lines that start with # are understood. NPY: versions 1 to 3, numbers and booleans of
 /// either byte order, rows first in either memory order; one dimension is one column, and dimensions from the third on
 /// are laid flat beside the second, as reshape(n, -1) does. Every value becomes the nearest double. Cost: one pass;
-/// memory is the matrix and a few MiB (a pipe in NPY format and Fortran order is held twice), and at most 64 MiB of different texts.
-/// Throws Error{unreadable_input, empty_sample, non_finite_value, invalid_option, invalid_weights}: one sentence with
-/// the file, the line or row, the column and the value. No missing, NaN or infinite value passes.
+/// memory is the matrix and a few MiB (a pipe in NPY format and Fortran order is held twice), and at most 64 MiB of
+/// different texts. Throws Error{unreadable_input, empty_sample, non_finite_value, invalid_option, invalid_weights}:
+/// one sentence with the file, the line or row, the column and the value. No missing, NaN or infinite value passes.
 [[nodiscard]] Sample read_sample(const std::string& path, const ReadOptions& options = {});
 
 /// Two samples from two files, with the columns of y in the order of x.
