@@ -94,14 +94,15 @@ TransportPlan solve_transport(MatrixView<const double> costs, const WholeMasses&
   const int bits = std::min(kCostBits, kPotentialBits - static_cast<int>(std::bit_width(nx + ny)));
   const double to_whole = largest > 0.0 ? std::ldexp(1.0, bits) / largest : 0.0;
 
+  std::vector<std::int64_t> whole_costs;
+  whole_costs.reserve(nx * ny);
+  for (std::size_t i = 0; i < nx; ++i) {
+    for (const double cost : costs.row(i)) whole_costs.push_back(static_cast<std::int64_t>(cost * to_whole + 0.5));
+  }
   const Graph graph = complete_graph(nx, ny);
-  const auto cost_of = [&](int arc) {
-    const auto k = static_cast<std::size_t>(arc);
-    return costs(k / ny, k % ny);
-  };
   Simplex simplex(graph);
-  simplex.costMap(
-      read_map<Graph::Arc>([&](const Graph::Arc& arc) { return std::llround(cost_of(Graph::index(arc)) * to_whole); }));
+  simplex.costMap(read_map<Graph::Arc>(
+      [&](const Graph::Arc& arc) { return whole_costs[static_cast<std::size_t>(Graph::index(arc))]; }));
   simplex.supplyMap(read_map<Graph::Node>([&](const Graph::Node& node) {
     const auto k = static_cast<std::size_t>(Graph::index(node));
     return k < nx ? masses.supply[k] : -masses.demand[k - nx];
@@ -112,11 +113,13 @@ TransportPlan solve_transport(MatrixView<const double> costs, const WholeMasses&
 
   TransportPlan plan;
   CompensatedSum cost;
-  for (int arc = 0; arc < graph.arcNum(); ++arc) {
-    const std::int64_t flow = simplex.flow(Graph::arc(arc));
-    if (flow == 0) continue;
-    ++plan.num_arcs;
-    cost.add(static_cast<double>(flow) / static_cast<double>(masses.total) * cost_of(arc));
+  for (std::size_t i = 0; i < nx; ++i) {
+    for (std::size_t j = 0; j < ny; ++j) {
+      const std::int64_t flow = simplex.flow(Graph::arc(static_cast<int>(i * ny + j)));
+      if (flow == 0) continue;
+      ++plan.num_arcs;
+      cost.add(static_cast<double>(flow) / static_cast<double>(masses.total) * costs(i, j));
+    }
   }
   plan.cost = cost.value();
   // The plan is optimal for the whole costs, which are off by half a unit at most: no plan is cheaper by more than
