@@ -1,41 +1,15 @@
 #include "io/blocked_rows.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <cstdint>
-#include <new>
 #include <utility>
 
 #include "core/fail.hpp"
+#include "core/pages.hpp"
 
 namespace kqd {
 namespace {
 
-constexpr std::size_t kHugePage = std::size_t{2} << 20U;
-
-struct Mapping {
-  void* pages;
-  std::size_t bytes;
-};
-
-Mapping map_pages(std::size_t bytes) {
-  void* pages = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (pages == MAP_FAILED) throw std::bad_alloc();  // NOLINT(cppcoreguidelines-pro-type-cstyle-cast): a POSIX macro
-  return {pages, bytes};
-}
-
-// Whole huge pages, where the system has them: their first touch costs a hundredth of that of small ones.
-Mapping map_huge_pages(std::size_t bytes) {
-  const std::size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
-  const Mapping wide = map_pages(rounded + kHugePage);
-  char* const begin = static_cast<char*>(wide.pages);
-  const std::size_t before = (kHugePage - reinterpret_cast<std::uintptr_t>(begin) % kHugePage) % kHugePage;
-  if (before > 0) ::munmap(begin, before);
-  if (before < kHugePage) ::munmap(begin + before + rounded, kHugePage - before);
-  ::madvise(begin + before, rounded, MADV_HUGEPAGE);
-  return {begin + before, rounded};
-}
+constexpr std::size_t kLargestExpected = std::size_t{16} << 30U;
 
 }  // namespace
 
@@ -51,19 +25,26 @@ BlockedRows::BlockedRows(Matrix<double> whole)
 
 Matrix<double> BlockedRows::take_whole() {
   KQD_ASSERT(is_whole());
-  rows_ = 0;
-  return std::exchange(whole_, {});
+  const std::size_t rows = std::exchange(rows_, 0);
+  if (!whole_.empty()) return std::exchange(whole_, {});
+  const std::shared_ptr<double> block = std::move(blocks_.front());
+  blocks_.clear();
+  return {block.get(), rows, cols_, block};
+}
+
+void BlockedRows::expect_rows(std::size_t count) {
+  if (rows_ > 0 || count <= rows_per_block_ || count > kLargestExpected / sizeof(double) / cols_) return;
+  rows_per_block_ = count;
 }
 
 void BlockedRows::Unmap::operator()(double* pages) const {
-  ::munmap(pages, bytes);
+  unmap_pages(pages, bytes);
 }
 
 // Straight from the system: a heap may keep freed blocks for itself, and then draining would save nothing.
 void BlockedRows::add_block() {
   const std::size_t bytes = rows_per_block_ * cols_ * sizeof(double);
-  const Mapping mapping = bytes < kHugePage ? map_pages(bytes) : map_huge_pages(bytes);
-  blocks_.push_back(Pages(static_cast<double*>(mapping.pages), Unmap{mapping.bytes}));
+  blocks_.push_back(Pages(static_cast<double*>(map_pages(bytes)), Unmap{bytes}));
   next_row_ = blocks_.back().get();
 }
 
@@ -81,7 +62,7 @@ void BlockedRows::append_rows(std::size_t count) {
 }
 
 MatrixView<double> BlockedRows::block(std::size_t index) {
-  if (is_whole()) return whole_;
+  if (!whole_.empty()) return whole_;
   return {blocks_[index].get(), std::min(rows_per_block_, rows_ - index * rows_per_block_), cols_};
 }
 

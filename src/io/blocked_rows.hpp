@@ -25,8 +25,13 @@ class BlockedRows {
   /// The rows of a matrix as they are, one block that does not grow.
   explicit BlockedRows(Matrix<double> whole);
 
-  [[nodiscard]] bool is_whole() const { return !whole_.empty(); }
-  /// The matrix it was made of; leaves no rows.
+  /// About so many rows will come: room for all of them in one block, if no row has come yet and if that is no more
+  /// than some gigabytes. Room that is not used takes no memory.
+  void expect_rows(std::size_t count);
+
+  /// True when all rows stand in one block.
+  [[nodiscard]] bool is_whole() const { return !whole_.empty() || blocks_.size() == 1; }
+  /// All rows as a matrix, without a copy; leaves no rows. Needs is_whole().
   [[nodiscard]] Matrix<double> take_whole();
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
@@ -47,7 +52,7 @@ class BlockedRows {
   /// As many more rows of zeros as fit into the last block, up to `count` >= 1 and at least one: these rows.
   [[nodiscard]] MatrixView<double> append_within_block(std::size_t count);
 
-  [[nodiscard]] std::size_t num_blocks() const { return is_whole() ? 1 : blocks_.size(); }
+  [[nodiscard]] std::size_t num_blocks() const { return whole_.empty() ? blocks_.size() : 1; }
   [[nodiscard]] MatrixView<double> block(std::size_t index);
 
   /// Shows each block in order, with the number of its first row, and frees it; leaves no rows.

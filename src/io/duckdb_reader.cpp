@@ -330,14 +330,25 @@ void append_chunk(const Library& library, Handle chunk, const std::vector<duck::
   }
 }
 
+// What "SELECT count(*)" says.
+std::size_t read_count(const Session& session, const std::string& query, const std::optional<std::string>& parameter) {
+  std::int64_t count = 0;
+  const Library& library = session.library();
+  RowStream(session, query, parameter).for_each_chunk([&](Handle chunk) {
+    count = *static_cast<const std::int64_t*>(library.vector_get_data(library.data_chunk_get_vector(chunk, 0)));
+  });
+  return static_cast<std::size_t>(std::max<std::int64_t>(0, count));
+}
+
 Table read_rows(const Session& session, const std::string& query, const std::optional<std::string>& parameter,
-                const TextRules& rules) {
+                const TextRules& rules, std::size_t expected_rows = 0) {
   const std::string& source = session.source();
   const std::vector<ColumnInfo> columns = describe(session, query, parameter);
   std::vector<std::string> names;
   for (const ColumnInfo& column : columns) names.push_back(column.name);
   Table table(source, std::move(names), rules);
 
+  if (expected_rows > 0) table.cells.expect_rows(expected_rows);
   RowStream rows(session, with_casts(query, columns, source), parameter);
   std::vector<duck::Type> types;
   for (const ColumnInfo& column : rows.columns()) types.push_back(column.type);
@@ -378,7 +389,11 @@ Table read_by_duckdb(const std::string& path, const TextRules& rules, ThreadCoun
                                : has_suffix(path, ".json")  ? "read_json(?)"
                                                             : "read_json(?, format = 'newline_delimited')";
   const Session session(library_or_fail(source), source, threads);
-  return read_rows(session, "SELECT * FROM " + function, as_pattern(path), rules);
+  // A Parquet file tells the number of its rows at no cost; a text would have to be read for it.
+  const std::string pattern = as_pattern(path);
+  const std::size_t count =
+      has_suffix(path, ".parquet") ? read_count(session, "SELECT count(*) FROM " + function, pattern) : 0;
+  return read_rows(session, "SELECT * FROM " + function, pattern, rules, count);
 }
 
 Table read_query(const std::string& query, const TextRules& rules, ThreadCount threads) {
