@@ -225,12 +225,22 @@ void add_settings(CLI::App& command, std::vector<std::string>& settings, const s
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
+// A list with commas between; given again it goes on. CLI11 cuts values where it joins them, so not at commas.
+constexpr char kBetweenLists = '\x1f';
+void add_list(CLI::App& command, const std::string& flag, std::string& value, const std::string& text) {
+  add_value(command, flag, "LIST", value, text)->join(kBetweenLists);
+}
+std::string as_one_list(std::string lists) {
+  std::ranges::replace(lists, kBetweenLists, ',');
+  return lists;
+}
+
 // Which columns and rows of the files are compared, and as what.
 void add_data_flags(CLI::App& command, Flags& flags) {
   command.option_defaults()->group("Data");
-  add_value(command, "--columns", "LIST", flags.columns,
-            "columns to compare: names, numbers, ranges (a..d, 3-7), globs (temp_*), with commas between");
-  add_value(command, "--drop", "LIST", flags.drop, "columns to leave out, listed likewise");
+  add_list(command, "--columns", flags.columns,
+           "columns to compare: names, numbers, ranges (a..d, 3-7), globs (temp_*), with commas between");
+  add_list(command, "--drop", flags.drop, "columns to leave out, listed likewise");
   add_value(command, "--weights", "COLUMN", flags.weights_column, "column that holds the weights of the rows");
   offer(add_value(command, "--categorical", "HOW", flags.categorical,
                   "columns of text: raise an error, onehot (a column for each text), hash (16 columns) or drop them"),
@@ -239,7 +249,7 @@ void add_data_flags(CLI::App& command, Flags& flags) {
   offer(add_value(command, "--na", "HOW", flags.na,
                   "missing values: raise an error, omit such rows, or impute-median of all samples"),
         Words<3>{"raise", "omit", "impute-median"});
-  add_value(command, "--na-values", "LIST", flags.na_values, "texts or numbers that mean missing too, such as -999,x");
+  add_list(command, "--na-values", flags.na_values, "texts or numbers that mean missing too, such as -999,x");
   offer(add_value(command, "--standardize", "HOW", flags.standardize,
                   "scale columns by all samples: none, zscore (mean, standard deviation) or iqr (median, quartiles)"),
         Words<3>{"none", "zscore", "iqr"});
@@ -393,13 +403,13 @@ TwoSampleOptions to_test_options(const Flags& flags) {
 
 ReadOptions to_read_options(const Flags& flags) {
   ReadOptions options;
-  options.columns = flags.columns;
-  options.drop = flags.drop;
+  options.columns = as_one_list(flags.columns);
+  options.drop = as_one_list(flags.drop);
   options.weights_column = flags.weights_column;
   options.categorical = parse_categorical(flags.categorical);
   options.dates = flags.dates;
   options.na = parse_na_policy(flags.na);
-  if (!flags.na_values.empty()) options.na_values = items_of(flags.na_values);
+  if (!flags.na_values.empty()) options.na_values = items_of(as_one_list(flags.na_values));
   options.standardize = parse_standardize(flags.standardize);
   if (!flags.max_rows.empty()) options.max_rows = whole_number("--max-rows", flags.max_rows, 1, kMostRows);
   options.seed.value = seed_of(flags.seed);
@@ -480,7 +490,8 @@ std::vector<std::string> unused_flags(const CLI::App& command, const Flags& flag
   const bool plain = uses.directions && (axis || flags.directions == "linear");
   const bool principal = flags.directions == "principal" || flags.directions == "mixed";
   const bool own_points = names_a_file(flags.reference);
-  const std::array<std::pair<std::string, bool>, 10> used = {{
+  const bool bounded = uses.num_directions || flags.method == "adaptive";
+  const std::array<std::pair<std::string, bool>, 11> used = {{
       {"--kernel", uses.kernel && !plain},
       {"--bandwidth", uses.kernel && !plain},
       {"--directions", uses.directions},
@@ -491,6 +502,7 @@ std::vector<std::string> unused_flags(const CLI::App& command, const Flags& flag
       {"--weighting", uses.weighting},
       {"--compat", uses.kernel || uses.num_directions || uses.weighting},
       {"--whiten", uses.directions && principal},
+      {"--max-memory", bounded},
   }};
   std::vector<std::string> unused;
   for (const auto& [flag, is_used] : used) {

@@ -58,6 +58,16 @@ void check_files(const CLI::App& command, Flags& flags) {
   }
 }
 
+// An empty text is what an unset variable of a shell leaves, not a wish for the default.
+void refuse_empty(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || option->get_positional() || option->get_type_size() == 0) continue;
+    if (std::ranges::find(option->results(), "") == option->results().end()) continue;
+    throw Error(ErrorCode::invalid_option,
+                fmt::format("{} is given an empty text, expected a value", option->get_name(false, false)));
+  }
+}
+
 // Those of the tests of a matrix, when none were asked for.
 void note_untested(const CLI::App& command, const MatrixFlags& flags) {
   if (flags.with_tests || flags.shared.quiet) return;
@@ -102,6 +112,7 @@ void Program::add_test() {
                                 [this] {
                                   CLI::App& test = *app_.get_subcommand("test");
                                   if (!test_.config.empty()) apply_config(test_.config, app_, test);
+                                  refuse_empty(test);
                                   check_files(test, test_);
                                   choose_method(test, test_);
                                   note_unused(test, test_);
@@ -119,6 +130,7 @@ void Program::add_distance() {
                                 [this] {
                                   CLI::App& distance = *app_.get_subcommand("distance");
                                   if (!distance_.config.empty()) apply_config(distance_.config, app_, distance);
+                                  refuse_empty(distance);
                                   check_files(distance, distance_);
                                   note_unused(distance, distance_);
                                   return run_distance(distance_);
@@ -136,6 +148,7 @@ void Program::add_matrix() {
                                   if (!matrix_.shared.config.empty()) {
                                     apply_config(matrix_.shared.config, app_, matrix);
                                   }
+                                  refuse_empty(matrix);
                                   note_unused(matrix, matrix_.shared);
                                   note_untested(matrix, matrix_);
                                   return run_matrix(matrix_);

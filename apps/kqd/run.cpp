@@ -60,9 +60,18 @@ void show(const Flags& flags, const Forms& forms) {
   write_text(flags.output, result);
 }
 
-// Asked before the work, which may be long.
-void require_output(const Flags& flags) {
-  if (!flags.output.empty()) require_writable(flags.output);
+// Asked before the work, which may be long. No input is written over.
+void require_output(const Flags& flags, const std::vector<std::string>& inputs) {
+  if (flags.output.empty()) return;
+  for (const std::string& input : inputs) {
+    const auto key = input.find(".npz:");  // of an array in an archive
+    const std::string file = key == std::string::npos ? input : input.substr(0, key + 4);
+    std::error_code not_there;
+    if (!std::filesystem::equivalent(flags.output, file, not_there)) continue;
+    throw Error(ErrorCode::invalid_option,
+                fmt::format("--output {} is the input {}, expected another file", flags.output, input));
+  }
+  require_writable(flags.output);
 }
 
 RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
@@ -108,7 +117,7 @@ int run_test(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
   TwoSampleOptions options = to_test_options(flags);
-  require_output(flags);
+  require_output(flags, {flags.x, flags.y, flags.reference, flags.config});
   SamplePair data = read(flags);
   options.test.design = design_of(flags, std::move(data.units));
   TwoSampleResult result;
@@ -129,7 +138,7 @@ int run_distance(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
   const KqdOptions options = to_options(flags);
-  require_output(flags);
+  require_output(flags, {flags.x, flags.y, flags.reference, flags.config});
   const SamplePair data = read(flags);
   KqdResult result;
   {
@@ -153,7 +162,9 @@ int run_matrix(const MatrixFlags& matrix_flags) {
     throw Error(ErrorCode::invalid_option,
                 fmt::format("kqd matrix got {} alone, expected two data sets or more", matrix_flags.files.front()));
   }
-  require_output(flags);
+  std::vector<std::string> inputs = matrix_flags.files;
+  inputs.insert(inputs.end(), {flags.reference, flags.config});
+  require_output(flags, inputs);
   const SampleList data = read_samples(matrix_flags.files, to_read_options(flags));
   if (!flags.quiet) {
     for (const std::string& text : data.notes) note(text);

@@ -219,7 +219,7 @@ def _from_pandas(values: Any, name: str) -> np.ndarray:
         kinds = ", ".join(str(dtypes[column]) for column in others[:1])
         raise TypeError(f"{name}: column {_listed(others)} has dtype {kinds}, expected real numbers; drop or encode it")
     if all(isinstance(dtype, np.dtype) for _, dtype in dtypes.items()):
-        return values.to_numpy()
+        return values.to_numpy() if values.ndim == 1 or len({*dtypes}) == 1 else values.to_numpy(dtype=np.float64)
     return values.to_numpy(dtype=np.float64, na_value=np.nan) if not others else np.asarray(values, dtype=object)
 
 

@@ -20,11 +20,13 @@ Parameter = Union[str, float]
 _DRAWN_SEED_BITS = 53
 _LARGEST_COUNT = 2**31 - 1  # what the library is asked for at most; its own bounds are lower
 
-# Keywords that are data, or that change how a run is watched and what is kept of it, but not what is computed.
+# Keywords that are the samples, or that change how a run is watched and what is kept of it, but not what is computed.
 _NO_SETTINGS = {
-    "x", "y", "sample", "weights", "x_weights", "y_weights", "blocks", "clusters", "workers", "max_memory",
-    "allow_quadratic", "progress", "null_distribution", "profiles", "parameters",
+    "x", "y", "sample", "workers", "max_memory", "allow_quadratic", "progress", "null_distribution", "profiles",
+    "parameters",
 }
+# Arrays among the others, and pairs of them.
+_KEPT_ARRAYS = ("reference", "coefficients", "weights", "x_weights", "y_weights", "blocks", "clusters")
 
 
 def core_options(asked: Mapping[str, Any], method: str, kernel: Optional[_core.Kernel] = None) -> _core.Options:
@@ -80,11 +82,17 @@ def settings(asked: Mapping[str, Any], method: str, seed: int) -> Dict[str, Any]
     """The keywords that give the same numbers again, in values that can be kept: a function is told by its name."""
     kept = {name: value for name, value in asked.items() if name not in _NO_SETTINGS}
     kept.update(method=method, kernel=kernel_name(asked["kernel"]), rng=seed, **asked.get("parameters", {}))
-    for name in ("reference", "coefficients"):
-        if kept[name] is not None and not isinstance(kept[name], str):
-            kept[name] = np.array(kept[name], dtype=float)
-            kept[name].setflags(write=False)
+    for name in _KEPT_ARRAYS:
+        if name in kept and kept[name] is not None and not isinstance(kept[name], str):
+            kept[name] = _kept(kept[name]) if name not in ("blocks", "clusters") else tuple(map(_kept, kept[name]))
     return kept
+
+
+def _kept(values: ArrayLike) -> np.ndarray:
+    """A copy that nobody changes."""
+    copy = np.array(values)
+    copy.setflags(write=False)
+    return copy
 
 
 def own_parameters(method: str, given: Mapping[str, Parameter]) -> Dict[str, Parameter]:

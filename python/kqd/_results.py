@@ -78,7 +78,7 @@ class _Result:
     #: What the method has to say of its own, such as ``{"converged": 1.0}``.
     details: Dict[str, float]
     #: The keywords of the call with the method and the seed that were used: ``kqd.test(x, y, **result.settings)``
-    #: repeats it. A kernel function is told by its name alone.
+    #: repeats it. A kernel function is told by its name alone and has to be given again.
     settings: Dict[str, Any]
     warnings: Tuple[str, ...]
     elapsed_s: float

@@ -28,6 +28,12 @@ def test_frames_and_series_give_what_their_numbers_give():
     assert kqd.test(frame(X), frame(Y), rng=0, n_resamples=9).dim == 3
 
 
+def test_booleans_beside_numbers_count_as_0_and_1():
+    mixed = [frame(values).assign(flag=values[:, 0] > 0) for values in (X, Y)]
+    plain = [np.column_stack([values, values[:, 0] > 0]) for values in (X, Y)]
+    assert kqd.distance(*mixed, rng=0).statistic == kqd.distance(*plain, rng=0).statistic
+
+
 def test_columns_are_matched_by_name():
     swapped = frame(Y)[["c", "a", "b"]]
     assert kqd.distance(frame(X), swapped, rng=0).statistic == EXPECTED

@@ -76,6 +76,17 @@ def test_the_settings_of_a_result_repeat_it(options):
         assert kqd.distance(X, Y, **apart.settings).statistic == apart.statistic
 
 
+@pytest.mark.parametrize("design", [
+    dict(x_weights=np.array([1, 2, 1]), y_weights=[0.5, 3.0]), dict(blocks=([1, 2, 1], [2, 1])),
+    dict(clusters=([1, 2, 3], [4, 5])),
+], ids=["weights", "blocks", "clusters"])
+def test_settings_hold_what_was_said_of_the_rows(design):
+    first = kqd.test(X, Y, method="ekqd", rng=1, **design)
+    again = kqd.test(X, Y, **first.settings)
+    assert {**again.to_dict(), "elapsed_s": 0} == {**first.to_dict(), "elapsed_s": 0}
+    assert copy.deepcopy(first).to_dict() == first.to_dict()
+
+
 def test_settings_do_not_change_with_the_arrays_they_came_from():
     points = np.array(X)
     found = kqd.distance(X, Y, reference=points, rng=0)

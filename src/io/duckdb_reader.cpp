@@ -340,21 +340,94 @@ std::size_t read_count(const Session& session, const std::string& query, const s
   return static_cast<std::size_t>(std::max<std::int64_t>(0, count));
 }
 
-Table read_rows(const Session& session, const std::string& query, const std::optional<std::string>& parameter,
-                const TextRules& rules, std::size_t expected_rows = 0) {
+// The rows of `query`, whose columns are named as in `columns`.
+Table fill_table(const Session& session, const std::string& query, const std::optional<std::string>& parameter,
+                 const std::vector<ColumnInfo>& columns, const TextRules& rules, std::size_t expected_rows = 0) {
   const std::string& source = session.source();
-  const std::vector<ColumnInfo> columns = describe(session, query, parameter);
   std::vector<std::string> names;
   for (const ColumnInfo& column : columns) names.push_back(column.name);
   Table table(source, std::move(names), rules);
-
   if (expected_rows > 0) table.cells.expect_rows(expected_rows);
-  RowStream rows(session, with_casts(query, columns, source), parameter);
+
+  RowStream rows(session, query, parameter);
   std::vector<duck::Type> types;
   for (const ColumnInfo& column : rows.columns()) types.push_back(column.type);
   rows.for_each_chunk([&](Handle chunk) { append_chunk(session.library(), chunk, types, table); });
   if (table.cells.rows() == 0) fail(ErrorCode::empty_sample, "{}: has no rows, expected at least one", source);
   return table;
+}
+
+Table read_rows(const Session& session, const std::string& query, const std::optional<std::string>& parameter,
+                const TextRules& rules, std::size_t expected_rows = 0) {
+  const std::vector<ColumnInfo> columns = describe(session, query, parameter);
+  return fill_table(session, with_casts(query, columns, session.source()), parameter, columns, rules, expected_rows);
+}
+
+// ---- JSON ----
+
+// DuckDB's parser calls itself for every level: some ten thousand of them end the process.
+void refuse_deep_nesting(const std::string& path) {
+  constexpr std::size_t kDeepest = 64;
+  FileSource file(path);
+  if (!file.size()) return;
+  std::vector<char> bytes(std::size_t{1} << 16U);
+  std::size_t depth = 0;
+  bool in_text = false;
+  bool escaped = false;
+  for (std::size_t count = bytes.size(); count == bytes.size();) {
+    stop_point();
+    count = file.read(bytes);
+    for (const char c : std::span(bytes).first(count)) {
+      if (in_text) {
+        in_text = escaped || c != '"';
+        escaped = !escaped && c == '\\';
+      } else if (c == '"') {
+        in_text = true;
+      } else if (c == '{' || c == '[') {
+        if (++depth > kDeepest) {
+          fail(ErrorCode::unreadable_input,
+               "{}: values are nested more than {} levels deep, expected rows of numbers "
+               "and texts",
+               file.name(), kDeepest);
+        }
+      } else if ((c == '}' || c == ']') && depth > 0) {
+        --depth;
+      }
+    }
+  }
+}
+
+// The member of an object as a text: by JSON pointer [RFC 6901], within quotes of SQL.
+std::string member(std::string_view name) {
+  std::string pointer = "/";
+  for (const char c : name) {
+    pointer += c == '~' ? "~0" : c == '/' ? "~1" : c == '\'' ? "''" : std::string(1, c);
+  }
+  return fmt::format("json->>'{}'", pointer);
+}
+
+// DuckDB would make times, dates and identifiers of texts where all texts of a file look like them, and write them in
+// its own way: the same text would be one category in this file and another in the next. So cells come as they are
+// written, and are judged as those of a CSV file are.
+Table read_json(const Session& session, const std::string& path, const std::string& pattern, const TextRules& rules) {
+  refuse_deep_nesting(path);
+  const bool lines = !has_suffix(path, ".json");
+  const std::string form = lines ? ", format = 'newline_delimited'" : "";
+  const std::string described = fmt::format("SELECT * FROM read_json(?{}, maximum_depth = 2)", form);
+  const std::vector<ColumnInfo> columns = describe(session, described, pattern);
+  const bool no_objects = columns.size() == 1 && columns.front().name == "json";
+  if (no_objects) return read_rows(session, described, pattern, rules);
+  std::vector<std::string> list;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    const ColumnInfo& column = columns[j];
+    refuse_nested(column.type, column.name, j, session.source());
+    const std::string text = member(column.name);
+    list.push_back(fmt::format("{} AS {}",
+                               column.type == duck::kBoolean ? fmt::format("CAST({} AS BOOLEAN)", text) : text,
+                               quoted_identifier(column.name)));
+  }
+  return fill_table(session, fmt::format("SELECT {} FROM read_json_objects(?{})", fmt::join(list, ", "), form), pattern,
+                    columns, rules);
 }
 
 // The name of a file as a pattern that no other file matches.
@@ -385,15 +458,12 @@ std::pair<std::string, std::string> split_last_statement(const Session& session,
 Table read_by_duckdb(const std::string& path, const TextRules& rules, ThreadCount threads) {
   // DuckDB would call a missing file a pattern without matches, and read folders and addresses.
   const std::string source = FileSource(path).name();
-  const std::string function = has_suffix(path, ".parquet") ? "read_parquet(?)"
-                               : has_suffix(path, ".json")  ? "read_json(?)"
-                                                            : "read_json(?, format = 'newline_delimited')";
   const Session session(library_or_fail(source), source, threads);
-  // A Parquet file tells the number of its rows at no cost; a text would have to be read for it.
   const std::string pattern = as_pattern(path);
-  const std::size_t count =
-      has_suffix(path, ".parquet") ? read_count(session, "SELECT count(*) FROM " + function, pattern) : 0;
-  return read_rows(session, "SELECT * FROM " + function, pattern, rules, count);
+  if (!has_suffix(path, ".parquet")) return read_json(session, path, pattern, rules);
+  // A Parquet file tells the number of its rows at no cost.
+  const std::size_t count = read_count(session, "SELECT count(*) FROM read_parquet(?)", pattern);
+  return read_rows(session, "SELECT * FROM read_parquet(?)", pattern, rules, count);
 }
 
 Table read_query(const std::string& query, const TextRules& rules, ThreadCount threads) {

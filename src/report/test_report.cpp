@@ -158,8 +158,11 @@ Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options,
   if (!result.configurations.empty()) {
     json["configurations"] = Json::array();
     for (const Configuration& c : result.configurations) {
-      json["configurations"].push_back(
-          {{"name", c.name}, {"statistic", c.statistic}, {"pvalue", c.pvalue}, {"adjusted_pvalue", c.adjusted_pvalue}});
+      json["configurations"].push_back({{"name", c.name},
+                                        {"statistic", c.statistic},
+                                        {"score", c.score},
+                                        {"pvalue", c.pvalue},
+                                        {"adjusted_pvalue", c.adjusted_pvalue}});
     }
   }
   add_setting_fields(json, made(find_method(run.method), result, options), run, result.warnings);

@@ -151,3 +151,20 @@ def test_a_standardised_test_does_not_see_units(kqd, folder):
         plain = result_of(kqd, "distance", "long-1.csv", "long-2.csv", "--standardize", how)
         scaled = result_of(kqd, "distance", "scaled-1.csv", "scaled-2.csv", "--standardize", how)
         assert scaled["statistic"] == plain["statistic"]  # a power of two changes no digit
+
+
+def test_a_list_that_is_given_again_goes_on(kqd, folder):
+    (folder / "wide.csv").write_text("a,b,c\n1,9,5\n2,7,3\n4,8,9\n")
+    (folder / "other.csv").write_text("a,b,c\n3,1,5\n2,2,2\n1,4,8\n")
+    (folder / "list.toml").write_text('columns = ["a", "b"]\n')
+    command = ("distance", "wide.csv", "other.csv", "--quiet", "--seed", "1")
+    wanted = kqd(*command, "--columns", "a,b").stdout
+    assert kqd(*command, "--columns", "a", "--columns", "b").stdout == wanted
+    assert kqd(*command, "--config", "list.toml").stdout == wanted
+    assert kqd(*command, "--drop", "c").stdout == wanted != kqd(*command, "--drop", "b", "--drop", "c").stdout
+
+
+@pytest.mark.parametrize("flag", ["--columns", "--weights", "--na-values", "--delimiter", "--output", "--group"])
+def test_an_empty_text_is_not_taken_for_no_flag(kqd, flag):
+    run = kqd("distance", "a.csv", "b.csv", flag, "")
+    assert (run.code, run.stderr) == (2, f"kqd: {flag} is given an empty text, expected a value\n")

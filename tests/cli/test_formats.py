@@ -1,5 +1,6 @@
 """Where samples come from, as a user types it."""
 
+import json
 import os
 import subprocess
 
@@ -126,3 +127,36 @@ def test_queries_split_by_group_and_obey_the_number_of_threads(files):
     query = "sql:SELECT i % 7 AS a, i % 5 AS b, CASE WHEN i % 3 = 0 THEN 'u' ELSE 'v' END AS g FROM range(5000) t(i)"
     one = distance(files, query, "--group", "g", "--threads", "1")
     assert one == distance(files, query, "--group", "g", "--threads", "2")
+
+
+@needs_duckdb
+@pytest.mark.parametrize("cells", [
+    ["A", "B", "A", 7], ["10:00", "11:00", "late", "10:00"], ["x", 3, "NA", None], ["1:02:03", "01:02:03", "x'y", "/~"],
+], ids=["texts beside a number", "times", "missing", "spellings"])
+def test_texts_of_json_are_those_of_csv(files, cells):
+    name = "k/~'\""
+    (files / "t.json").write_text(json.dumps([{"n": i, name: cell} for i, cell in enumerate(cells)]))
+    (files / "t.jsonl").write_text("".join(json.dumps({"n": i, name: cell}) + "\n" for i, cell in enumerate(cells)))
+    rows = [f"{i},{'' if cell is None else cell}" for i, cell in enumerate(cells)]
+    (files / "t.csv").write_text("n,\"k/~'\"\"\"\n" + "\n".join(rows) + "\n")
+    flags = ("--categorical", "onehot", "--na", "omit", "--method", "energy")
+    assert distance(files, "t.json", "t.csv", *flags) == "0\n"
+    assert distance(files, "t.jsonl", "t.csv", *flags) == "0\n"
+
+
+@needs_duckdb
+def test_dates_of_json_are_iso_as_those_of_csv(files):
+    (files / "iso.jsonl").write_text('{"d": "2024-02-01"}\n{"d": "2024-02-03"}\n')
+    (files / "other.jsonl").write_text('{"d": "01-02-2024"}\n{"d": "02-28-2024"}\n')
+    assert distance(files, "iso.jsonl", "iso.jsonl", "--dates") == "0\n"
+    out, err, code = run(files, "distance", "iso.jsonl", "other.jsonl", "--dates")
+    assert (out, code) == ("", 2) and err.startswith('kqd: other.jsonl: row 1, column 1 (d) is "01-02-2024"')
+
+
+@needs_duckdb
+@pytest.mark.parametrize("text", ["[" * 50_000 + "]" * 50_000, '{"a":' * 20_000 + "1" + "}" * 20_000],
+                         ids=["lists", "objects"])
+def test_json_of_many_levels_is_refused_before_it_is_parsed(files, text):
+    (files / "deep.json").write_text(text)
+    sentence = "kqd: deep.json: values are nested more than 64 levels deep, expected rows of numbers and texts\n"
+    assert run(files, "distance", "deep.json", "deep.json") == ("", sentence, 2)

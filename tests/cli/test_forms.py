@@ -110,3 +110,12 @@ def test_a_huge_power_gives_numbers_and_no_null(kqd, method):
     assert all(value is not None for value in found["details"].values())
 
 
+@pytest.mark.parametrize("command", [
+    "distance a.csv b.csv", "test a.csv b.csv", "matrix b.csv a.csv", "distance a.csv b.csv --reference a.csv",
+])
+def test_no_input_is_written_over(kqd, folder, command):
+    before = (folder / "a.csv").read_bytes()
+    run = kqd(*command.split(), "--output", "./a.csv")
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr == "kqd: --output ./a.csv is the input a.csv, expected another file\n"
+    assert (folder / "a.csv").read_bytes() == before
