@@ -81,10 +81,11 @@ def compat_text(compat: Union[str, Sequence[str]]) -> str:
 def settings(asked: Mapping[str, Any], method: str, seed: int) -> Dict[str, Any]:
     """The keywords that give the same numbers again, in values that can be kept: a function is told by its name."""
     kept = {name: value for name, value in asked.items() if name not in _NO_SETTINGS}
-    kept.update(method=method, kernel=kernel_name(asked["kernel"]), rng=seed, **asked.get("parameters", {}))
     for name in _KEPT_ARRAYS:
         if name in kept and kept[name] is not None and not isinstance(kept[name], str):
-            kept[name] = _kept(kept[name]) if name not in ("blocks", "clusters") else tuple(map(_kept, kept[name]))
+            kept[name] = tuple(map(_kept, kept[name])) if name in ("blocks", "clusters") else _kept(kept[name])
+    # Last, because a method may have a parameter of its own that is called as an array of another call.
+    kept.update(method=method, kernel=kernel_name(asked["kernel"]), rng=seed, **asked.get("parameters", {}))
     return kept
 
 

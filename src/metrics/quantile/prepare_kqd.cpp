@@ -71,8 +71,7 @@ void add_plan(PreparedPlan& prepared, std::shared_ptr<const Directions> directio
   const std::size_t bytes = prepared.num_directions * KqdPlan::bytes_per_direction(prepared.rows.size());
   std::unique_ptr<DirectionalPlan> plan;
   if (mmd == nullptr && options.max_memory > 0 && bytes > options.max_memory) {
-    plan = std::make_unique<StreamedKqdPlan>(directions, pool, prepared.rows, options, over,
-                                             options.max_memory);
+    plan = std::make_unique<StreamedKqdPlan>(directions, pool, prepared.rows, options, over, options.max_memory);
   } else {
     plan = std::make_unique<KqdPlan>(*directions, pool, prepared.rows, options, over, std::move(mmd));
   }
