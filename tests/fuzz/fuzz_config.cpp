@@ -1,8 +1,4 @@
 // Any bytes as a config file: entries come out, or one sentence that names the file.
-//
-// With clang alone:
-//   clang++ -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -Iinclude -Iapps/kqd tests/fuzz/config_fuzz.cpp
-//     apps/kqd/config_file.cpp -lfmt -o config_fuzz
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
