@@ -15,6 +15,8 @@ SEEDS = {
     "fuzz_npy": [saved(ARRAY), saved(np.asfortranarray(ARRAY)), saved(ARRAY.astype(">f2")), saved(ARRAY > 2),
                  saved(ARRAY.reshape(1, 3, 2).astype("u1")), npy(version=2), npy(version=3), gz(saved(ARRAY))],
     "fuzz_npz": [npz(x=ARRAY), npz(compressed=True, x=ARRAY), npz(x=ARRAY, y=ARRAY)],
+    "fuzz_config": [b'seed = 1\n[test]\npermutations = 99\nwhiten = true\n', b'columns = ["a", "b"]  # two\nalpha = 0.1\n',
+                    b"kernel = 'laplace'\n"],
     "fuzz_idx": [idx(), idx(kind=14, shape=(1,), data=bytes(8)), idx(kind=11, shape=(1, 2, 1), data=bytes(4))],
 }
 
