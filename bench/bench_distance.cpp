@@ -14,13 +14,6 @@
 namespace kqd::bench {
 namespace {
 
-Matrix<double> noise(std::size_t rows, std::size_t cols, unsigned seed) {
-  Noise draw(seed);
-  Matrix<double> matrix(rows, cols);
-  for (double& v : matrix.values()) v = draw();
-  return matrix;
-}
-
 KqdOptions fixed_options(std::size_t dim, std::size_t l, std::size_t m) {
   KqdOptions options;
   options.kernel.bandwidth = std::sqrt(static_cast<double>(dim));

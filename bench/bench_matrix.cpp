@@ -13,13 +13,6 @@
 namespace kqd::bench {
 namespace {
 
-Matrix<double> noise(std::size_t rows, std::size_t cols, unsigned seed) {
-  Noise draw(seed);
-  Matrix<double> matrix(rows, cols);
-  for (double& v : matrix.values()) v = draw();
-  return matrix;
-}
-
 void compare(const std::string& method, std::size_t count, std::size_t rows) {
   constexpr std::size_t kDim = 10;
   std::vector<Matrix<double>> data;

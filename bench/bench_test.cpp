@@ -17,13 +17,6 @@
 namespace kqd::bench {
 namespace {
 
-Matrix<double> noise(std::size_t rows, std::size_t cols, unsigned seed) {
-  Noise draw(seed);
-  Matrix<double> matrix(rows, cols);
-  for (double& v : matrix.values()) v = draw();
-  return matrix;
-}
-
 // One straightforward evaluation, its rows and its sorts shared by two threads.
 double straightforward_on_two_threads(MatrixView<const double> x, MatrixView<const double> y,
                                       const StraightforwardDirections& directions) {

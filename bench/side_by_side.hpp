@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "kqd/core/matrix.hpp"
+
 /// Ratios measured in one run: contenders take turns, so that a noisy moment hits them all, and medians are compared.
 namespace kqd::bench {
 
@@ -76,5 +78,13 @@ class Noise {
  private:
   unsigned long long state_;
 };
+
+/// A matrix of them.
+inline Matrix<double> noise(std::size_t rows, std::size_t cols, unsigned seed) {
+  Noise draw(seed);
+  Matrix<double> matrix(rows, cols);
+  for (double& v : matrix.values()) v = draw();
+  return matrix;
+}
 
 }  // namespace kqd::bench

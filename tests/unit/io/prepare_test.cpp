@@ -11,17 +11,11 @@
 
 #include "io/text_dictionary.hpp"
 #include "kqd/io/read.hpp"
+#include "unit/io/sample_values.hpp"
 #include "unit/io/scratch_folder.hpp"
 
 namespace kqd {
 namespace {
-
-using Names = std::vector<std::string>;
-using Values = std::vector<double>;
-
-Values values_of(const Sample& sample) {
-  return {sample.points.values().begin(), sample.points.values().end()};
-}
 
 class PrepareSamples : public testing::Test {
  protected:

@@ -9,17 +9,11 @@
 #include <sys/stat.h>
 
 #include "unit/io/npy_bytes.hpp"
+#include "unit/io/sample_values.hpp"
 #include "unit/io/scratch_folder.hpp"
 
 namespace kqd {
 namespace {
-
-using Names = std::vector<std::string>;
-using Values = std::vector<double>;
-
-Values values_of(const Sample& sample) {
-  return {sample.points.values().begin(), sample.points.values().end()};
-}
 
 class ReadFiles : public testing::Test {
  protected:
