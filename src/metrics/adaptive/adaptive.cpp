@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "core/fail.hpp"
@@ -17,7 +18,31 @@
 namespace kqd {
 namespace {
 
-constexpr std::array<double, 5> kBandwidthFactors = {0.1, 0.25, 0.5, 1.0, 2.0};
+// What is looked at along the principal functions of a kernel: each statistic with its weight, 0 for none. Kinds of
+// difference that few statistics can see get more for each (docs/design/0005-adaptive-test.md).
+struct Looks {
+  double quantiles = 0.0;
+  double coarse = 0.0;
+  double fine = 0.0;
+  double finest = 0.0;
+};
+struct BandwidthLooks {
+  double factor;  // of the rule's bandwidth
+  Looks looks;
+};
+constexpr std::array<BandwidthLooks, 4> kBandwidths = {{
+    {0.1, {.quantiles = 1.0}},
+    {0.5, {.quantiles = 1.0, .coarse = 1.0, .fine = 1.0}},
+    {1.0, {.quantiles = 2.0, .coarse = 1.0, .fine = 1.0, .finest = 2.0}},
+    {2.0, {.quantiles = 1.0, .fine = 1.0}},
+}};
+constexpr Looks kClosestPoints = {.quantiles = 1.0, .coarse = 1.0};
+constexpr Looks kOneKernel = {.quantiles = 2.0, .coarse = 1.0, .fine = 1.0, .finest = 2.0};
+constexpr Looks kLinearCombinations = {.quantiles = 2.0, .fine = 2.0};
+constexpr double kColumnsOnAverage = 2.0;
+constexpr double kLargestColumn = 3.0;
+constexpr double kOnlyColumn = 1.0;
+
 // Principal functions that quantiles are taken along, and that means are compared along. Large pools tell with fewer,
 // and there time counts.
 struct Ranks {
@@ -66,10 +91,11 @@ constexpr std::array<ParameterInfo, 2> kParameters = {{
 struct Workshop {
   const TestPool& pool;
   const KqdOptions& options;
-  std::vector<double> weights;
+  std::vector<double> row_weights;
   std::size_t max_bytes;
   AggregatedPlan& plan;
   std::vector<SpectralView> views;
+  std::vector<double> view_weights;  // of the statistics of `views`
 };
 
 std::string family_name(KernelSpec spec) {
@@ -104,15 +130,24 @@ void add_columns(Workshop& shop, std::vector<std::string>& warnings) {
     }
     return values;
   };
-  const std::string what = rows.dim() == 1 ? "the column" : "single columns";
-  for (const auto& [clock, text] : {std::pair{Clock::values, ""}, std::pair{Clock::tails, ", by ranks and tails"}}) {
-    shop.plan.bundles.push_back(std::make_unique<DirectionalBundle>(what + text, columns.size(), rows.size(), project,
-                                                                    shop.weights, clock, shop.max_bytes));
+  const auto add = [&](Clock clock, const std::string& name, std::vector<GapSummary> summaries) {
+    shop.plan.bundles.push_back(std::make_unique<DirectionalBundle>(
+        name, std::move(summaries), columns.size(), rows.size(), project, shop.row_weights, clock, shop.max_bytes));
+  };
+  if (rows.dim() == 1) {
+    add(Clock::values, "the column", {GapSummary::largest});
+    add(Clock::tails, "the column, by ranks and tails", {GapSummary::largest});
+    shop.plan.weights = {kOnlyColumn, kOnlyColumn};
+  } else {
+    add(Clock::values, "single columns", {GapSummary::largest});
+    add(Clock::tails, "single columns, by ranks and tails", {GapSummary::average, GapSummary::largest});
+    shop.plan.weights = {kLargestColumn, kColumnsOnAverage, kLargestColumn};
   }
 }
 
 // Means and quantiles along the principal functions of one kernel.
-void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, std::size_t num_landmarks) {
+void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, const Looks& looks,
+                std::size_t num_landmarks) {
   const Kernel kernel(spec);
   const Pool rows = shop.pool.rows();
   const Ranks ranks = ranks_for(rows.size());
@@ -129,9 +164,18 @@ void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, s
   const auto project = [rows, directions](std::size_t first, std::size_t num, ThreadCount threads) {
     return project_pool(*directions, rows, first, num, threads);
   };
-  shop.plan.bundles.push_back(std::make_unique<DirectionalBundle>(
-      fmt::format("quantiles, {}", what), count, rows.size(), project, shop.weights, Clock::values, shop.max_bytes));
-  shop.views.push_back({fmt::format("means, {}", what), kernel, std::move(basis)});
+  shop.plan.bundles.push_back(
+      std::make_unique<DirectionalBundle>(fmt::format("quantiles, {}", what), std::vector{GapSummary::average}, count,
+                                          rows.size(), project, shop.row_weights, Clock::values, shop.max_bytes));
+  shop.plan.weights.push_back(looks.quantiles);
+  SpectralView view{fmt::format("means, {}", what), kernel, std::move(basis), {}};
+  for (const auto& [look, weight] :
+       {std::pair{Fineness::coarse, looks.coarse}, {Fineness::fine, looks.fine}, {Fineness::finest, looks.finest}}) {
+    if (weight == 0.0) continue;
+    view.looks.push_back(look);
+    shop.view_weights.push_back(weight);
+  }
+  if (!view.looks.empty()) shop.views.push_back(std::move(view));
 }
 
 // Whether sums over the pool of squared products of rows, as the linear kernel needs them, leave the range of numbers.
@@ -144,15 +188,18 @@ bool products_overflow(const Pool& rows) {
   return !std::isfinite(static_cast<double>(rows.size()) * product * product);
 }
 
-// The bandwidths to try: factors of the rule's, and one as small as the closest points when they are much closer.
-std::vector<double> bandwidths(double middle, const Pool& rows, Seed seed) {
-  std::vector<double> grid;
-  for (const double factor : kBandwidthFactors) grid.push_back(factor * middle);
+// The bandwidths to try: multiples of the rule's, and one as small as the closest points when they are much closer.
+std::vector<std::pair<double, Looks>> bandwidths(double middle, const Pool& rows, Seed seed) {
+  std::vector<std::pair<double, Looks>> grid;
+  for (const auto& [factor, looks] : kBandwidths) grid.emplace_back(factor * middle, looks);
   std::vector<double> distances = pooled_distances(rows, DistanceKind::euclidean, seed);
   std::erase(distances, 0.0);
   if (!distances.empty()) {
     const double close = distances[distances.size() / 20] * std::sqrt(0.5);
-    if (std::ranges::all_of(grid, [&](double h) { return close < 0.67 * h || close > 1.5 * h; })) grid.push_back(close);
+    const auto far_from_close = [&](const auto& entry) {
+      return close < 0.67 * entry.first || close > 1.5 * entry.first;
+    };
+    if (std::ranges::all_of(grid, far_from_close)) grid.emplace_back(close, kClosestPoints);
   }
   return grid;
 }
@@ -171,7 +218,7 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   prepared.num_directions = 0;
   prepared.num_reference = 0;
   prepared.aggregate.rule = kCombineRules[parameters.count("combine")];
-  Workshop shop{pool, options, pool.weights_of(pool.order), shares.bundles, prepared.aggregate, {}};
+  Workshop shop{pool, options, pool.weights_of(pool.order), shares.bundles, prepared.aggregate, {}, {}};
 
   add_columns(shop, prepared.warnings);
   const std::size_t rows = pool.order.size();
@@ -182,27 +229,28 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
     prepared.warnings.emplace_back(
         "linear combinations of the columns are left out: products of values this large overflow; rescale the columns");
   } else if (pool.x.dim() > 1) {
-    add_kernel(shop, parse_kernel("linear"), "linear combinations", landmarks);
+    add_kernel(shop, parse_kernel("linear"), "linear combinations", kLinearCombinations, landmarks);
   }
   const KernelSpec& kernel = prepared.frozen.kernel;
   const auto middle = first_bandwidth(kernel);
   if (middle && kernel.parts.empty()) {
-    for (const double h : bandwidths(*middle, pool.rows(), options.seed)) {
+    for (const auto& [h, looks] : bandwidths(*middle, pool.rows(), options.seed)) {
       KernelSpec spec = kernel;
       spec.bandwidth = h;
-      add_kernel(shop, spec, fmt::format("{} of bandwidth {:.3g}", family_name(spec), h), landmarks);
+      add_kernel(shop, spec, fmt::format("{} of bandwidth {:.3g}", family_name(spec), h), looks, landmarks);
     }
   } else {
-    add_kernel(shop, kernel, fmt::format("kernel {}", to_string(kernel)), landmarks);
+    add_kernel(shop, kernel, fmt::format("kernel {}", to_string(kernel)), kOneKernel, landmarks);
   }
   if (!shop.views.empty()) {
     prepared.aggregate.bundles.push_back(
-        std::make_unique<SpectralBundle>(std::move(shop.views), pool.rows(), shop.weights, options.threads));
+        std::make_unique<SpectralBundle>(std::move(shop.views), pool.rows(), shop.row_weights, options.threads));
   }
-  std::size_t count = 0;
-  for (const auto& bundle : prepared.aggregate.bundles) count += bundle->names().size();
-  prepared.aggregate.weights.assign(count, 1.0 / static_cast<double>(count));
-  prepared.details = {{"configurations", static_cast<double>(count)}};
+  auto& weights = prepared.aggregate.weights;
+  weights.insert(weights.end(), shop.view_weights.begin(), shop.view_weights.end());
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= total;
+  prepared.details = {{"configurations", static_cast<double>(weights.size())}};
   return prepared;
 }
 

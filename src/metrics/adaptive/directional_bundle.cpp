@@ -18,9 +18,11 @@ std::size_t directions_that_fit(std::size_t num_directions, std::size_t num_rows
 
 }  // namespace
 
-DirectionalBundle::DirectionalBundle(std::string name, std::size_t num_directions, std::size_t num_rows,
-                                     Project project, std::vector<double> weights, Clock clock, std::size_t max_bytes)
+DirectionalBundle::DirectionalBundle(std::string name, std::vector<GapSummary> summaries, std::size_t num_directions,
+                                     std::size_t num_rows, Project project, std::vector<double> weights, Clock clock,
+                                     std::size_t max_bytes)
     : name_(std::move(name)),
+      summaries_(std::move(summaries)),
       num_directions_(num_directions),
       num_rows_(num_rows),
       project_(std::move(project)),
@@ -29,16 +31,19 @@ DirectionalBundle::DirectionalBundle(std::string name, std::size_t num_direction
       directions_at_a_time_(directions_that_fit(num_directions, num_rows, max_bytes)) {}
 
 std::vector<std::string> DirectionalBundle::names() const {
-  if (num_directions_ == 1) return {name_};
-  return {name_ + ", on average", name_ + ", the largest"};
+  std::vector<std::string> names;
+  for (const GapSummary summary : summaries_) {
+    if (num_directions_ == 1)
+      names.push_back(name_);
+    else
+      names.push_back(name_ + (summary == GapSummary::average ? ", on average" : ", the largest"));
+  }
+  return names;
 }
 
 void DirectionalBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<double> values,
                                  ThreadCount threads) const {
-  const auto mean = values.row(0);
-  const auto largest = values.row(values.rows() - 1);  // of one direction both are the same
-  std::ranges::fill(mean, 0.0);
-  std::ranges::fill(largest, 0.0);
+  for (std::size_t r = 0; r < values.rows(); ++r) std::ranges::fill(values.row(r), 0.0);
   KqdOptions options;  // p = 1, uniform levels: the scan
   options.threads = threads;
   for (std::size_t first = 0; first < num_directions_; first += directions_at_a_time_) {
@@ -50,11 +55,13 @@ void DirectionalBundle::evaluate(std::span<const LabelBatch> batches, MatrixView
     plan.evaluate_directions(batches, taus, threads);
     for (std::size_t i = 0; i < count; ++i) {
       if (!(expected[i] > 0.0)) continue;  // all values equal: nothing to see
-      const auto tau = taus.row(i);
-      for (std::size_t k = 0; k < tau.size(); ++k) {
-        const double gap = tau[k] / expected[i];
-        if (values.rows() > 1) mean[k] += gap / static_cast<double>(num_directions_);
-        largest[k] = std::max(largest[k], gap);
+      for (double& tau : taus.row(i)) tau /= expected[i];
+      for (std::size_t r = 0; r < values.rows(); ++r) {
+        const bool average = summaries_[r] == GapSummary::average;
+        for (std::size_t k = 0; k < taus.cols(); ++k) {
+          double& value = values(r, k);
+          value = average ? value + taus(i, k) / static_cast<double>(num_directions_) : std::max(value, taus(i, k));
+        }
       }
     }
   }

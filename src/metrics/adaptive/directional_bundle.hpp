@@ -9,8 +9,11 @@
 
 namespace kqd {
 
-/// Gaps of quantiles along many directions, each measured by what chance would make of it: their mean and their
-/// largest, tau_1(u_i) over its average under relabelling. Directions on different scales then count alike, a narrow
+/// How the gaps along many directions become one number.
+enum class GapSummary { average, largest };
+
+/// Gaps of quantiles along many directions, each measured by what chance would make of it, tau_1(u_i) over its average
+/// under relabelling: their average, their largest, or both. Directions on different scales then count alike, a narrow
 /// one as much as a wide one.
 ///
 /// Directions are projected, sorted and scanned a few at a time and forgotten, so that memory stays within a bound
@@ -20,8 +23,9 @@ class DirectionalBundle : public StatisticBundle {
   /// Projections of the pooled rows on directions first .. first + count - 1, one row each.
   using Project = std::function<Matrix<double>(std::size_t first, std::size_t count, ThreadCount threads)>;
 
-  DirectionalBundle(std::string name, std::size_t num_directions, std::size_t num_rows, Project project,
-                    std::vector<double> weights, Clock clock, std::size_t max_bytes);
+  DirectionalBundle(std::string name, std::vector<GapSummary> summaries, std::size_t num_directions,
+                    std::size_t num_rows, Project project, std::vector<double> weights, Clock clock,
+                    std::size_t max_bytes);
 
   /// While it is scanned: values and a sorted copy in doubles, order in 32 bits.
   [[nodiscard]] static constexpr std::size_t bytes_per_direction(std::size_t num_rows) {
@@ -34,6 +38,7 @@ class DirectionalBundle : public StatisticBundle {
 
  private:
   std::string name_;
+  std::vector<GapSummary> summaries_;
   std::size_t num_directions_;
   std::size_t num_rows_;
   Project project_;

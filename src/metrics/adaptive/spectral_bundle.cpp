@@ -62,9 +62,20 @@ SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::
 std::vector<std::string> SpectralBundle::names() const {
   std::vector<std::string> names;
   for (const SpectralView& view : views_) {
-    for (const char* kind : {", coarse", ", fine", ", finest"}) names.push_back(view.name + kind);
+    for (const Fineness look : view.looks) {
+      names.push_back(view.name + std::array{", coarse", ", fine", ", finest"}[static_cast<std::size_t>(look)]);
+    }
   }
   return names;
+}
+
+std::vector<double> SpectralBundle::factors(const SpectralView& view, Fineness look) {
+  std::vector<double> factors(view.basis.variances.size(), 1.0);
+  if (look == Fineness::coarse) return factors;
+  const double ridge = look == Fineness::fine ? kRidge * view.basis.variances.front() : 0.0;
+  if (look == Fineness::finest) factors.resize(std::min(kNumWhitened, factors.size()));
+  for (std::size_t j = 0; j < factors.size(); ++j) factors[j] = 1.0 / (view.basis.variances[j] + ridge);
+  return factors;
 }
 
 void SpectralBundle::features(std::size_t begin, std::size_t end, MatrixView<double> values) const {
@@ -115,35 +126,35 @@ void SpectralBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<do
     }
   }
   std::size_t first = 0;
-  for (std::size_t v = 0; v < views_.size(); ++v) {
-    const std::vector<double>& variances = views_[v].basis.variances;
-    const double ridge = kRidge * variances.front();
-    const auto coarse = values.row(3 * v);
-    const auto fine = values.row(3 * v + 1);
-    const auto finest = values.row(3 * v + 2);
-    for (std::size_t k = 0; k < num_labellings; ++k) {
-      const double of_x = total(k, rank);
-      // The functions sum to 0 over the pool: mean over X - mean over Y = S (1/W_X + 1/W_Y).
-      const double scale = total_weight_ / (of_x * (total_weight_ - of_x));
-      coarse[k] = fine[k] = finest[k] = 0.0;
-      for (std::size_t j = 0; j < variances.size(); ++j) {
-        const double gap = scale * total(k, first + j);
-        coarse[k] += gap * gap;
-        fine[k] += gap * gap / (variances[j] + ridge);
-        if (j < kNumWhitened) finest[k] += gap * gap / variances[j];
+  std::size_t row = 0;
+  for (const SpectralView& view : views_) {
+    for (const Fineness look : view.looks) {
+      const std::vector<double> factor = factors(view, look);
+      const auto value = values.row(row++);
+      for (std::size_t k = 0; k < num_labellings; ++k) {
+        const double of_x = total(k, rank);
+        // The functions sum to 0 over the pool: mean over X - mean over Y = S (1/W_X + 1/W_Y).
+        const double scale = total_weight_ / (of_x * (total_weight_ - of_x));
+        double sum = 0.0;
+        for (std::size_t j = 0; j < factor.size(); ++j) {
+          const double gap = scale * total(k, first + j);
+          sum += factor[j] * gap * gap;
+        }
+        value[k] = sum;
       }
     }
-    first += variances.size();
+    first += view.basis.variances.size();
   }
 }
 
 double SpectralBundle::tie_slack(std::size_t r, double value) const {
   // A sum S_j of N features has an error of about sqrt(N) eps times their size, sqrt(N v_j); the statistic feels it as
-  // sqrt(value) times the error of d_j, once per function and divided by its scale.
-  const std::vector<double>& variances = views_[r / 3].basis.variances;
-  const double ridge = r % 3 == 1 ? kRidge * variances.front() : 0.0;
+  // sqrt(value) times the error of d_j, once per function and times its factor.
+  auto view = views_.begin();
+  for (; r >= view->looks.size(); ++view) r -= view->looks.size();
+  const std::vector<double> factor = factors(*view, view->looks[r]);
   double error = 0.0;
-  for (const double variance : variances) error += r % 3 == 0 ? variance : variance / (variance + ridge);
+  for (std::size_t j = 0; j < factor.size(); ++j) error += factor[j] * view->basis.variances[j];
   const double eps = std::numeric_limits<double>::epsilon();
   return 8.0 * std::sqrt(static_cast<double>(pool_.size())) * eps * (value + std::sqrt(value * error));
 }

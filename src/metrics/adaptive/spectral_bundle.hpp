@@ -8,20 +8,23 @@
 
 namespace kqd {
 
+/// How fine the differences of means are that a statistic weighs up, see SpectralBundle.
+enum class Fineness { coarse, fine, finest };
+
 /// A kernel, seen through the principal functions of the pool.
 struct SpectralView {
   std::string name;
   Kernel kernel;
   PrincipalBasis basis;
+  std::vector<Fineness> looks;  ///< one statistic each
 };
 
 /// Differences of kernel mean embeddings, seen along the principal functions e_j of the pool: with d_j the difference
 /// of the means of e_j and v_j the pooled variance along it,
-///   the MMD itself      sum_j d_j^2                       (Nystroem),
-///   regularised         sum_j d_j^2 / (v_j + 0.03 v_1)    (spectrally regularised MMD),
-///   whitened            sum_j d_j^2 / v_j                 over the 30 leading functions,
-/// which look for coarse, finer and finest differences; three statistics for every kernel. Labels are expanded once for
-/// all kernels: one matrix product per block of rows.
+///   coarse    the MMD itself   sum_j d_j^2                       (Nystroem),
+///   fine      regularised      sum_j d_j^2 / (v_j + 0.03 v_1)    (spectrally regularised MMD),
+///   finest    whitened         sum_j d_j^2 / v_j                 over the 30 leading functions.
+/// Labels are read once for all kernels.
 /// Cost: O(N m (d + r)) per kernel and O(N r) per kernel and labelling.
 class SpectralBundle : public StatisticBundle {
  public:
@@ -35,6 +38,8 @@ class SpectralBundle : public StatisticBundle {
  private:
   // values(i, j) = function j of all views at row begin + i, less its pooled mean.
   void features(std::size_t begin, std::size_t end, MatrixView<double> values) const;
+  // What a statistic multiplies the squared differences d_j^2 of a view by.
+  static std::vector<double> factors(const SpectralView& view, Fineness look);
   [[nodiscard]] double weight(std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
 
   std::vector<SpectralView> views_;
