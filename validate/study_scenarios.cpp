@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -14,19 +15,32 @@ constexpr std::size_t kStudyRuns = 200;
 constexpr std::int64_t kStudyPermutations = 999;
 constexpr std::size_t kLevelRuns = 10'000;
 
+// Fresh data of `size` times the rows that the problem has.
+using Drawer = std::function<Draw(Seed, double size)>;
+
 // A kind of difference: fresh data with it and without it.
 struct Difference {
   std::string name;
-  std::function<Draw(Seed)> alternative;
-  std::function<Draw(Seed)> null;
+  Drawer alternative;
+  Drawer null;
   std::optional<double> bar = {};  ///< the power that the default test must reach
 };
 
-std::function<Draw(Seed)> problem(ProblemRequest request, const std::vector<std::string>& settings) {
+std::function<Draw(Seed)> of_size(const Drawer& drawer, double size) {
+  return [=](Seed seed) { return drawer(seed, size); };
+}
+
+std::size_t scaled(std::size_t n, double size) {
+  return static_cast<std::size_t>(std::lround(static_cast<double>(n) * size));
+}
+
+Drawer problem(ProblemRequest request, const std::vector<std::string>& settings) {
   for (const std::string& setting : settings) set_parameter(request, setting);
-  return [request](Seed seed) {
+  return [request](Seed seed, double size) {
     ProblemRequest own = request;
     own.seed = seed;
+    own.n_x = scaled(own.n_x, size);
+    own.n_y = scaled(own.n_y, size);
     SyntheticPair pair = make_problem(own, ThreadCount{1});
     return Draw{std::move(pair.x), std::move(pair.y)};
   };
@@ -49,14 +63,15 @@ Difference synthetic(std::string name, const std::string& id, Sizes n, std::size
 
 // Laplace against Gaussian has no setting without a difference: two Laplace samples are the null.
 Difference laplace_gaussian(std::size_t n, double bar) {
-  const ProblemRequest request{.name = "laplace-gaussian", .n_x = 2 * n, .n_y = 1, .dim = 1};
+  const ProblemRequest request{.name = "laplace-gaussian", .n_x = 2 * n, .n_y = n, .dim = 1};
   const auto twice = problem(request, {});
-  const auto null = [twice, n](Seed seed) {
-    const Draw data = twice(seed);
+  const auto null = [twice](Seed seed, double size) {
+    const Draw data = twice(seed, size);
+    const std::size_t rows = data.x.points.rows() / 2;
     const auto half = [&](std::size_t first) {
-      return Sample{Matrix<double>(data.x.points.view().row_range(first, n)), {}, {}};
+      return Sample{Matrix<double>(data.x.points.view().row_range(first, rows)), {}, {}};
     };
-    return Draw{half(0), half(n)};
+    return Draw{half(0), half(rows)};
   };
   return {"Laplace against Gaussian, n = " + std::to_string(n),
           problem({.name = "laplace-gaussian", .n_x = n, .n_y = n, .dim = 1}, {}), null, bar};
@@ -66,25 +81,28 @@ Difference laplace_gaussian(std::size_t n, double bar) {
 Difference class_shift(const std::string& name, const std::shared_ptr<const Sample>& pictures,
                        const std::shared_ptr<const std::vector<std::vector<std::size_t>>>& rows_of, std::size_t n,
                        double share) {
-  const auto draw = [=](Seed seed, double fourth) {
+  const auto draw = [=](Seed seed, double size, double fourth) {
+    const std::size_t num_rows = scaled(n, size);
     RandomStream stream(seed, Purpose::test_data);
     const auto sample = [&](double part) {
       std::size_t rare = 0;
-      for (std::size_t i = 0; i < n; ++i) rare += stream.uniform() < part ? std::size_t{1} : std::size_t{0};
+      for (std::size_t i = 0; i < num_rows; ++i) rare += stream.uniform() < part ? std::size_t{1} : std::size_t{0};
       std::vector<std::size_t> common;
       for (std::size_t c = 0; c < 3; ++c) common.insert(common.end(), (*rows_of)[c].begin(), (*rows_of)[c].end());
       std::vector<std::size_t> rows;
-      for (const auto k : sample_without_replacement(common.size(), n - rare, stream)) rows.push_back(common[k]);
+      for (const auto k : sample_without_replacement(common.size(), num_rows - rare, stream)) rows.push_back(common[k]);
       for (const auto k : sample_without_replacement((*rows_of)[3].size(), rare, stream))
         rows.push_back((*rows_of)[3][k]);
-      Matrix<double> points(n, pictures->points.cols());
-      for (std::size_t i = 0; i < n; ++i) std::ranges::copy(pictures->points.row(rows[i]), points.row(i).begin());
+      Matrix<double> points(num_rows, pictures->points.cols());
+      for (std::size_t i = 0; i < num_rows; ++i)
+        std::ranges::copy(pictures->points.row(rows[i]), points.row(i).begin());
       return Sample{std::move(points), {}, {}};
     };
     Sample x = sample(0.0);
     return Draw{std::move(x), sample(fourth)};
   };
-  return {name, [=](Seed seed) { return draw(seed, share); }, [=](Seed seed) { return draw(seed, 0.0); }};
+  return {name, [=](Seed seed, double size) { return draw(seed, size, share); },
+          [=](Seed seed, double size) { return draw(seed, size, 0.0); }};
 }
 
 // Only where `./dev data` has put the pictures and labels.
@@ -138,6 +156,25 @@ std::vector<Candidate> candidates() {
           {"MMD-FUSE", "mmd-fuse"}};
 }
 
+// Other numbers of rows, as multiples of the problem's: for the default half and twice as many, and for its rivals as
+// many as take about the time that the adaptive test takes for the problem's own, on one thread (measured at n = 200,
+// d = 20 and 512 and n = 500, d = 1 and 2).
+struct SizedCandidate {
+  std::string table;
+  std::string column;
+  std::string method;
+  double size;
+};
+
+std::vector<SizedCandidate> other_sizes() {
+  const std::string sizes = "Power study, half and twice the rows";
+  const std::string time = "Power study, equal time";
+  return {{sizes, "adaptive, n/2", "adaptive", 0.5}, {sizes, "adaptive, 2n", "adaptive", 2.0},
+          {sizes, "MMD, n/2", "mmd", 0.5},           {sizes, "MMD, 2n", "mmd", 2.0},
+          {time, "e-KQD, 8n", "ekqd", 8.0},          {time, "MMD, 2.5n", "mmd", 2.5},
+          {time, "MMD-FUSE, 0.4n", "mmd-fuse", 0.4}};
+}
+
 TwoSampleOptions options_of(const Candidate& candidate, std::int64_t permutations) {
   TwoSampleOptions options;
   options.method = candidate.method;
@@ -156,7 +193,7 @@ std::vector<Scenario> study_scenarios() {
       Scenario scenario{.table = "Power study",
                         .row = difference.name,
                         .column = candidate.name,
-                        .draw = difference.alternative,
+                        .draw = of_size(difference.alternative, 1.0),
                         .options = options_of(candidate, kStudyPermutations),
                         .expectation = {.kind = Expectation::Kind::reported},
                         .runs = kStudyRuns};
@@ -170,7 +207,7 @@ std::vector<Scenario> study_scenarios() {
       }
       Scenario null = scenario;
       null.table = "Power study, nulls";
-      null.draw = difference.null;
+      null.draw = of_size(difference.null, 1.0);
       null.expectation = {.kind = Expectation::Kind::at_most_level};
       scenarios.push_back(std::move(scenario));
       scenarios.push_back(std::move(null));
@@ -182,11 +219,22 @@ std::vector<Scenario> study_scenarios() {
       Scenario scenario{.table = "Adaptive test with fewer permutations",
                         .row = difference.name,
                         .column = "B = " + std::to_string(permutations),
-                        .draw = difference.alternative,
+                        .draw = of_size(difference.alternative, 1.0),
                         .options = options_of({"adaptive", "adaptive"}, permutations),
                         .expectation = {.kind = Expectation::Kind::reported},
                         .runs = kStudyRuns};
       scenarios.push_back(std::move(scenario));
+    }
+  }
+  for (const Difference& difference : differences()) {
+    for (const SizedCandidate& sized : other_sizes()) {
+      scenarios.push_back({.table = sized.table,
+                           .row = difference.name,
+                           .column = sized.column,
+                           .draw = of_size(difference.alternative, sized.size),
+                           .options = options_of({"", sized.method}, kStudyPermutations),
+                           .expectation = {.kind = Expectation::Kind::reported},
+                           .runs = kStudyRuns});
     }
   }
   return scenarios;
@@ -203,7 +251,7 @@ std::vector<Scenario> adaptive_level_scenarios() {
             .table = "Level of the adaptive test",
             .row = (discrete ? "discrete, d = " : "normal, d = ") + std::to_string(dim),
             .column = "B = " + std::to_string(permutations),
-            .draw = problem({.name = "null", .n_x = 24, .n_y = 16, .dim = dim}, settings),
+            .draw = of_size(problem({.name = "null", .n_x = 24, .n_y = 16, .dim = dim}, settings), 1.0),
             .options = options_of({"adaptive", "adaptive"}, permutations),
             .expectation = {.kind = discrete ? Expectation::Kind::at_most_level : Expectation::Kind::level},
             .runs = kLevelRuns};
