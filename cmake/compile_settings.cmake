@@ -13,19 +13,7 @@ if(KQD_SANITIZE)
 endif()
 target_compile_definitions(kqd_compile_settings INTERFACE $<$<CONFIG:Debug>:KQD_DEBUG>)
 
-# Headers that most files read. Files still name what they use: the lint preset and KQD_PRECOMPILE=OFF compile them alone.
-set(KQD_COMMON_HEADERS <algorithm> <array> <cmath> <cstdint> <functional> <memory> <optional> <span> <string> <string_view>
-  <vector> <fmt/format.h>)
-function(kqd_precompile target)
-  if(KQD_PRECOMPILE)
-    target_precompile_headers(${target} PRIVATE ${ARGN})
-  endif()
-endfunction()
-
 find_program(KQD_CCACHE ccache)
 if(KQD_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # What ccache asks for before it keeps files that use precompiled headers.
-  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    ${KQD_CCACHE})
-  add_compile_options($<$<BOOL:${KQD_PRECOMPILE}>:-fpch-preprocess>)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${KQD_CCACHE})
 endif()
