@@ -7,3 +7,28 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/kqdConfigVersion.cmake CO
 install(FILES ${PROJECT_BINARY_DIR}/kqdConfig.cmake ${PROJECT_BINARY_DIR}/kqdConfigVersion.cmake
   ${PROJECT_SOURCE_DIR}/cmake/FindOpenBLASPrivate.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kqd)
+
+# pkg-config, for the shared library: a static one needs the third parties that find_package(kqd) finds.
+if(BUILD_SHARED_LIBS)
+  set(pkgconfig ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  file(RELATIVE_PATH KQD_PREFIX_FROM_PC /${pkgconfig} /)
+  string(REGEX REPLACE "/$" "" KQD_PREFIX_FROM_PC ${KQD_PREFIX_FROM_PC})
+  configure_file(cmake/kqd.pc.in ${PROJECT_BINARY_DIR}/kqd.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/kqd.pc DESTINATION ${pkgconfig})
+endif()
+
+# `cpack -G DEB` in a build folder makes a Debian package; its dependencies come from what the files link.
+if(PROJECT_IS_TOP_LEVEL)
+  install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  set(CPACK_GENERATOR DEB)
+  set(CPACK_PACKAGE_VENDOR kqd)
+  set(CPACK_PACKAGE_CONTACT "the developers of kqd")
+  set(CPACK_PACKAGE_DESCRIPTION_SUMMARY ${PROJECT_DESCRIPTION})
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+  set(CPACK_STRIP_FILES ON)
+  set(CPACK_DEBIAN_PACKAGE_SECTION math)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+  include(CPack)
+endif()
