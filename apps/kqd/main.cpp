@@ -3,6 +3,8 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <string_view>
@@ -41,24 +43,30 @@ extern "C" void on_bus_error(int /*signal*/) {
   ::_exit(written < 0 ? kOurFault : kUsage);
 }
 
+int run(int argc, char** argv) {
+  try {
+    return Program().run(argc, argv);
+  } catch (const Error& error) {
+    note(error.what());
+    return exit_code(error.code());
+  } catch (const std::bad_alloc&) {
+    note("out of memory");
+    return kResourceLimit;
+  } catch (const std::exception& error) {
+    note(fmt::format("internal error: {}", error.what()));
+    return kOurFault;
+  }
+}
+
 }  // namespace
 }  // namespace kqd::app
 
 int main(int argc, char** argv) {
-  using kqd::app::note;
   std::signal(SIGBUS, kqd::app::on_bus_error);
   std::signal(SIGPIPE, SIG_IGN);  // print() knows what a closed pipe means
   kqd::app::catch_interrupts();
-  try {
-    return kqd::app::Program().run(argc, argv);
-  } catch (const kqd::Error& error) {
-    note(error.what());
-    return kqd::app::exit_code(error.code());
-  } catch (const std::bad_alloc&) {
-    note("out of memory");
-    return kqd::app::kResourceLimit;
-  } catch (const std::exception& error) {
-    note(fmt::format("internal error: {}", error.what()));
-    return kqd::app::kOurFault;
-  }
+  const int code = kqd::app::run(argc, argv);
+  std::fflush(nullptr);
+  // Not by exit(): OpenBLAS would wait for its threads, which try for ever to get their buffers when memory is short.
+  std::_Exit(code);
 }

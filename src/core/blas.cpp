@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/fail.hpp"
+#include "core/pages.hpp"
 
 namespace kqd {
 namespace {
@@ -17,6 +18,21 @@ void use_one_blas_thread() {
   }();
 }
 
+// OpenBLAS takes a buffer for each thread that multiplies, once, and tries for ever where it gets none. So each thread
+// tries first. Throws std::bad_alloc.
+void require_room_for_buffer() {
+  constexpr std::size_t kBufferBytes = (std::size_t{128} << 20U) + (std::size_t{1} << 20U);
+  thread_local bool has_room = false;
+  if (has_room) return;
+  unmap_pages(map_pages(kBufferBytes), kBufferBytes);
+  has_room = true;
+}
+
+void prepare_blas() {
+  use_one_blas_thread();
+  require_room_for_buffer();
+}
+
 template <class T>
 void gemm_any(T alpha, MatrixView<const T> a, Op op_a, MatrixView<const T> b, Op op_b, T beta, MatrixView<T> c) {
   const std::size_t inner = op_a == Op::none ? a.cols() : a.rows();
@@ -24,7 +40,7 @@ void gemm_any(T alpha, MatrixView<const T> a, Op op_a, MatrixView<const T> b, Op
   KQD_ASSERT((op_b == Op::none ? b.cols() : b.rows()) == c.cols());
   KQD_ASSERT((op_b == Op::none ? b.rows() : b.cols()) == inner);
   if (c.empty()) return;
-  use_one_blas_thread();
+  prepare_blas();
   const auto flag = [](Op op) { return op == Op::none ? CblasNoTrans : CblasTrans; };
   const auto size = [](std::size_t n) { return static_cast<blasint>(n); };
   const auto call = [&](auto function) {
@@ -55,7 +71,7 @@ void gemv(double alpha, MatrixView<const double> a, Op op, std::span<const doubl
   KQD_ASSERT((op == Op::none ? a.cols() : a.rows()) == x.size());
   KQD_ASSERT((op == Op::none ? a.rows() : a.cols()) == y.size());
   if (y.empty()) return;
-  use_one_blas_thread();
+  prepare_blas();
   const auto size = [](std::size_t n) { return static_cast<blasint>(n); };
   cblas_dgemv(CblasRowMajor, op == Op::none ? CblasNoTrans : CblasTrans, size(a.rows()), size(a.cols()), alpha,
               a.data(), size(a.row_stride()), x.data(), 1, beta, y.data(), 1);

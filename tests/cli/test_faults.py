@@ -1,0 +1,130 @@
+"""What happens when the machine fails: killed at any moment, disk full, folder forbidden, memory short, too many threads.
+Nothing is lost, nothing is left half written, nothing hangs."""
+
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import PROGRAM
+
+OLD = "what was here before\n"
+
+
+def start(folder, *arguments, **popen):
+    return subprocess.Popen([PROGRAM, *arguments], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, **popen)
+
+
+def run(folder, *arguments, limit=None, **popen):
+    def limited():
+        resource.setrlimit(*limit)
+
+    process = start(folder, *arguments, preexec_fn=limited if limit else None, **popen)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+@pytest.fixture
+def work(tmp_path, folder):
+    """A folder of its own with the sensors and a file that an output would replace."""
+    for name in ("sensors-march.csv", "sensors-april.csv"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    (tmp_path / "out.json").write_text(OLD)
+    return tmp_path
+
+
+TEST = ("test", "sensors-march.csv", "sensors-april.csv", "--method", "ekqd", "--json", "--output", "out.json",
+        "--permutations", "20000")
+
+
+def is_whole(path):
+    """What was there before, or the whole of the new."""
+    text = path.read_text()
+    return text == OLD or json.loads(text)["method"] == "ekqd"
+
+
+@pytest.fixture(scope="module")
+def duration(folder):
+    """How long TEST takes here, about: moments are drawn from it."""
+    began = time.monotonic()
+    subprocess.run([PROGRAM, *TEST[:6], "--permutations", "20000"], cwd=folder, capture_output=True, check=True)
+    return time.monotonic() - began
+
+
+@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_ended_at_any_moment_leaves_the_old_file_or_the_whole_new_one(work, duration, kind):
+    draw = random.Random(7)
+    for _ in range(12):
+        process = start(work, *TEST)
+        time.sleep(draw.uniform(0.0, 1.2 * duration))
+        process.send_signal(kind)
+        process.communicate(timeout=60)
+        assert is_whole(work / "out.json")
+        left = [path.name for path in work.iterdir() if path.name.startswith(".kqd-")]
+        assert kind == signal.SIGKILL or not left, "a run that may clean up does"
+        (work / "out.json").write_text(OLD)
+    assert run(work, *TEST)[0] == 0 and json.loads((work / "out.json").read_text())["reject"], "and the next one works"
+
+
+def test_a_disk_that_fills_up_leaves_the_old_file(work):
+    # As far as a file may grow is where the disk ends.
+    def small():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    process = start(work, *TEST, preexec_fn=small)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode != 0 and out == ""
+    assert err.startswith("kqd: cannot write out.json: ") and err.count("\n") == 1, err
+    assert (work / "out.json").read_text() == OLD
+    assert sorted(path.name for path in work.iterdir()) == ["out.json", "sensors-april.csv", "sensors-march.csv"]
+
+
+def test_large_samples_on_a_disk_that_fills_up_leave_nothing(work):
+    def small():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
+
+    process = start(work, "sample", "null", "-n", "20000", "-o", "x.npy", "y.npy", preexec_fn=small)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode != 0 and out == "" and err.startswith("kqd: cannot write x.npy: "), err
+    assert not list(work.glob("*.npy")) and not list(work.glob(".kqd-*"))
+
+
+@pytest.mark.parametrize("target", ["/proc/kqd.json", "missing/out.json", "sensors-march.csv/out.json"])
+def test_a_place_that_cannot_be_written_is_told_before_the_work(work, target):
+    code, out, err = run(work, "test", "sensors-march.csv", "sensors-april.csv", "--json", "--output", target)
+    assert (code, out) == (2, "") and err.startswith(f"kqd: cannot write {target}: ") and err.count("\n") == 1, err
+
+
+def test_memory_that_runs_out_is_a_sentence_and_not_a_crash(work):
+    assert run(work, "sample", "null", "-n", "200000", "-d", "20", "-o", "x.npy", "y.npy")[0] == 0
+    for megabytes in (120, 250, 400):
+        code, out, err = run(work, "test", "x.npy", "y.npy", "--method", "ekqd", "--num-directions", "200",
+                             "--permutations", "99", "--threads", "1", "--output", "out.json",
+                             limit=(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20)))
+        assert (code, out) == (4, ""), (megabytes, code, err)
+        assert err.startswith("kqd: ") and err.count("\n") == 1, err
+        assert (work / "out.json").read_text() == OLD
+
+
+def test_many_more_threads_than_cores_change_nothing(work):
+    results = []
+    for threads in ("1", "64"):
+        code, out, err = run(work, "test", "sensors-march.csv", "sensors-april.csv", "--permutations", "99", "--json",
+                             "--threads", threads)
+        assert code == 0, err
+        result = json.loads(out)
+        results.append({k: v for k, v in result.items() if k not in ("threads", "elapsed_s")})
+    assert results[0] == results[1]
+
+
+def test_without_a_home_or_a_folder_for_temporary_files_it_works(work):
+    environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "TMPDIR")}
+    code, _, err = run(work, *TEST, env={**environment, "TMPDIR": "/nowhere"})
+    assert code == 0, err
