@@ -203,7 +203,8 @@ py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& opti
   fields["stopped_early"] = test.stopped_early;
   fields["permutation_mean"] = test.permutation_mean;
   fields["permutation_sd"] = test.permutation_sd;
-  fields["null_distribution"] = value_if(options.test.keep_null_distribution, to_array(test.null_distribution));
+  fields["null_distribution"] =
+      options.test.keep_null_distribution ? py::object(to_array(test.null_distribution)) : py::none();
   fields["effect_size"] = result.effect_size;
   fields["effect_size_ci"] =
       value_if(result.effect_interval.has_value(), to_pair(result.effect_interval.value_or(Interval{})));

@@ -171,7 +171,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     with shown(progress) as callback:
         found = _core.test(samples.x, samples.y, options, callback)
     found["configurations"] = tuple(Configuration(*entry) for entry in found["configurations"])
-    return TestResult(**comparison.fields(found))
+    return TestResult._of(comparison.fields(found))
 
 
 # Options of one statistic: who gives one another value than its default has one in mind.
