@@ -1,5 +1,6 @@
 #include "io/output_file.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,11 +31,30 @@ void refuse_special_file(const std::filesystem::path& path) {
   }
 }
 
+// Where the bytes belong: behind a link, or behind several, also when nothing is there yet.
+std::filesystem::path target_of(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // more are a circle, which opening tells
+  std::error_code no_link;
+  for (int i = 0; i < kMostLinks; ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(path, no_link);
+    if (no_link) break;
+    path = path.parent_path() / next;
+  }
+  return path;
+}
+
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : path_(path) {
+OutputFile::OutputFile(const std::string& path) : path_(target_of(path)) {
   refuse_special_file(path_);
   open_partial();
+  keep_mode();
+}
+
+// A file that is written anew stays as open to others as it was.
+void OutputFile::keep_mode() {
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) == 0) ::fchmod(::fileno(file_.get()), status.st_mode & 07777U);
 }
 
 // A name of constant length, so that any name the folder takes can be written; "x" never opens a file of someone else.
