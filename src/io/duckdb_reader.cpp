@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -14,6 +15,7 @@
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "io/byte_source.hpp"
 #include "io/duckdb_library.hpp"
 #include "io/text.hpp"
@@ -336,7 +338,7 @@ void copy_column(const ChunkColumn& column, std::size_t first, std::size_t j, Ma
       } else if constexpr (std::is_arithmetic_v<T>) {
         into(i, j) = table.from_number(j, static_cast<double>(values[i]), row);
       } else {
-        into(i, j) = table.from_text(j, values[i].view(), row);
+        into(i, j) = table.from_text(j, trim(values[i].view()), row);
       }
     }
   });
@@ -492,9 +494,16 @@ std::pair<std::string, std::string> split_last_statement(const Session& session,
 Table read_by_duckdb(const std::string& path, const TextRules& rules, ThreadCount threads) {
   // DuckDB would call a missing file a pattern without matches, and read folders and addresses.
   const std::string source = FileSource(path).name();
+  const bool is_parquet = has_suffix(path, ".parquet");
+  if (!is_utf8(path)) {
+    fail(ErrorCode::unreadable_input, "{}: DuckDB takes names in UTF-8 alone; give the file another name", source);
+  }
+  if (is_parquet && !std::filesystem::is_regular_file(path)) {
+    fail(ErrorCode::unreadable_input, "{}: is no regular file, expected one: Parquet is read from its end", source);
+  }
   const Session session(library_or_fail(source), source, threads);
   const std::string pattern = as_pattern(path);
-  if (!has_suffix(path, ".parquet")) return read_json(session, path, pattern, rules);
+  if (!is_parquet) return read_json(session, path, pattern, rules);
   // A Parquet file tells the number of its rows at no cost.
   const std::size_t count = read_count(session, "SELECT count(*) FROM read_parquet(?)", pattern);
   return read_rows(session, "SELECT * FROM read_parquet(?)", pattern, rules, count);

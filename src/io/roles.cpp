@@ -37,17 +37,31 @@ Roles special_roles(const Table& table, const ReadOptions& options, const std::s
   return roles;
 }
 
-bool has_part_of_its_own(const Roles& roles, std::size_t column) {
-  return roles.weights == column || roles.unit == column || roles.group == column;
+// What a column is for when it is not compared; empty for a column of points.
+std::string_view own_part(const Roles& roles, std::size_t column) {
+  if (roles.weights == column) return "holds the weights";
+  if (roles.unit == column) return "tells blocks or clusters";
+  return roles.group == column ? "tells the samples apart" : "";
 }
 
-void assign_points(Input& input, ColumnList& wanted, ColumnList& unwanted) {
+// Who lists such a column expects it to be compared.
+void note_listed(const Input& input, const std::vector<bool>& in_wanted, std::vector<std::string>& notes) {
+  for (std::size_t j = 0; j < in_wanted.size(); ++j) {
+    const std::string_view part = own_part(input.roles, j);
+    if (part.empty() || !in_wanted[j]) continue;
+    notes.push_back(fmt::format("{}: column {} {} and is not compared, although --columns lists it", input.table.source,
+                                input.table.label_of(j), part));
+  }
+}
+
+void assign_points(Input& input, ColumnList& wanted, ColumnList& unwanted, std::vector<std::string>& notes) {
   const std::vector<bool> in_wanted = wanted.marks(input.table);
   const std::vector<bool> in_unwanted = unwanted.marks(input.table);
   for (std::size_t j = 0; j < input.table.columns.size(); ++j) {
     const bool chosen = (wanted.empty() || in_wanted[j]) && !in_unwanted[j];
-    if (chosen && !has_part_of_its_own(input.roles, j)) input.roles.points.push_back(j);
+    if (chosen && own_part(input.roles, j).empty()) input.roles.points.push_back(j);
   }
+  note_listed(input, in_wanted, notes);
 }
 
 void check_points(const Input& input) {
@@ -133,7 +147,8 @@ void assign_roles(std::vector<Input>& inputs, const ReadOptions& options, const 
   for (ColumnList* list : {&wanted, &unwanted}) list->pin_positions(inputs.front().table);
   for (Input& input : inputs) {
     input.roles = special_roles(input.table, options, group_column);
-    assign_points(input, wanted, unwanted);
+    std::vector<std::string> of_later_ones;  // say the same again
+    assign_points(input, wanted, unwanted, &input == inputs.data() ? notes : of_later_ones);
   }
   for (const ColumnList* list : {&wanted, &unwanted}) list->check_all_found(inputs.front().table);
   check_points(inputs.front());
