@@ -39,7 +39,7 @@ Array to_array(const std::vector<double>& values) {
 
 Array to_array(MatrixView<const double> values) {
   Array array({static_cast<py::ssize_t>(values.rows()), static_cast<py::ssize_t>(values.cols())});
-  for (std::size_t i = 0; i < values.rows(); ++i) {
+  for (std::size_t i = 0; i < values.rows() && values.cols() > 0; ++i) {
     std::ranges::copy(values.row(i), array.mutable_data(static_cast<py::ssize_t>(i), 0));
   }
   return array;

@@ -55,7 +55,7 @@ def core_options(asked: Mapping[str, Any], method: str, kernel: Optional[_core.K
         workers=_threads(asked["workers"]),
         max_memory=_bytes(asked.get("max_memory")),
         allow_quadratic=bool(asked.get("allow_quadratic", False)),
-        parameters=_core.parameters(method, own_parameters(method, asked.get("parameters", {}))),
+        parameters=_core.parameters(method, own_parameters(method, asked)),
     )
 
 
@@ -98,16 +98,19 @@ def _kept(values: ArrayLike) -> np.ndarray:
     return copy
 
 
-def own_parameters(method: str, given: Mapping[str, Parameter]) -> Dict[str, Parameter]:
+def own_parameters(method: str, asked: Mapping[str, Any]) -> Dict[str, Parameter]:
     """The keywords that belong to the method alone, checked for names and types as Python checks its own."""
+    given: Mapping[str, Parameter] = asked.get("parameters", {})
     if not given:
         return {}
     known = _core.method(method).parameters
     for name, value in given.items():
         if name not in known:
             own = ", ".join(known) or "none"
+            keywords = [keyword for keyword in asked if keyword not in ("x", "y", "parameters")]
             raise TypeError(
                 f'"{name}" is no keyword of kqd.test and kqd.distance, nor of method {method} (its own: {own})'
+                + _core.suggestion(name, [*keywords, *known])
             )
         if not isinstance(value, str):
             real(value, name)
@@ -169,7 +172,9 @@ def count(value: int, name: str, lowest: int = 1) -> int:
     number = _whole(value, name, "a whole number")
     if number < 0:
         raise ValueError(f"{name} = {number}, needs >= {lowest}")
-    return min(number, _LARGEST_COUNT)
+    if number > _LARGEST_COUNT:
+        raise ValueError(f"{name} = {number} is too large")
+    return number
 
 
 def _whole(value: object, name: str, expected: str) -> int:
