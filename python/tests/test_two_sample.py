@@ -503,8 +503,7 @@ def test_the_command_line_measures_the_same_distances(tmp_path, flags, options):
 def test_blocks_may_have_texts_for_names(kind):
     rng = np.random.default_rng(3)
     x, y = rng.normal(size=(12, 2)), rng.normal(size=(9, 2))
-    numbers = [0, 1] * 6, [1, 0, 0] * 3
-    named = tuple(kind([("north", "south")[i] for i in column]) for column in numbers)
-    for name in ("blocks", "clusters"):
-        options = dict(method="ekqd", n_resamples=99, rng=0)
+    options = dict(method="ekqd", n_resamples=99, rng=0)
+    for name, numbers in (("blocks", ([0, 1] * 6, [1, 0, 0] * 3)), ("clusters", ([0, 1, 2] * 4, [3, 4, 5] * 3))):
+        named = tuple(kind([f"place {i}" for i in column]) for column in numbers)
         assert kqd.test(x, y, **{name: named}, **options).pvalue == kqd.test(x, y, **{name: numbers}, **options).pvalue

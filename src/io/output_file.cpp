@@ -45,7 +45,7 @@ std::filesystem::path target_of(std::filesystem::path path) {
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : path_(target_of(path)) {
+OutputFile::OutputFile(const std::string& path) : path_(path), target_(target_of(path_)) {
   refuse_special_file(path_);
   open_partial();
   keep_mode();
@@ -54,13 +54,13 @@ OutputFile::OutputFile(const std::string& path) : path_(target_of(path)) {
 // A file that is written anew stays as open to others as it was.
 void OutputFile::keep_mode() {
   struct stat status {};
-  if (::stat(path_.c_str(), &status) == 0) ::fchmod(::fileno(file_.get()), status.st_mode & 07777U);
+  if (::stat(target_.c_str(), &status) == 0) ::fchmod(::fileno(file_.get()), status.st_mode & 07777U);
 }
 
 // A name of constant length, so that any name the folder takes can be written; "x" never opens a file of someone else.
 void OutputFile::open_partial() {
   for (unsigned attempt = 0;; ++attempt) {
-    const auto candidate = path_.parent_path() / fmt::format(".kqd-{}-{}.partial", ::getpid(), attempt);
+    const auto candidate = target_.parent_path() / fmt::format(".kqd-{}-{}.partial", ::getpid(), attempt);
     file_.reset(std::fopen(candidate.c_str(), "wbx"));
     if (file_) {
       partial_ = candidate;
@@ -90,7 +90,7 @@ void OutputFile::write(std::string_view bytes) {
 void OutputFile::commit() {
   if (std::fclose(file_.release()) != 0) fail_to_write(path_, errno);
   std::error_code error;
-  std::filesystem::rename(partial_, path_, error);
+  std::filesystem::rename(partial_, target_, error);
   if (error) fail_to_write(path_, error);
   partial_.clear();
 }

@@ -30,7 +30,8 @@ class OutputFile {
   void open_partial();
   void keep_mode();
 
-  std::filesystem::path path_;
+  std::filesystem::path path_;     ///< as it was given: how messages call the file
+  std::filesystem::path target_;   ///< where its bytes go
   std::filesystem::path partial_;  ///< empty: nothing to remove
   std::unique_ptr<std::FILE, Close> file_;
 };
