@@ -77,8 +77,9 @@ def _ignored(asked: Mapping[str, Any], method: str, defaults: Mapping[str, Any])
     directions, reference = asked["directions"], asked["reference"]
     unused = _core.unused_options(method, directions, not isinstance(reference, str))
     keywords = [_KEYWORDS.get(name, name) for name in unused]
-    given = {**asked, "compat": compat_text(asked["compat"]) or ()}
-    names = [name for name in keywords if not is_default(given[name], defaults[name])]
+    names = [name for name in keywords if not is_default(asked[name], defaults[name])]
+    if "compat" in names and not compat_text(asked["compat"]):  # an empty list
+        names.remove("compat")
     if not names:
         return ()
     along = f" with {directions} directions" if _core.method(method).uses_directions else ""
