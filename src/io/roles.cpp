@@ -54,14 +54,13 @@ void note_listed(const Input& input, const std::vector<bool>& in_wanted, std::ve
   }
 }
 
-void assign_points(Input& input, ColumnList& wanted, ColumnList& unwanted, std::vector<std::string>& notes) {
+void assign_points(Input& input, ColumnList& wanted, ColumnList& unwanted) {
   const std::vector<bool> in_wanted = wanted.marks(input.table);
   const std::vector<bool> in_unwanted = unwanted.marks(input.table);
   for (std::size_t j = 0; j < input.table.columns.size(); ++j) {
     const bool chosen = (wanted.empty() || in_wanted[j]) && !in_unwanted[j];
     if (chosen && own_part(input.roles, j).empty()) input.roles.points.push_back(j);
   }
-  note_listed(input, in_wanted, notes);
 }
 
 void check_points(const Input& input) {
@@ -147,11 +146,11 @@ void assign_roles(std::vector<Input>& inputs, const ReadOptions& options, const 
   for (ColumnList* list : {&wanted, &unwanted}) list->pin_positions(inputs.front().table);
   for (Input& input : inputs) {
     input.roles = special_roles(input.table, options, group_column);
-    std::vector<std::string> of_later_ones;  // say the same again
-    assign_points(input, wanted, unwanted, &input == inputs.data() ? notes : of_later_ones);
+    assign_points(input, wanted, unwanted);
   }
   for (const ColumnList* list : {&wanted, &unwanted}) list->check_all_found(inputs.front().table);
   check_points(inputs.front());
+  note_listed(inputs.front(), wanted.marks(inputs.front().table), notes);
   for (const Input& input : inputs) check_named(input);
   for (std::size_t i = 1; i < inputs.size(); ++i) match_columns(inputs.front(), inputs[i], notes);
 }

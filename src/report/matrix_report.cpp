@@ -224,6 +224,8 @@ std::string matrix_text(const MatrixReport& report, const TextStyle& style) {
 std::string matrix_markdown(const MatrixReport& report) {
   const auto rounded = [&](const Matrix<double>& values, std::string_view corner) {
     auto lines = square(report.matrix, values);
+    for (std::string& name : lines.front()) name = printable(name);
+    for (auto& line : lines) line.front() = printable(line.front());
     lines.front().front() = corner;
     for (std::size_t i = 0; i < values.rows(); ++i) {
       for (std::size_t j = 0; j < values.cols(); ++j) {

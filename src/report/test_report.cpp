@@ -88,8 +88,10 @@ std::string configuration_lines(const std::vector<Configuration>& all, const Tex
   const std::vector<Configuration> shown = most_telling(all);
   std::size_t width = kWhere.size();
   for (const Configuration& c : shown) width = std::max(width, c.name.size());
-  if (style.width > 0)
-    width = std::min(width, std::max(kWhere.size(), style.width - std::min(style.width, numbers.size() + 4)));
+  if (style.width > 0) {
+    const std::size_t room = style.width - std::min(style.width, numbers.size() + 4);
+    width = std::min(width, std::max(kWhere.size(), room));
+  }
   std::string text = fmt::format("\n  {:<{}}  {}\n", kWhere, width, numbers);
   for (const Configuration& c : shown) {
     const bool fits = c.name.size() <= width;

@@ -144,7 +144,8 @@ def test_output_keeps_the_link_and_the_mode_of_what_was_there(kqd, folder):
 def test_names_of_files_are_printed_so_that_they_do_no_harm(kqd, folder):
     name = "bell\a\x1b[31m.csv"
     (folder / name).write_text("1,2\n3,4\n")
-    for arguments in (("distance", name, "b.csv"), ("distance", name, "b.csv", "--markdown"), ("matrix", name, "b.csv")):
+    for arguments in (("distance", name, "b.csv"), ("distance", name, "b.csv", "--markdown"), ("matrix", name, "b.csv"),
+                      ("matrix", name, "b.csv", "--markdown")):
         shown = kqd(*arguments).stdout
         assert "\a" not in shown and "\x1b" not in shown and "x1b[31m.csv" in shown
 
