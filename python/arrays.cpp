@@ -32,13 +32,14 @@ Matrix<double> matrix(const std::optional<Array>& array) {
 
 Array to_array(const std::vector<double>& values) {
   Array array(static_cast<py::ssize_t>(values.size()), values.data());
-  array.attr("setflags")(py::arg("write") = false);
+  // What array.setflags(write=False) does, without the call.
+  py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return array;
 }
 
 Array to_array(MatrixView<const double> values) {
   Array array({static_cast<py::ssize_t>(values.rows()), static_cast<py::ssize_t>(values.cols())});
-  for (std::size_t i = 0; i < values.rows(); ++i) {
+  for (std::size_t i = 0; i < values.rows() && values.cols() > 0; ++i) {
     std::ranges::copy(values.row(i), array.mutable_data(static_cast<py::ssize_t>(i), 0));
   }
   return array;

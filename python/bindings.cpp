@@ -5,10 +5,13 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -203,7 +206,8 @@ py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& opti
   fields["stopped_early"] = test.stopped_early;
   fields["permutation_mean"] = test.permutation_mean;
   fields["permutation_sd"] = test.permutation_sd;
-  fields["null_distribution"] = value_if(options.test.keep_null_distribution, to_array(test.null_distribution));
+  fields["null_distribution"] =
+      options.test.keep_null_distribution ? py::object(to_array(test.null_distribution)) : py::none();
   fields["effect_size"] = result.effect_size;
   fields["effect_size_ci"] =
       value_if(result.effect_interval.has_value(), to_pair(result.effect_interval.value_or(Interval{})));
@@ -261,6 +265,34 @@ py::dict test_of(const ArraySample& x, const ArraySample& y, const TwoSampleOpti
 
 // ---- Embeddings ----
 
+// What makes directions: the kernel's text and the functions, as weights of columns or of reference points.
+py::tuple state_of(const Directions& directions) {
+  const std::string kernel = to_string(directions.kernel().spec());
+  if (const auto* const linear = dynamic_cast<const LinearDirections*>(&directions)) {
+    return py::make_tuple(kernel, py::none(), to_array(linear->weights()).attr("tobytes")(), linear->weights().rows(),
+                          linear->dim());
+  }
+  const auto& own = dynamic_cast<const KernelDirections&>(directions);
+  return py::make_tuple(kernel, to_array(own.reference()).attr("tobytes")(),
+                        to_array(own.coefficients()).attr("tobytes")(), own.coefficients().rows(), own.dim());
+}
+
+Matrix<double> matrix_from(const py::handle& bytes, std::size_t rows) {
+  const auto text = bytes.cast<std::string_view>();
+  const std::size_t count = text.size() / sizeof(double);
+  Matrix<double> values(rows, count / rows);
+  std::memcpy(values.values().data(), text.data(), values.values().size() * sizeof(double));
+  return values;
+}
+
+std::shared_ptr<const Directions> directions_from(const py::tuple& state) {
+  const auto rows = state[3].cast<std::size_t>();
+  Matrix<double> functions = matrix_from(state[2], rows);
+  if (state[1].is_none()) return std::make_shared<LinearDirections>(std::move(functions), false);
+  return std::make_shared<KernelDirections>(Kernel(parse_kernel(state[0].cast<std::string>())),
+                                            matrix_from(state[1], rows), std::move(functions), false);
+}
+
 // One sample along directions that are drawn from it, or shared with another embedding.
 class ArrayEmbedding {
  public:
@@ -312,12 +344,35 @@ class ArrayEmbedding {
   [[nodiscard]] py::dict distance(const ArrayEmbedding& other, const KqdOptions& options) const {
     KqdResult result;
     while_watching([&](const RunControl* control) {
-      run_stoppable(*control, [&] { result = ekqd(*embedding_, *other.embedding_, options); });
+      run_stoppable(*control, [&] { result = ekqd(*embedding_, *other.along(embedding_->directions()), options); });
     });
     py::dict fields = distance_fields(result, "ekqd", options);
     fields["n_reference"] = num_reference_;
     fields["reference"] = value_if(num_reference_ > 0, to_string(options.directions.reference));
     return fields;
+  }
+
+  // Both are along the same functions: the very same, or copies of them.
+  [[nodiscard]] bool shares_directions(const ArrayEmbedding& other) const {
+    if (embedding_->directions() == other.embedding_->directions()) return true;
+    return !calls_python(directions().kernel().spec()) && state_of(directions()).equal(state_of(other.directions()));
+  }
+
+  // All that makes an embedding, for pickle.
+  [[nodiscard]] py::tuple state() const {
+    if (calls_python(directions().kernel().spec())) {
+      throw py::type_error("an embedding by a kernel function cannot be pickled, one by a kernel with a name can");
+    }
+    const SampleView sample = embedding_->sample();
+    const std::vector<double> weights(sample.weights.begin(), sample.weights.end());
+    return py::make_tuple(state_of(directions()), to_array(sample.points), weights, num_reference_, warnings_);
+  }
+
+  explicit ArrayEmbedding(const py::tuple& state)
+      : num_reference_(state[3].cast<std::size_t>()), warnings_(state[4].cast<std::vector<std::string>>()) {
+    const auto points = state[1].cast<Array>();
+    const auto weights = state[2].cast<std::vector<double>>();
+    embed_along({matrix_view(points), weights}, directions_from(state[0].cast<py::tuple>()), ThreadCount{});
   }
 
   [[nodiscard]] const Directions& directions() const { return *embedding_->directions(); }
@@ -341,6 +396,13 @@ class ArrayEmbedding {
     embed_along(x, std::move(drawn.directions), options.threads);
   }
 
+  // Along the very same directions: as it is, or anew when it has a copy of them.
+  [[nodiscard]] std::shared_ptr<const KernelQuantileEmbedding> along(
+      const std::shared_ptr<const Directions>& directions) const {
+    if (embedding_->directions() == directions) return embedding_;
+    return std::make_shared<const KernelQuantileEmbedding>(embedding_->sample(), directions);
+  }
+
   void embed_along(const SampleView& sample, std::shared_ptr<const Directions> directions, ThreadCount threads) {
     embedding_ = std::make_shared<const KernelQuantileEmbedding>(sample, std::move(directions), threads);
   }
@@ -351,6 +413,30 @@ class ArrayEmbedding {
 };
 
 // ---- The module ----
+
+// The names that options have in Python, for sentences that call them by those of C++.
+std::string in_python_words(std::string sentence) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kNames = {{
+      {"(DirectionOptions::normalise)", "(without compat \"unnormalised\")"},
+      {"TestOptions::num_permutations", "n_resamples"},
+      {"TestOptions::confidence", "confidence_level"},
+      {"needs 0 < confidence < 1", "needs 0 < confidence_level < 1"},
+      {"DirectionOptions::num_directions", "n_directions"},
+      {"DirectionOptions::num_reference", "n_reference"},
+      {"DirectionOptions::reference_points", "reference"},
+      {"DirectionOptions::", ""},
+      {"TestOptions::", ""},
+      {"KernelSpec::", ""},
+      {"KqdOptions::", ""},
+      {"QuantileIndex::", ""},
+  }};
+  for (const auto& [ours, theirs] : kNames) {
+    for (auto at = sentence.find(ours); at != std::string::npos; at = sentence.find(ours, at + theirs.size())) {
+      sentence.replace(at, ours.size(), theirs);
+    }
+  }
+  return sentence;
+}
 
 void bind_errors(py::module_& m) {
   static const py::exception<Error> resource_limit(m, "ResourceLimitError", PyExc_RuntimeError);
@@ -376,7 +462,7 @@ void bind_errors(py::module_& m) {
         case ErrorCode::invalid_weights:
         case ErrorCode::degenerate_directions:
         case ErrorCode::unreadable_input:
-          return PyErr_SetString(PyExc_ValueError, error.what());
+          return PyErr_SetString(PyExc_ValueError, in_python_words(error.what()).c_str());
       }
     }
   });
@@ -420,6 +506,9 @@ void bind_comparisons(py::module_& m) {
       .def("means", &ArrayEmbedding::means)
       .def("evaluate", &ArrayEmbedding::evaluate, py::arg("points").noconvert())
       .def("distance", &ArrayEmbedding::distance, py::arg("other"), py::arg("options"))
+      .def("shares_directions", &ArrayEmbedding::shares_directions, py::arg("other"))
+      .def(py::pickle([](const ArrayEmbedding& embedding) { return embedding.state(); },
+                      [](const py::tuple& state) { return ArrayEmbedding(state); }))
       .def_property_readonly("kernel",
                              [](const ArrayEmbedding& e) { return to_string(e.directions().kernel().spec()); })
       .def_property_readonly("n_directions", [](const ArrayEmbedding& e) { return e.directions().count(); })
@@ -456,6 +545,7 @@ void bind_methods(py::module_& m) {
       .def_property_readonly(
           "has_distance", [](const MethodInfo& method) { return method.distance != nullptr; },
           "False for tests that are made of several statistics")
+      .def_property_readonly("uses_directions", [](const MethodInfo& method) { return method.uses.directions; })
       .def_property_readonly("uses_kernel", [](const MethodInfo& method) { return method.uses.kernel; })
       .def_property_readonly("uses_power", [](const MethodInfo& method) { return method.uses.power; })
       .def_property_readonly("uses_weighting", [](const MethodInfo& method) { return method.uses.weighting; })
@@ -464,6 +554,18 @@ void bind_methods(py::module_& m) {
         return "MethodInfo(" + std::string(method.id) + ": " + std::string(method.summary) + ")";
       });
   m.def("method", &find_method, py::arg("id"), py::return_value_policy::reference);
+  m.def(
+      "unused_options",
+      [](const std::string& method, const std::string& directions, bool own_points) {
+        return unused_options(find_method(method), parse_direction_family(directions), own_points);
+      },
+      py::arg("method"), py::arg("directions"), py::arg("own_points"));
+  m.def(
+      "suggestion",
+      [](const std::string& word, const std::vector<std::string>& known) {
+        return suggestion(word, std::vector<std::string_view>(known.begin(), known.end()));
+      },
+      py::arg("word"), py::arg("known"));
   m.def("methods", [] { return std::vector<MethodInfo>(methods().begin(), methods().end()); });
 }
 

@@ -90,6 +90,8 @@ std::string bash_script(const CLI::App& program) {
          "  esac\n"
          "  [[ $cur == -* && -n $flags ]] && words=$flags\n"
          "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+         "  # More of the word follows a colon.\n"
+         "  if [[ ${COMPREPLY[*]-} == *: ]]; then compopt -o nospace 2>/dev/null || true; fi\n"
          "}\n"
          "complete -o bashdefault -o default -F _kqd kqd\n";
 }
@@ -109,7 +111,8 @@ std::string zsh_text(const std::string& text) {
 // ":message:action" for a value.
 std::string zsh_action(const CLI::Option& option) {
   const auto& words = value_words(option);
-  const std::string listed = words.empty() ? "" : fmt::format("({})", fmt::join(words, " "));
+  const std::string listed =
+      words.empty() ? "" : fmt::format("({})", zsh_text(fmt::format("{}", fmt::join(words, " "))));
   const std::string message = zsh_text(option.get_positional() ? option.get_name(true) : option.get_type_name());
   if (!takes_file(option)) return fmt::format(":{}:{}", message, listed.empty() ? "( )" : listed);
   return fmt::format(":{}:_files", message);

@@ -53,25 +53,41 @@ const CLI::Option* flag_of(const CLI::App& command, const std::string& key) {
               fmt::format("{}: {} is no flag of {}{}", place, entry.key, owner, suggestion_among(entry.key, known)));
 }
 
-// Every line is looked at, also those for other commands: what is misspelt is told whichever command runs.
-void check(const ConfigEntry& entry, const std::string& place, const CLI::App& program) {
+// The command of a table.
+const CLI::App& command_of(const ConfigTable& table, const std::string& place, const CLI::App& program) {
   const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
-  if (!entry.command.empty()) {
-    const auto found = std::ranges::find(commands, entry.command, &CLI::App::get_name);
-    if (found == commands.end()) {
-      const auto names = command_names(program);
-      throw Error(ErrorCode::invalid_option,
-                  fmt::format("{}: [{}] is no command, expected one of {}{}", place, entry.command,
-                              fmt::join(names, ", "), suggestion_among(entry.command, names)));
-    }
-    if (flag_of(**found, entry.key) == nullptr) refuse_key(place, entry, full_name(**found), flag_names(**found));
-    return;
-  }
+  const auto found = std::ranges::find(commands, table.command, &CLI::App::get_name);
+  if (found != commands.end()) return **found;
+  const auto names = command_names(program);
+  throw Error(ErrorCode::invalid_option,
+              fmt::format("{}: [{}] is no command, expected one of {}{}", place, table.command, fmt::join(names, ", "),
+                          suggestion_among(table.command, names)));
+}
+
+void check_for_any(const ConfigEntry& entry, const std::string& place, const CLI::App& program) {
+  const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
   const auto has_it = [&](const CLI::App* command) { return flag_of(*command, entry.key) != nullptr; };
   if (std::ranges::any_of(commands, has_it)) return;
   std::vector<std::string> known;
   for (const CLI::App* command : commands) std::ranges::copy(flag_names(*command), std::back_inserter(known));
   refuse_key(place, entry, "any command", known);
+}
+
+std::string place_of(const std::string& path, std::size_t line) {
+  return fmt::format("{}:{}", path, line);
+}
+
+// Every line is looked at, also those for other commands: what is misspelt is told whichever command runs.
+void check(const ConfigTable& table, const std::string& path, const CLI::App& program) {
+  if (table.command.empty()) {
+    for (const ConfigEntry& entry : table.entries) check_for_any(entry, place_of(path, entry.line), program);
+    return;
+  }
+  const CLI::App& command = command_of(table, place_of(path, table.line), program);
+  for (const ConfigEntry& entry : table.entries) {
+    if (flag_of(command, entry.key) != nullptr) continue;
+    refuse_key(place_of(path, entry.line), entry, full_name(command), flag_names(command));
+  }
 }
 
 // Neither it nor what does not go with it was typed.
@@ -101,17 +117,32 @@ void set(CLI::Option& option, const ConfigEntry& entry, const std::string& place
 
 }  // namespace
 
-void apply_config(const std::string& path, const CLI::App& program, CLI::App& command) {
-  const std::vector<ConfigEntry> entries = parse_config(read_file(path), path);
-  const auto place_of = [&](const ConfigEntry& entry) { return fmt::format("{}:{}", path, entry.line); };
-  for (const ConfigEntry& entry : entries) check(entry, place_of(entry), program);
+ConfigPlaces apply_config(const std::string& path, const CLI::App& program, CLI::App& command) {
+  const std::vector<ConfigTable> tables = parse_config(read_file(path), path);
+  for (const ConfigTable& table : tables) check(table, path, program);
+  ConfigPlaces places;
   for (const bool own_table : {true, false}) {
-    for (const ConfigEntry& entry : entries) {
-      if (entry.command != (own_table ? command.get_name() : "")) continue;
-      CLI::Option* const option = command.get_option_no_throw("--" + entry.key);
-      if (option != nullptr && is_open(*option)) set(*option, entry, place_of(entry));
+    for (const ConfigTable& table : tables) {
+      if (table.command != (own_table ? command.get_name() : "")) continue;
+      for (const ConfigEntry& entry : table.entries) {
+        CLI::Option* const option = command.get_option_no_throw("--" + entry.key);
+        if (option == nullptr || !is_open(*option)) continue;
+        places[entry.key] = place_of(path, entry.line);
+        set(*option, entry, places[entry.key]);
+      }
     }
   }
+  return places;
+}
+
+Error told_with_place(const Error& error, const ConfigPlaces& places) {
+  const std::string_view sentence = error.what();
+  for (const auto& [key, place] : places) {
+    const bool about_it =
+        sentence.starts_with(fmt::format("--{} ", key)) || sentence.starts_with(fmt::format("{} \"", key));
+    if (about_it) return {error.code(), fmt::format("{}: {}", place, sentence)};
+  }
+  return error;
 }
 
 }  // namespace kqd::app

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdint>
 #include <utility>
 
 #include "kqd/core/error.hpp"
@@ -12,6 +15,10 @@ namespace {
 
 bool is_bare(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
 }
 
 // What a number may hold; whether it is one is judged by the flag, which knows its bounds.
@@ -52,15 +59,40 @@ class LineReader {
     if (next_is('"') || next_is('\'')) return quoted();
     const std::string word(run_of(is_number_part, "a value: \"text\", a number, true or false"));
     is_bool = word == "true" || word == "false";
-    const bool number = word.front() == '+' || word.front() == '-' || (word.front() >= '0' && word.front() <= '9');
+    const bool number = word.front() == '+' || word.front() == '-' || is_digit(word.front());
     if (!is_bool && !number && word != "inf" && word != "nan") {
       throw Error(ErrorCode::unreadable_input,
                   fmt::format("{}: {} is no number, true or false; text needs quotes: \"{}\"", place_, word, word));
     }
-    return word;
+    return number ? plain_number(word) : word;
   }
 
  private:
+  // A number as flags know it: without a sign +, without _ between digits, and not in base 16, 8 or 2.
+  [[nodiscard]] std::string plain_number(std::string_view word) const {
+    const std::string_view given = word;
+    if (word.front() == '+') word.remove_prefix(1);
+    std::string plain;
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      const bool between =
+          i > 0 && i + 1 < word.size() && std::isxdigit(word[i - 1]) != 0 && std::isxdigit(word[i + 1]) != 0;
+      if (word[i] == '_' && !between) refuse_number(given);
+      if (word[i] != '_') plain += word[i];
+    }
+    const int base = plain.starts_with("0x") ? 16 : plain.starts_with("0o") ? 8 : plain.starts_with("0b") ? 2 : 10;
+    if (base == 10) return plain;
+    std::uint64_t value = 0;
+    const char* const end = plain.data() + plain.size();
+    const auto [stop, error] = std::from_chars(plain.data() + 2, end, value, base);
+    if (error != std::errc{} || stop != end) refuse_number(given);
+    return std::to_string(value);
+  }
+
+  [[noreturn]] void refuse_number(std::string_view word) const {
+    throw Error(ErrorCode::unreadable_input,
+                fmt::format("{}: {} is no number, expected one as 1000, 1_000, 0.5, 1e-3 or 0x10", place_, word));
+  }
+
   static std::string shown(std::string_view text) {
     constexpr std::size_t kShown = 20;
     std::string safe;
@@ -137,11 +169,31 @@ ConfigEntry read_entry(LineReader& reader) {
   return entry;
 }
 
+void add_table(std::vector<ConfigTable>& tables, std::string command, std::size_t line, const std::string& place) {
+  if (command.empty()) {
+    throw Error(ErrorCode::unreadable_input, fmt::format("{}: [\"\"] names no command", place));
+  }
+  const auto earlier = std::ranges::find(tables, command, &ConfigTable::command);
+  if (earlier != tables.end()) {
+    throw Error(ErrorCode::unreadable_input,
+                fmt::format("{}: [{}] is opened for the second time, first in line {}", place, command, earlier->line));
+  }
+  tables.push_back({std::move(command), line});
+}
+
+void add_entry(ConfigTable& table, ConfigEntry entry, const std::string& place) {
+  const auto earlier = std::ranges::find(table.entries, entry.key, &ConfigEntry::key);
+  if (earlier != table.entries.end()) {
+    throw Error(ErrorCode::unreadable_input,
+                fmt::format("{}: {} is set for the second time, first in line {}", place, entry.key, earlier->line));
+  }
+  table.entries.push_back(std::move(entry));
+}
+
 }  // namespace
 
-std::vector<ConfigEntry> parse_config(std::string_view text, std::string_view name) {
-  std::vector<ConfigEntry> entries;
-  std::string command;
+std::vector<ConfigTable> parse_config(std::string_view text, std::string_view name) {
+  std::vector<ConfigTable> tables(1);
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
@@ -154,22 +206,16 @@ std::vector<ConfigEntry> parse_config(std::string_view text, std::string_view na
     if (reader.at_end()) continue;
     if (reader.next_is('[')) {
       reader.take('[');
-      command = reader.key();
+      add_table(tables, reader.key(), line, place);
       reader.take(']');
     } else {
       ConfigEntry entry = read_entry(reader);
-      entry.command = command;
       entry.line = line;
-      const auto same = [&](const ConfigEntry& e) { return e.command == entry.command && e.key == entry.key; };
-      if (const auto earlier = std::ranges::find_if(entries, same); earlier != entries.end()) {
-        throw Error(ErrorCode::unreadable_input, fmt::format("{}: {} is set for the second time, first in line {}",
-                                                             place, entry.key, earlier->line));
-      }
-      entries.push_back(std::move(entry));
+      add_entry(tables.back(), std::move(entry), place);
     }
     if (!reader.at_end()) reader.refuse("the end of the line");
   }
-  return entries;
+  return tables;
 }
 
 }  // namespace kqd::app

@@ -301,8 +301,9 @@ void add_run_flags(CLI::App& command, Flags& flags) {
   CLI::Option* const markdown = command.add_flag("--markdown", flags.markdown, "print a table in Markdown");
   json->excludes(csv)->excludes(markdown);
   csv->excludes(markdown);
-  command.add_flag("--quiet", flags.quiet, "print the number alone, and no notes");
-  add_value(command, "--output", "FILE", flags.output, "write there instead of to standard output");
+  command.add_flag("--quiet", flags.quiet,
+                   "print the number alone, and no notes; beside --json, --csv or --markdown: no notes");
+  add_value(command, "--output", "FILE", flags.output, "write there instead of to standard output (-)");
   add_value(command, "--config", "FILE", flags.config, kConfigText);
 }
 
@@ -344,10 +345,11 @@ void add_methods_flags(CLI::App& command, MethodsFlags& flags) {
 void add_test_flags(CLI::App& command, Flags& flags) {
   command.get_option("--method")->default_str("adaptive; ekqd when one of its options is given");
   add_permutation_flags(command, flags);
-  offer(add_value(command, "--design", "DESIGN", flags.design,
-                  "independent, paired (row i of X with row i of Y), blocks:COLUMN (permute within), clusters:COLUMN "
-                  "(permute whole)"),
-        kDesigns);
+  // Two of them are nothing without the column behind them.
+  offer_words(*add_value(command, "--design", "DESIGN", flags.design,
+                         "independent, paired (row i of X with row i of Y), blocks:COLUMN (permute within), "
+                         "clusters:COLUMN (permute whole)"),
+              {"independent", "paired", "blocks:", "clusters:"});
   offer(add_value(command, "--calibration", "NAME", flags.calibration,
                   "permutation, sign-flip (swaps of x_i and y_i; nx = ny), or asymptotic (the limiting law, for "
                   "methods that have one)"),
@@ -484,29 +486,11 @@ void choose_method(const CLI::App& test, Flags& flags) {
 }
 
 std::vector<std::string> unused_flags(const CLI::App& command, const Flags& flags) {
-  const MethodUses& uses = find_method(flags.method).uses;
-  // Linear and axis directions have neither kernel nor reference points; axes are as many as columns.
-  const bool axis = uses.directions && flags.directions == "axis";
-  const bool plain = uses.directions && (axis || flags.directions == "linear");
-  const bool principal = flags.directions == "principal" || flags.directions == "mixed";
-  const bool own_points = names_a_file(flags.reference);
-  const bool bounded = uses.num_directions || flags.method == "adaptive";
-  const std::array<std::pair<std::string, bool>, 11> used = {{
-      {"--kernel", uses.kernel && !plain},
-      {"--bandwidth", uses.kernel && !plain},
-      {"--directions", uses.directions},
-      {"--num-directions", uses.num_directions && !axis},
-      {"--num-reference", uses.directions && !plain},
-      {"--reference", (uses.directions && !plain) || (uses.points && own_points)},
-      {"--power", uses.power},
-      {"--weighting", uses.weighting},
-      {"--compat", uses.kernel || uses.num_directions || uses.weighting},
-      {"--whiten", uses.directions && principal},
-      {"--max-memory", bounded},
-  }};
   std::vector<std::string> unused;
-  for (const auto& [flag, is_used] : used) {
-    if (!is_used && command.count(flag) > 0) unused.push_back(flag);
+  for (const std::string_view option : unused_options(
+           find_method(flags.method), parse_direction_family(flags.directions), names_a_file(flags.reference))) {
+    std::string flag = fmt::format("--{}", option);
+    if (command.count(flag) > 0) unused.push_back(std::move(flag));
   }
   return unused;
 }

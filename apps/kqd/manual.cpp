@@ -84,7 +84,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kExitCode
     {"130", "stopped by Ctrl-C"},
 }};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kEnvironment = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kEnvironment = {{
+    {"KQD_DUCKDB", "the path of the library libduckdb.so, which reads Parquet, JSON and SQL"},
     {"KQD_SIMD", "the instruction set to use: scalar, sse4, avx2 or avx3; the best one by default"},
     {"NO_COLOR", "when set and not empty, output has no colours on a terminal either"},
 }};

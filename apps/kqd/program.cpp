@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "completions.hpp"
-#include "config.hpp"
 #include "manual.hpp"
 #include "output.hpp"
 #include "run.hpp"
@@ -99,7 +98,13 @@ CLI::App* Program::add(const std::string& name, const std::string& what, const s
                        std::function<int()> work) {
   CLI::App* const command = app_.add_subcommand(name, what)->group("Commands");
   command->footer("Examples:\n" + examples);
-  command->callback([this, work = std::move(work)] { code_ = work(); });
+  command->callback([this, work = std::move(work)] {
+    try {
+      code_ = work();
+    } catch (const Error& error) {
+      throw told_with_place(error, config_places_);
+    }
+  });
   return command;
 }
 
@@ -111,7 +116,7 @@ void Program::add_test() {
                                 "  kqd test trial.csv --group arm --drop id --categorical onehot --na omit",
                                 [this] {
                                   CLI::App& test = *app_.get_subcommand("test");
-                                  if (!test_.config.empty()) apply_config(test_.config, app_, test);
+                                  if (!test_.config.empty()) config_places_ = apply_config(test_.config, app_, test);
                                   refuse_empty(test);
                                   check_files(test, test_);
                                   choose_method(test, test_);
@@ -129,7 +134,8 @@ void Program::add_distance() {
                                 "  kqd distance a.csv b.csv --directions linear   # sliced Wasserstein",
                                 [this] {
                                   CLI::App& distance = *app_.get_subcommand("distance");
-                                  if (!distance_.config.empty()) apply_config(distance_.config, app_, distance);
+                                  if (!distance_.config.empty())
+                                    config_places_ = apply_config(distance_.config, app_, distance);
                                   refuse_empty(distance);
                                   check_files(distance, distance_);
                                   note_unused(distance, distance_);
@@ -146,7 +152,7 @@ void Program::add_matrix() {
                                 [this] {
                                   CLI::App& matrix = *app_.get_subcommand("matrix");
                                   if (!matrix_.shared.config.empty()) {
-                                    apply_config(matrix_.shared.config, app_, matrix);
+                                    config_places_ = apply_config(matrix_.shared.config, app_, matrix);
                                   }
                                   refuse_empty(matrix);
                                   note_unused(matrix, matrix_.shared);
@@ -172,7 +178,7 @@ void Program::add_sample() {
                                 "  kqd sample mixture --set sd=1.6 -o x.npy y.npy",
                                 [this] {
                                   if (!sample_.config.empty()) {
-                                    apply_config(sample_.config, app_, *app_.get_subcommand("sample"));
+                                    config_places_ = apply_config(sample_.config, app_, *app_.get_subcommand("sample"));
                                   }
                                   return run_sample(sample_);
                                 });

@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "config.hpp"
 #include "flags.hpp"
 
 namespace kqd::app {
@@ -37,6 +38,7 @@ class Program {
   MethodsFlags methods_;
   SampleFlags sample_;
   std::string shell_;
+  ConfigPlaces config_places_;
   int code_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -47,22 +48,27 @@ struct Forms {
   std::function<std::string(const TextStyle& style)> text;
 };
 
+// Not to standard output, which - stands for too.
+bool goes_to_file(const Flags& flags) {
+  return !flags.output.empty() && flags.output != "-";
+}
+
 // The form that was asked for, to where it was asked for.
 void show(const Flags& flags, const Forms& forms) {
-  const TextStyle style = flags.output.empty() ? screen_style() : TextStyle{};
+  const TextStyle style = goes_to_file(flags) ? TextStyle{} : screen_style();
   const std::string result = flags.json       ? forms.json()
                              : flags.csv      ? forms.csv()
                              : flags.markdown ? forms.markdown()
                              : flags.quiet    ? forms.number()
                                               : forms.text(style);
-  if (flags.output.empty()) return print(result);
+  if (!goes_to_file(flags)) return print(result);
   const StopRequest until_it_is_whole;
   write_text(flags.output, result);
 }
 
 // Asked before the work, which may be long. No input is written over.
 void require_output(const Flags& flags, const std::vector<std::string>& inputs) {
-  if (flags.output.empty()) return;
+  if (!goes_to_file(flags)) return;
   for (const std::string& input : inputs) {
     const auto key = input.find(".npz:");  // of an array in an archive
     const std::string file = key == std::string::npos ? input : input.substr(0, key + 4);
@@ -109,6 +115,17 @@ void explain_method(const MethodInfo& m) {
   print("Parameters, as --set NAME=VALUE:\n");
   list_parameters(m.parameters, "  ");
   print("\n");
+}
+
+// Names that tell the data sets apart, also when one is given twice.
+std::vector<std::string> different_names(const std::vector<std::string>& files) {
+  std::vector<std::string> names;
+  for (const std::string& file : files) {
+    std::string name = file;
+    for (int copy = 2; std::ranges::find(names, name) != names.end(); ++copy) name = fmt::format("{} ({})", file, copy);
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 }  // namespace
@@ -174,10 +191,12 @@ int run_matrix(const MatrixFlags& matrix_flags) {
   std::optional<PairwiseTests> tests;
   {
     const ProgressLine progress(!flags.quiet);
-    matrix = distance_matrix(samples, matrix_flags.files, {flags.method, options.statistic}, &progress.control());
+    matrix = distance_matrix(samples, different_names(matrix_flags.files), {flags.method, options.statistic},
+                             &progress.control());
     if (matrix_flags.with_tests) tests = pairwise_tests(samples, matrix, options, &progress.control());
   }
-  const MatrixReport report{matrix, tests ? &*tests : nullptr, options.statistic, watch.seconds()};
+  const MatrixReport report{matrix,          tests ? &*tests : nullptr, options.statistic,
+                            watch.seconds(), data.preparation,          data.rows};
   show(flags, {.json = [&] { return matrix_json(report); },
                .csv = [&] { return matrix_csv(report); },
                .markdown = [&] { return matrix_markdown(report); },

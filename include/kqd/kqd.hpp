@@ -22,6 +22,7 @@
 #include "kqd/metrics/embedding.hpp"           // KernelQuantileEmbedding
 #include "kqd/metrics/methods.hpp"             // the registry of methods
 #include "kqd/metrics/mmd.hpp"                 // mmd, mmd_v
+#include "kqd/metrics/unused_options.hpp"      // unused_options: what a method does not look at
 #include "kqd/quantiles/level_weights.hpp"     // LevelWeights
 #include "kqd/report/report.hpp"               // text and JSON of results
 #include "kqd/synthetic/problems.hpp"          // make_problem: samples of known laws

@@ -21,16 +21,21 @@ class Samples(NamedTuple):
     y: _core.Sample
     #: Columns as the caller gave them.
     dim: int
-    #: True for the given rows of x, and of y, that were kept.
-    kept: Tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    #: True for the given rows of x, and of y, that were kept; None when all were.
+    kept: Optional[Tuple[NDArray[np.bool_], NDArray[np.bool_]]] = None
     warnings: Tuple[str, ...] = ()
 
     def groups(self, pair: Tuple[ArrayLike, ArrayLike], name: str) -> List[int]:
-        """The block or cluster of every kept row, from a pair of columns of whole numbers: for x, then for y."""
+        """The block or cluster of every kept row, from a pair of columns of whole numbers or texts: for x, then for y."""
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(f"{name} is of type {type(pair).__name__}, expected a pair: one column for x, one for y")
-        columns = [_group_column(pair[i], f"{name}[{i}]", len(self.kept[i]))[self.kept[i]] for i in (0, 1)]
-        return [int(label) for column in columns for label in column.tolist()]
+        kept = self.kept or (np.ones(len(self.x.points), bool), np.ones(len(self.y.points), bool))
+        columns = [_group_column(pair[i], f"{name}[{i}]", len(kept[i]))[kept[i]] for i in (0, 1)]
+        kinds = {column.dtype.kind == "U" for column in columns}
+        if len(kinds) > 1:
+            raise TypeError(f"{name} are whole numbers in one sample and texts in the other, expected the same in both")
+        labels = np.concatenate(columns)
+        return (np.unique(labels, return_inverse=True)[1] if kinds == {True} else labels).tolist()
 
 
 def samples(
@@ -51,8 +56,7 @@ def samples(
     x_column, y_column = _weights(x_weights, len(x_rows), "x"), _weights(y_weights, len(y_rows), "y")
     dim = x_rows.shape[1]
     if nan_policy == "raise":
-        kept = np.ones(len(x_rows), bool), np.ones(len(y_rows), bool)
-        return Samples(_core.Sample(x_rows, x_column), _core.Sample(y_rows, y_column), dim, kept)
+        return Samples(_core.Sample(x_rows, x_column), _core.Sample(y_rows, y_column), dim)
     keep_x, keep_y = complete(x_rows), complete(y_rows)
     warnings = tuple(
         f"{name}: {(~keep).sum()} of {len(keep)} rows have a NaN and are left out"
@@ -83,8 +87,7 @@ def gram(x: ArrayLike, y: ArrayLike) -> Tuple[Samples, _core.Kernel]:
         place = f"row {row + 1}, column {column + 1} of the pooled Gram matrix"
         raise ValueError(f'kernel "precomputed": {problem} ({place})')
     numbers = np.arange(float(n))[:, np.newaxis]
-    kept = np.ones(n_x, bool), np.ones(n - n_x, bool)
-    pair = Samples(_core.Sample(numbers[:n_x]), _core.Sample(numbers[n_x:]), n, kept)
+    pair = Samples(_core.Sample(numbers[:n_x]), _core.Sample(numbers[n_x:]), n)
     return pair, _core.gram_kernel(top, bottom)
 
 
@@ -180,14 +183,20 @@ def _weights(weights: Optional[ArrayLike], num_rows: int, name: str) -> Optional
 
 
 def _group_column(values: ArrayLike, name: str, num_rows: int) -> np.ndarray:
-    column = _numbers(values, name)
+    """Texts, or whole numbers of 64 bits."""
+    column = _converted(values, name)
+    if column.dtype.kind == "O" and all(isinstance(value, str) for value in column.flat):
+        column = column.astype(str)
+    column = column if column.dtype.kind == "U" else _numbers(column, name)
     if column.shape != (num_rows,):
-        raise ValueError(f"{name} has shape {column.shape}, expected ({num_rows},): one whole number per row")
+        raise ValueError(f"{name} has shape {column.shape}, expected ({num_rows},): one whole number or text per row")
+    if column.dtype.kind == "U":
+        return column
     if column.dtype.kind == "f" and not (np.isfinite(column) & (column == np.floor(column))).all():
         raise ValueError(f"{name} has numbers that are not whole, expected one whole number per row")
     if len(column) and not (-(2**63) <= int(column.min()) and int(column.max()) < 2**63):
         raise ValueError(f"{name} has numbers beyond 64 bits")
-    return column
+    return column.astype(np.int64)
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:

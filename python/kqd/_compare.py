@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrays, _core
 from ._kernels import PRECOMPUTED
-from ._options import core_options, count, settings, text
+from ._options import compat_text, core_options, count, settings, text
 from ._results import Profile
 
 _PROFILE_LEVELS = np.arange(0.5, 100) / 100
 _PROFILE_LEVELS.setflags(write=False)
 
+# What the command line calls otherwise.
+_KEYWORDS = {"num-directions": "n_directions", "num-reference": "n_reference", "max-memory": "max_memory"}
+
 
 class Comparison:
     """One call that compares two samples."""
 
-    def __init__(self, asked: Mapping[str, Any], method: str) -> None:
+    def __init__(self, asked: Mapping[str, Any], method: str, defaults: Mapping[str, Any]) -> None:
         self._started = time.perf_counter()
         self.method = text(method, "method")
         self._asked = asked
@@ -37,12 +40,13 @@ class Comparison:
                 nan_policy=asked["nan_policy"], paired=paired,
             )
             self.options = core_options(asked, self.method)
+        self._ignored = _ignored(asked, self.method, defaults)
 
     def fields(self, found: Dict[str, Any]) -> Dict[str, Any]:
         """What the library found, and all that a result says besides."""
         functions = found.pop("functions")
         samples = self.samples
-        found["warnings"] = samples.warnings + found["warnings"]
+        found["warnings"] = samples.warnings + self._ignored + found["warnings"]
         found["profiles"] = tuple(self._profiles(functions, found["per_direction"]))
         found["n_x"], found["n_y"], found["dim"] = len(samples.x.points), len(samples.y.points), samples.dim
         found["settings"] = settings(self._asked, self.method, self.options.seed)
@@ -61,6 +65,25 @@ class Comparison:
         for sample in (self.samples.x, self.samples.y):
             quantiles.append(_quantiles(functions.evaluate(sample.points, direction), sample.weights))
         return Profile(direction, gap, _PROFILE_LEVELS, *quantiles)
+
+
+def is_default(value: Any, default: Any) -> bool:
+    """No default is an array, whose == is no truth value."""
+    return value is default or (np.isscalar(value) and bool(value == default))
+
+
+def _ignored(asked: Mapping[str, Any], method: str, defaults: Mapping[str, Any]) -> Tuple[str, ...]:
+    """A sentence on the options that were given and change nothing, so that they do not look as if they did."""
+    directions, reference = asked["directions"], asked["reference"]
+    unused = _core.unused_options(method, directions, not isinstance(reference, str))
+    keywords = [_KEYWORDS.get(name, name) for name in unused]
+    names = [name for name in keywords if not is_default(asked[name], defaults[name])]
+    if "compat" in names and not compat_text(asked["compat"]):  # an empty list
+        names.remove("compat")
+    if not names:
+        return ()
+    along = f" with {directions} directions" if _core.method(method).uses_directions else ""
+    return (f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no effect on method {method}{along}",)
 
 
 def _quantiles(values: NDArray[np.float64], weights: Optional[NDArray[np.float64]]) -> NDArray[np.float64]:

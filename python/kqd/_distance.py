@@ -143,6 +143,6 @@ def distance(
       seed        0
     """
     asked = locals()  # the arguments, by name
-    comparison = Comparison(asked, method)
+    comparison = Comparison(asked, method, distance.__kwdefaults__)
     found = _core.distance(comparison.samples.x, comparison.samples.y, comparison.method, comparison.options)
-    return DistanceResult(**comparison.fields(found))
+    return DistanceResult._of(comparison.fields(found))

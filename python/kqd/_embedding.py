@@ -47,6 +47,8 @@ class Embedding:
     0.071
     >>> base.distance(base).statistic
     0.0
+
+    An embedding can be pickled, with its directions and a copy of its sample; not so one by a kernel function.
     """
 
     def __init__(
@@ -70,10 +72,11 @@ class Embedding:
         asked = {name: value for name, value in locals().items() if name != "self"}
         if isinstance(kernel, str) and kernel == PRECOMPUTED:
             raise ValueError('kernel "precomputed" knows the rows of one comparison alone; an embedding needs a kernel')
-        self._asked = asked
-        self._options = core_options(asked, "ekqd")
-        self._core = _core.Embedding(_arrays.sample(sample, weights, "sample", nan_policy=nan_policy), self._options)
+        options = core_options(asked, "ekqd")
+        self._core = _core.Embedding(_arrays.sample(sample, weights, "sample", nan_policy=nan_policy), options)
         self._columns = _column_names(sample)
+        # Of the sample, the core has what it needs.
+        self._asked = {**asked, "sample": self._columns, "rng": options.seed}
 
     def embed(
         self, sample: ArrayLike, *, weights: Optional[ArrayLike] = None, nan_policy: str = "raise"
@@ -115,10 +118,9 @@ class Embedding:
         """The expected kernel quantile discrepancy to another embedding, or sample, along the same directions."""
         started = time.perf_counter()
         second = other if isinstance(other, Embedding) else self.embed(other)
-        if second._options is not self._options:
+        if not self._core.shares_directions(second._core):
             raise ValueError("the embeddings have directions of their own; make the second one by first.embed(sample)")
-        asked: Dict[str, Any] = {**self._asked, "power": power, "weighting": weighting, "workers": workers,
-                                 "rng": self.seed}
+        asked: Dict[str, Any] = {**self._asked, "power": power, "weighting": weighting, "workers": workers}
         found = self._core.distance(second._core, core_options(asked, "ekqd"))
         del found["functions"]
         return DistanceResult(
@@ -157,11 +159,17 @@ class Embedding:
     @property
     def seed(self) -> int:
         """Passed as ``rng=`` it gives the same directions again."""
-        return self._options.seed
+        return self._asked["rng"]
 
     @property
     def warnings(self) -> Tuple[str, ...]:
         return tuple(self._core.warnings)
+
+    def __copy__(self) -> "Embedding":
+        return self  # nobody can change it
+
+    def __deepcopy__(self, memo: Dict[int, Any]) -> "Embedding":
+        return self
 
     def __repr__(self) -> str:
         family = self._asked["directions"]

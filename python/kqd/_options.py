@@ -21,10 +21,10 @@ _DRAWN_SEED_BITS = 53
 _LARGEST_COUNT = 2**31 - 1  # what the library is asked for at most; its own bounds are lower
 
 # Keywords that are the samples, or that change how a run is watched and what is kept of it, but not what is computed.
-_NO_SETTINGS = {
+_NO_SETTINGS = (
     "x", "y", "sample", "workers", "max_memory", "allow_quadratic", "progress", "null_distribution", "profiles",
     "parameters",
-}
+)
 # Arrays among the others, and pairs of them.
 _KEPT_ARRAYS = ("reference", "coefficients", "weights", "x_weights", "y_weights", "blocks", "clusters")
 
@@ -55,7 +55,7 @@ def core_options(asked: Mapping[str, Any], method: str, kernel: Optional[_core.K
         workers=_threads(asked["workers"]),
         max_memory=_bytes(asked.get("max_memory")),
         allow_quadratic=bool(asked.get("allow_quadratic", False)),
-        parameters=_core.parameters(method, own_parameters(method, asked.get("parameters", {}))),
+        parameters=_core.parameters(method, own_parameters(method, asked)),
     )
 
 
@@ -80,9 +80,11 @@ def compat_text(compat: Union[str, Sequence[str]]) -> str:
 
 def settings(asked: Mapping[str, Any], method: str, seed: int) -> Dict[str, Any]:
     """The keywords that give the same numbers again, in values that can be kept: a function is told by its name."""
-    kept = {name: value for name, value in asked.items() if name not in _NO_SETTINGS}
+    kept = dict(asked)
+    for name in _NO_SETTINGS:
+        kept.pop(name, None)
     for name in _KEPT_ARRAYS:
-        if name in kept and kept[name] is not None and not isinstance(kept[name], str):
+        if kept.get(name) is not None and not isinstance(kept[name], str):
             kept[name] = tuple(map(_kept, kept[name])) if name in ("blocks", "clusters") else _kept(kept[name])
     # Last, because a method may have a parameter of its own that is called as an array of another call.
     kept.update(method=method, kernel=kernel_name(asked["kernel"]), rng=seed, **asked.get("parameters", {}))
@@ -96,14 +98,19 @@ def _kept(values: ArrayLike) -> np.ndarray:
     return copy
 
 
-def own_parameters(method: str, given: Mapping[str, Parameter]) -> Dict[str, Parameter]:
+def own_parameters(method: str, asked: Mapping[str, Any]) -> Dict[str, Parameter]:
     """The keywords that belong to the method alone, checked for names and types as Python checks its own."""
+    given: Mapping[str, Parameter] = asked.get("parameters", {})
+    if not given:
+        return {}
     known = _core.method(method).parameters
     for name, value in given.items():
         if name not in known:
             own = ", ".join(known) or "none"
+            keywords = [keyword for keyword in asked if keyword not in ("x", "y", "parameters")]
             raise TypeError(
                 f'"{name}" is no keyword of kqd.test and kqd.distance, nor of method {method} (its own: {own})'
+                + _core.suggestion(name, [*keywords, *known])
             )
         if not isinstance(value, str):
             real(value, name)
@@ -165,7 +172,9 @@ def count(value: int, name: str, lowest: int = 1) -> int:
     number = _whole(value, name, "a whole number")
     if number < 0:
         raise ValueError(f"{name} = {number}, needs >= {lowest}")
-    return min(number, _LARGEST_COUNT)
+    if number > _LARGEST_COUNT:
+        raise ValueError(f"{name} = {number} is too large")
+    return number
 
 
 def _whole(value: object, name: str, expected: str) -> int:
@@ -177,6 +186,8 @@ def _whole(value: object, name: str, expected: str) -> int:
 
 def real(value: object, name: str) -> float:
     """The value as a float, when it is a real number."""
+    if type(value) is float:  # as nearly always
+        return value
     if not isinstance(value, (numbers.Real, np.number)) or isinstance(value, np.complexfloating):
         raise TypeError(f"{name} is of type {type(value).__name__}, expected a number")
     return float(value)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Callable, Iterator, Optional, Union
+from typing import Callable, ContextManager, Iterator, Optional, Union
 
 ProgressCallback = Callable[[float, str], object]
 
 
-@contextlib.contextmanager
-def shown(progress: Union[None, bool, ProgressCallback]) -> Iterator[Optional[ProgressCallback]]:
+def shown(progress: Union[None, bool, ProgressCallback]) -> ContextManager[Optional[ProgressCallback]]:
     """What to call as callback(fraction, what): the caller's own function, or for True a bar of tqdm."""
     if progress is None or progress is False:
-        yield None
-    elif progress is True:
-        with _bar() as callback:
-            yield callback
-    elif callable(progress):
-        yield progress
-    else:
-        raise TypeError(f"progress is of type {type(progress).__name__}, expected True or a callable")
+        return contextlib.nullcontext()
+    if progress is True:
+        return _bar()
+    if callable(progress):
+        return contextlib.nullcontext(progress)
+    raise TypeError(f"progress is of type {type(progress).__name__}, expected True or a callable")
 
 
 @contextlib.contextmanager

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
 from ._arrays import Samples
-from ._compare import Comparison
+from ._compare import Comparison, is_default
 from ._kernels import PRECOMPUTED, KernelLike
 from ._options import Parameter, Rng, compat_text, count, real, text
 from ._progress import ProgressCallback, shown
@@ -83,9 +82,10 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     design : str
         ``"independent"``: any rows may change their labels; ``"paired"``: ``x[i]`` and ``y[i]`` may swap.
     blocks, clusters : pair of array_like, optional
-        Whole numbers, one per row, for the rows of x and of y. Labels move within blocks, or between whole clusters.
+        Whole numbers or texts, one per row, for the rows of x and of y. Labels move within blocks, or between whole clusters.
     calibration : str
-        ``"permutation"``, or ``"sign-flip"``: swaps of ``x[i]`` and ``y[i]`` alone, for samples of equal size.
+        ``"permutation"``; ``"sign-flip"``: swaps of ``x[i]`` and ``y[i]`` alone, for samples of equal size; or
+        ``"asymptotic"``: the limiting law, for methods that have one.
     early_stop : str, optional
         Stop drawing when the decision is clear: ``"besag-clifford"`` or ``"betting"``.
     set_aside : bool
@@ -150,7 +150,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
       seed        0
     """
     asked = locals()  # the arguments, by name
-    comparison = Comparison(asked, _default_method(asked) if method is None else method)
+    comparison = Comparison(asked, _default_method(asked) if method is None else method, test.__kwdefaults__)
     samples = comparison.samples
     kind, groups = _design(design, blocks, clusters, samples)
     options = _core.TestOptions(
@@ -171,7 +171,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     with shown(progress) as callback:
         found = _core.test(samples.x, samples.y, options, callback)
     found["configurations"] = tuple(Configuration(*entry) for entry in found["configurations"])
-    return TestResult(**comparison.fields(found))
+    return TestResult._of(comparison.fields(found))
 
 
 # Options of one statistic: who gives one another value than its default has one in mind.
@@ -188,13 +188,8 @@ def _default_method(asked: Mapping[str, Any]) -> str:
         return "ekqd"
     defaults = test.__kwdefaults__
     given = {**asked, "compat": compat_text(asked["compat"]) or ()}
-    named = any(not _is_default(given[name], defaults[name]) for name in _OF_ONE_STATISTIC)
+    named = any(not is_default(given[name], defaults[name]) for name in _OF_ONE_STATISTIC)
     return "ekqd" if named else "adaptive"
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    """No default is an array, whose == is no truth value."""
-    return value is default or (np.isscalar(value) and bool(value == default))
 
 
 def _design(

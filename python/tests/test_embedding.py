@@ -1,5 +1,8 @@
 """kqd.Embedding: quantiles of one sample along directions, and distances between such."""
 
+import copy
+import pickle
+
 import kqd
 import numpy as np
 import oracle
@@ -86,13 +89,13 @@ def test_embeddings_with_other_directions_cannot_be_compared():
 
 
 @pytest.mark.parametrize("action, error, sentence", [
-    (lambda e: e.quantiles(1.5), ValueError, "QuantileIndex::level = 1.5, needs a number in [0, 1]"),
-    (lambda e: e.quantiles([np.nan]), ValueError, "QuantileIndex::level = nan, needs a number in [0, 1]"),
+    (lambda e: e.quantiles(1.5), ValueError, "level = 1.5, needs a number in [0, 1]"),
+    (lambda e: e.quantiles([np.nan]), ValueError, "level = nan, needs a number in [0, 1]"),
     (lambda e: e.quantiles([[0.5]]), ValueError, "levels has 2 dimensions, expected a number or one dimension"),
     (lambda e: e.embed(X[:, :1]), ValueError, "points have 1 columns and the directions 2, expected the same number"),
     (lambda e: e.embed([[np.nan, 1]]), ValueError, "sample: row 1, column 1 is nan, expected a finite number"),
     (lambda e: e.evaluate(["a"]), TypeError, "points has dtype <U1, expected real numbers"),
-    (lambda e: e.distance(Y, power=0.5), ValueError, "KqdOptions::power = 0.5, needs >= 1"),
+    (lambda e: e.distance(Y, power=0.5), ValueError, "power = 0.5, needs >= 1"),
     (lambda e: kqd.Embedding(X, reference="balanced"), ValueError,
      "reference balanced needs two samples, an embedding has one"),
     (lambda e: kqd.Embedding([]), ValueError, "sample: no rows, expected at least one"),
@@ -101,3 +104,40 @@ def test_what_cannot_be_done_is_refused(action, error, sentence):
     with pytest.raises(error) as raised:
         action(kqd.Embedding(X, rng=0))
     assert str(raised.value) == sentence
+
+
+@pytest.mark.parametrize("options", [
+    dict(), dict(kernel="laplace", bandwidth=0.7), dict(directions="linear"), dict(directions="axis"),
+    dict(directions="principal", whiten=True), dict(directions="mixed"), dict(kernel="linear"),
+    dict(reference=REFERENCE, coefficients=COEFFICIENTS), dict(weights=np.arange(50.0)),
+], ids=str)
+def test_an_embedding_survives_pickle_bit_for_bit(options):
+    first = kqd.Embedding(X, n_directions=6, rng=3, **options)
+    second = first.embed(Y)
+    again = pickle.loads(pickle.dumps(first))
+    assert again.quantiles([0.1, 0.5]).tobytes() == first.quantiles([0.1, 0.5]).tobytes()
+    assert (repr(again), again.seed, again.n_reference, again.warnings) == (
+        repr(first), first.seed, first.n_reference, first.warnings)
+    expected = first.distance(second)
+    for a, b in ((again, second), (first, pickle.loads(pickle.dumps(second))), (again, again.embed(Y))):
+        assert a.distance(b) == expected
+
+
+def test_an_embedding_by_a_function_cannot_be_pickled_but_copied():
+    embedding = kqd.Embedding(X, kernel=lambda a, b: np.exp(-np.abs(a @ b.T)), rng=0)
+    with pytest.raises(TypeError, match="kernel function cannot be pickled"):
+        pickle.dumps(embedding)
+    for same in (copy.copy(embedding), copy.deepcopy(embedding)):
+        assert embedding.distance(same).statistic == 0
+
+
+def test_an_embedding_does_not_follow_its_sample():
+    points = X.copy()
+    embedding = kqd.Embedding(points, rng=0)
+    before = embedding.quantiles(0.5)
+    points[:] = 0
+    assert pickle.loads(pickle.dumps(embedding)).quantiles(0.5).tolist() == before.tolist()
+
+
+def test_no_levels_have_no_quantiles():
+    assert kqd.Embedding(X, n_directions=5, rng=0).quantiles([]).shape == (5, 0)

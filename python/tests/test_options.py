@@ -103,27 +103,27 @@ def test_an_infinite_power_takes_the_largest_gap():
     (dict(kernel="gausian"), 'kernel "gausian" is unknown, expected one of gaussian, laplace, matern12, matern32, '
                              "matern52, rq, imq, linear, polynomial, normalised-polynomial, energy; "
                              "did you mean gaussian?"),
-    (dict(kernel="gaussian@-1"), "KernelSpec::bandwidth = -1, needs a finite number > 0"),
+    (dict(kernel="gaussian@-1"), "bandwidth = -1, needs a finite number > 0"),
     (dict(bandwidth="mean"), 'bandwidth "mean" is unknown, expected "median" or a number'),
-    (dict(bandwidth=0), "KernelSpec::bandwidth = 0, needs a finite number > 0"),
-    (dict(bandwidth=float("nan")), "KernelSpec::bandwidth = nan, needs a finite number > 0"),
+    (dict(bandwidth=0), "bandwidth = 0, needs a finite number > 0"),
+    (dict(bandwidth=float("nan")), "bandwidth = nan, needs a finite number > 0"),
     (dict(directions="gauss"), 'directions "gauss" is unknown, expected one of gaussian, linear, axis, principal, mixed'),
     (dict(reference="sample"), 'reference "sample" is unknown, expected one of '
                                "gaussian, uniform, pooled, balanced, points"),
-    (dict(reference="points"), 'DirectionOptions::reference_points is empty, reference "points" needs them'),
-    (dict(n_directions=0), "DirectionOptions::num_directions = 0, needs 1..1048576"),
+    (dict(reference="points"), 'reference is empty, reference "points" needs them'),
+    (dict(n_directions=0), "n_directions = 0, needs 1..1048576"),
     (dict(n_directions=-3), "n_directions = -3, needs >= 1"),
-    (dict(n_directions=10**30), "DirectionOptions::num_directions = 2147483647, needs 1..1048576"),
-    (dict(n_reference=0), "DirectionOptions::num_reference = 0, needs 1..1048576"),
+    (dict(n_directions=10**30), f"n_directions = {10**30} is too large"),
+    (dict(n_reference=0), "n_reference = 0, needs 1..1048576"),
     (dict(n_reference=-1), "n_reference = -1, needs >= 1"),
     (dict(directions="linear", coefficients=np.ones((4, 2))),
-     "DirectionOptions::coefficients is given, but linear directions have no reference points"),
+     "coefficients is given, but linear directions have no reference points"),
     (dict(directions="axis", reference=X[:4]),
-     "DirectionOptions::reference_points is given, but axis directions have no reference points"),
+     "reference is given, but axis directions have no reference points"),
     (dict(reference=X[:4], n_reference=5),
-     "DirectionOptions::num_reference = 5 beside 4 given reference points, leave it out"),
-    (dict(power=0.5), "KqdOptions::power = 0.5, needs >= 1"),
-    (dict(power=float("nan")), "KqdOptions::power = nan, needs >= 1"),
+     "n_reference = 5 beside 4 given reference points, leave it out"),
+    (dict(power=0.5), "power = 0.5, needs >= 1"),
+    (dict(power=float("nan")), "power = nan, needs >= 1"),
     (dict(weighting="triangle:2"), "weighting: ratio = 2, needs a number in [0, 1]"),
     (dict(weighting="hat"), 'weighting "hat" is unknown, expected one of uniform, triangle, reverse-triangle, '
                             "slope-up, slope-down, interval, beta, atom"),
@@ -131,7 +131,7 @@ def test_an_infinite_power_takes_the_largest_gap():
                              "unnormalised, median-diagonal, zero-centred; did you mean jitter?"),
     (dict(compat=["point-levels"]), "point-evaluated level weights need samples of equal size, got 60 and 45"),
     (dict(method="ekqd-centered", compat=["unnormalised"]),
-     "a centered discrepancy needs normalised directions (DirectionOptions::normalise)"),
+     "a centered discrepancy needs normalised directions (without compat \"unnormalised\")"),
     (dict(rng=-1), "rng = -1, needs 0..18446744073709551615"),
     (dict(rng=2**64), "rng = 18446744073709551616, needs 0..18446744073709551615"),
     (dict(profiles=-1), "profiles = -1, needs >= 0"),
@@ -197,3 +197,41 @@ def test_a_bound_on_memory_changes_no_result():
 def test_a_bound_on_memory_that_is_none_is_refused(size):
     with pytest.raises(ValueError, match="max_memory is .*, expected a number of bytes of at least 1e6"):
         kqd.distance([1.0, 2.0], [2.0, 3.0], max_memory=size)
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (dict(method="mmd", power=2, n_directions=8), "n_directions, power have no effect on method mmd"),
+    (dict(method="ekqd", directions="linear", bandwidth=2), "bandwidth has no effect on method ekqd with linear directions"),
+    (dict(method="energy", reference=[[0.0], [1.0]]), "reference has no effect on method energy"),
+    (dict(method="mmd", power=1.0, compat=[]), None),
+    (dict(method="ekqd", directions="linear"), None),
+])
+@pytest.mark.parametrize("call", [kqd.distance, kqd.test])
+def test_options_that_a_method_ignores_are_told(call, options, sentence):
+    assert call([0.0, 1, 3], [2.0, 5, 9], rng=0, **options).warnings == (() if sentence is None else (sentence,))
+
+
+@pytest.mark.parametrize("call, name, meant", [
+    (kqd.test, "n_resample", "n_resamples"), (kqd.distance, "bandwith", "bandwidth"), (kqd.test, "workres", "workers")])
+def test_a_misspelt_keyword_gets_a_suggestion(call, name, meant):
+    with pytest.raises(TypeError, match=f'"{name}" is no keyword .*; did you mean {meant}\\?$'):
+        call([0.0, 1], [2.0, 3], **{name: 1})
+
+
+@pytest.mark.parametrize("options, sentence", [
+    (dict(alpha=2.0), "alpha = 2, needs 0 < alpha < 1"),
+    (dict(confidence_level=0.0), "confidence_level = 0, needs 0 < confidence_level < 1"),
+    (dict(n_resamples=0), "n_resamples = 0, needs 1 .. "),
+    (dict(n_resamples=10**30), f"n_resamples = {10**30} is too large"),
+    (dict(power=0.5), "power = 0.5, needs >= 1"),
+    (dict(n_directions=0), "n_directions = 0, needs 1"),
+])
+def test_sentences_call_options_by_their_python_names(options, sentence):
+    with pytest.raises(ValueError) as raised:
+        kqd.test([0.0, 1, 2], [2.0, 3, 4], method="ekqd", rng=0, **options)
+    assert str(raised.value).startswith(sentence)
+
+
+def test_a_level_out_of_range_is_called_a_level():
+    with pytest.raises(ValueError, match=r"^level = 2, needs a number in \[0, 1\]$"):
+        kqd.Embedding([[0.0], [1.0]], rng=0).quantiles(2)

@@ -184,3 +184,18 @@ def test_the_types_in_the_stub_are_those_of_the_module():
         if isinstance(node, ast.ClassDef) and name != "ResourceLimitError":
             described = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
             assert public(described) == public(vars(getattr(_core, name))), name
+
+
+@pytest.mark.parametrize("call", [kqd.distance, kqd.test])
+def test_a_result_has_every_field_of_its_class_and_no_other(call):
+    result = call([1, 2, 3], [4, 5, 6], rng=0)
+    assert set(vars(result)) == {field.name for field in dataclasses.fields(result)}
+
+
+@pytest.mark.parametrize("call", [kqd.distance, kqd.test])
+def test_equal_results_are_equal(call):
+    options = dict(rng=0, profiles=1, kernel="laplace")
+    result = call(X, Y, **options)
+    assert result == call(X, Y, **options) and hash(result) == hash(call(X, Y, **options))
+    assert result == pickle.loads(pickle.dumps(result))
+    assert result != call(X, Y, **{**options, "rng": 1}) and result != result.statistic

@@ -289,17 +289,17 @@ def test_a_result_prints_as_a_block(result):
 # ---- What is refused ----
 
 @pytest.mark.parametrize("options, sentence", [
-    (dict(n_resamples=0), "TestOptions::num_permutations = 0, needs 1 .. 1000000000"),
+    (dict(n_resamples=0), "n_resamples = 0, needs 1 .. 1000000000"),
     (dict(n_resamples=-1), "n_resamples = -1, needs >= 1"),
-    (dict(alpha=0), "TestOptions::alpha = 0, needs 0 < alpha < 1"),
-    (dict(confidence_level=1), "TestOptions::confidence = 1, needs 0 < confidence < 1"),
+    (dict(alpha=0), "alpha = 0, needs 0 < alpha < 1"),
+    (dict(confidence_level=1), "confidence_level = 1, needs 0 < confidence_level < 1"),
     (dict(design="blocks"), 'design "blocks" is unknown, expected independent or paired, or blocks= or clusters='),
     (dict(design="paired"), "paired design: X has 60 rows and Y has 45, needs equal numbers"),
     (dict(design="paired", blocks=([0] * 60, [0] * 45)),
      'blocks are given beside design "paired", expected one of them'),
     (dict(blocks=([0] * 60, [0] * 45), clusters=([0] * 60, [0] * 45)),
      "blocks and clusters are both given, expected one of them"),
-    (dict(blocks=([0] * 60, [0] * 44)), "blocks[1] has shape (44,), expected (45,): one whole number per row"),
+    (dict(blocks=([0] * 60, [0] * 44)), "blocks[1] has shape (44,), expected (45,): one whole number or text per row"),
     (dict(clusters=([0.5] * 60, [1] * 45)),
      "clusters[0] has numbers that are not whole, expected one whole number per row"),
     (dict(clusters=([2**63] * 60, [1] * 45)), "clusters[0] has numbers beyond 64 bits"),
@@ -310,7 +310,7 @@ def test_a_result_prints_as_a_block(result):
     (dict(early_stop="betting", randomised_ties=True), "randomised ties do not go with early stopping"),
     (dict(reference="balanced"), "reference balanced depends on the labels, so a test with it is not exact; "
                                  "use pooled, gaussian or uniform"),
-    (dict(power=0.5), "KqdOptions::power = 0.5, needs >= 1"),
+    (dict(power=0.5), "power = 0.5, needs >= 1"),
 ])
 def test_values_out_of_range_are_refused(options, sentence):
     with pytest.raises(ValueError) as raised:
@@ -324,7 +324,9 @@ def test_values_out_of_range_are_refused(options, sentence):
     (dict(alpha="0.05"), "alpha is of type str, expected a number"),
     (dict(design=None), "design is of type NoneType, expected a string"),
     (dict(blocks=[0] * 105), "blocks is of type list, expected a pair: one column for x, one for y"),
-    (dict(clusters=(["a"] * 60, ["b"] * 45)), "clusters[0] has dtype <U1, expected real numbers"),
+    (dict(clusters=(["a"] * 60, [1] * 45)), "clusters are whole numbers in one sample and texts in the other, expected "
+     "the same in both"),
+    (dict(clusters=([None] * 60, ["b"] * 45)), "clusters[0] has dtype object, expected real numbers"),
     (dict(early_stop=True), "early_stop is of type bool, expected a string"),
     (dict(progress=3), "progress is of type int, expected True or a callable"),
 ])
@@ -495,3 +497,13 @@ def test_the_command_line_measures_the_same_distances(tmp_path, flags, options):
     same = ["method", "statistic", "per_direction", "n_x", "n_y", "dim", "kernel", "bandwidth", "directions",
             "reference", "power", "weighting", "parameters", "details", "seed", "warnings"]
     assert {name: printed[name] for name in same} == {name: found[name] for name in same}
+
+
+@pytest.mark.parametrize("kind", [list, np.array, lambda names: np.array(names, dtype=object)])
+def test_blocks_may_have_texts_for_names(kind):
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(12, 2)), rng.normal(size=(9, 2))
+    options = dict(method="ekqd", n_resamples=99, rng=0)
+    for name, numbers in (("blocks", ([0, 1] * 6, [1, 0, 0] * 3)), ("clusters", ([0, 1, 2] * 4, [3, 4, 5] * 3))):
+        named = tuple(kind([f"place {i}" for i in column]) for column in numbers)
+        assert kqd.test(x, y, **{name: named}, **options).pvalue == kqd.test(x, y, **{name: numbers}, **options).pvalue

@@ -84,12 +84,14 @@ std::string text_help(const Table& table, const std::vector<std::size_t>& text_c
     return fmt::format("; {} of {} cells of the column {} text: --na-values can name what means missing",
                        first.num_texts, table.cells.rows(), first.num_texts == 1 ? "is" : "are");
   }
-  const auto every = [&](auto predicate) {
-    return std::ranges::all_of(text_columns, [&](std::size_t j) { return predicate(*table.columns[j].texts); });
-  };
+  const auto texts_of = [&](std::size_t j) -> const TextDictionary& { return *table.columns[j].texts; };
+  std::vector<std::size_t> others;
+  std::ranges::copy_if(text_columns, std::back_inserter(others),
+                       [&](std::size_t j) { return !all_are_dates(texts_of(j)); });
   std::string help = fmt::format("; columns of text: {}; ", describe_texts(table, text_columns));
-  if (every(all_are_dates)) return help + "--dates reads dates as numbers, --drop leaves columns out";
-  if (every([](const TextDictionary& texts) { return texts.size() <= kFewTexts; })) {
+  if (others.empty()) return help + "--dates reads dates as numbers, --drop leaves columns out";
+  if (others.size() < text_columns.size()) help += "--dates reads those of dates as numbers; ";
+  if (std::ranges::all_of(others, [&](std::size_t j) { return texts_of(j).size() <= kFewTexts; })) {
     return help + "--categorical onehot makes a column of each text, --categorical drop leaves them out";
   }
   return help + "--categorical onehot|hash|drop turns them into numbers or leaves them out";

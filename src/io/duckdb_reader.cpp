@@ -3,14 +3,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
+#include <span>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "io/byte_source.hpp"
 #include "io/duckdb_library.hpp"
 #include "io/text.hpp"
@@ -255,77 +260,108 @@ std::string with_casts(const std::string& query, const std::vector<ColumnInfo>& 
   return fmt::format("SELECT {} FROM ({}\n)", fmt::join(list, ", "), query);
 }
 
-// Fills one column of a view of the table from a vector of a chunk, from its row `first` on.
-struct ColumnCopy {
-  Table& table;
-  std::size_t column;
-  MatrixView<double> into;
-  std::size_t table_row;  // of the view's first row, from 1
+// The values of one column of a chunk.
+struct ChunkColumn {
+  duck::Type type;
   const void* data;
-  const std::uint64_t* validity;  // a bit per row of the chunk; none: all are there
-  std::size_t first;
+  const std::uint64_t* validity;  // a bit per row; none: all are there
+  bool is_plain = false;          // numbers that become cells as they are, all of them
 
   [[nodiscard]] bool is_there(std::size_t row) const {
     return validity == nullptr || ((validity[row / 64] >> (row % 64)) & 1U) != 0;
   }
-
-  template <class T, class Convert>
-  void run(Convert convert) const {
-    const T* const values = static_cast<const T*>(data) + first;
-    for (std::size_t i = 0; i < into.rows(); ++i) {
-      into(i, column) =
-          is_there(first + i) ? convert(values[i], table_row + i) : table.from_nothing(column, "NULL", table_row + i);
-    }
-  }
-  template <class T>
-  void run_numbers() const {
-    run<T>([this](T value, std::size_t row) { return table.from_number(column, static_cast<double>(value), row); });
-  }
-  void run_texts() const {
-    run<duck::Text>(
-        [this](const duck::Text& text, std::size_t row) { return table.from_text(column, text.view(), row); });
-  }
 };
 
-void copy_column(const ColumnCopy& copy, duck::Type type) {
+// Calls visit with a std::type_identity of what values of a type are for us: numbers, or else texts.
+auto with_type_of(duck::Type type, const auto& visit) {
   switch (type) {
     case duck::kBoolean:
     case duck::kUTinyInt:
-      return copy.run_numbers<std::uint8_t>();
+      return visit(std::type_identity<std::uint8_t>{});
     case duck::kTinyInt:
-      return copy.run_numbers<std::int8_t>();
+      return visit(std::type_identity<std::int8_t>{});
     case duck::kSmallInt:
-      return copy.run_numbers<std::int16_t>();
+      return visit(std::type_identity<std::int16_t>{});
     case duck::kInteger:
-      return copy.run_numbers<std::int32_t>();
+      return visit(std::type_identity<std::int32_t>{});
     case duck::kBigInt:
-      return copy.run_numbers<std::int64_t>();
+      return visit(std::type_identity<std::int64_t>{});
     case duck::kUSmallInt:
-      return copy.run_numbers<std::uint16_t>();
+      return visit(std::type_identity<std::uint16_t>{});
     case duck::kUInteger:
-      return copy.run_numbers<std::uint32_t>();
+      return visit(std::type_identity<std::uint32_t>{});
     case duck::kUBigInt:
-      return copy.run_numbers<std::uint64_t>();
+      return visit(std::type_identity<std::uint64_t>{});
     case duck::kFloat:
-      return copy.run_numbers<float>();
+      return visit(std::type_identity<float>{});
     case duck::kDouble:
-      return copy.run_numbers<double>();
+      return visit(std::type_identity<double>{});
     default:
-      return copy.run_texts();
+      return visit(std::type_identity<duck::Text>{});
   }
+}
+
+bool are_finite(std::span<const double> values) {
+  // An exponent of ones carries into the sign bit; a loop without a way out, which a compiler makes vectors of.
+  constexpr std::uint64_t kAllButSign = ~std::uint64_t{0} >> 1U;
+  constexpr std::uint64_t kLastOfExponent = std::uint64_t{1} << 52U;
+  std::uint64_t carried = 0;
+  for (const double value : values) carried |= (std::bit_cast<std::uint64_t>(value) & kAllButSign) + kLastOfExponent;
+  return (carried & ~kAllButSign) == 0;
+}
+
+// True for numbers that need no look at each: nothing is missing, nor could be, and all are finite.
+bool is_plain(const ChunkColumn& column, std::size_t num_rows, const Table& table) {
+  if (column.validity != nullptr || !table.rules.missing_numbers.empty()) return false;
+  return with_type_of(column.type, [&]<class T>(std::type_identity<T>) {
+    if constexpr (std::is_same_v<T, double>) return are_finite({static_cast<const double*>(column.data), num_rows});
+    return std::is_integral_v<T>;
+  });
+}
+
+// Fills column j of some rows of the table, the first of them `table_row` from 1, with the values from `first` on.
+void copy_column(const ChunkColumn& column, std::size_t first, std::size_t j, MatrixView<double> into,
+                 std::size_t table_row, Table& table) {
+  with_type_of(column.type, [&]<class T>(std::type_identity<T>) {
+    const T* const values = static_cast<const T*>(column.data) + first;
+    const std::size_t num_rows = into.rows();
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (column.is_plain) {
+        for (std::size_t i = 0; i < num_rows; ++i) into(i, j) = static_cast<double>(values[i]);
+        return;
+      }
+    }
+    for (std::size_t i = 0; i < num_rows; ++i) {
+      const std::size_t row = table_row + i;
+      if (!column.is_there(first + i)) {
+        into(i, j) = table.from_nothing(j, "NULL", row);
+      } else if constexpr (std::is_arithmetic_v<T>) {
+        into(i, j) = table.from_number(j, static_cast<double>(values[i]), row);
+      } else {
+        into(i, j) = table.from_text(j, trim(values[i].view()), row);
+      }
+    }
+  });
+}
+
+std::vector<ChunkColumn> columns_of(const Library& library, Handle chunk, const std::vector<duck::Type>& types,
+                                    const Table& table) {
+  std::vector<ChunkColumn> columns;
+  for (std::size_t j = 0; j < types.size(); ++j) {
+    Handle vector = library.data_chunk_get_vector(chunk, j);
+    columns.push_back({types[j], library.vector_get_data(vector), library.vector_get_validity(vector)});
+    columns[j].is_plain = is_plain(columns[j], library.data_chunk_get_size(chunk), table);
+  }
+  return columns;
 }
 
 void append_chunk(const Library& library, Handle chunk, const std::vector<duck::Type>& types, Table& table) {
   const std::size_t num_rows = library.data_chunk_get_size(chunk);
+  const std::vector<ChunkColumn> columns = columns_of(library, chunk, types, table);
   for (std::size_t first = 0; first < num_rows;) {
     const std::size_t table_row = table.cells.rows() + 1;
     const MatrixView<double> rows = table.cells.append_within_block(std::min(kRowsPerTile, num_rows - first));
-    for (std::size_t j = 0; j < types.size(); ++j) {
-      Handle vector = library.data_chunk_get_vector(chunk, j);
-      copy_column(
-          {table, j, rows, table_row, library.vector_get_data(vector), library.vector_get_validity(vector), first},
-          types[j]);
-    }
+    for (std::size_t j = 0; j < columns.size(); ++j) copy_column(columns[j], first, j, rows, table_row, table);
     first += rows.rows();
   }
 }
@@ -458,9 +494,16 @@ std::pair<std::string, std::string> split_last_statement(const Session& session,
 Table read_by_duckdb(const std::string& path, const TextRules& rules, ThreadCount threads) {
   // DuckDB would call a missing file a pattern without matches, and read folders and addresses.
   const std::string source = FileSource(path).name();
+  const bool is_parquet = has_suffix(path, ".parquet");
+  if (!is_utf8(path)) {
+    fail(ErrorCode::unreadable_input, "{}: DuckDB takes names in UTF-8 alone; give the file another name", source);
+  }
+  if (is_parquet && !std::filesystem::is_regular_file(path)) {
+    fail(ErrorCode::unreadable_input, "{}: is no regular file, expected one: Parquet is read from its end", source);
+  }
   const Session session(library_or_fail(source), source, threads);
   const std::string pattern = as_pattern(path);
-  if (!has_suffix(path, ".parquet")) return read_json(session, path, pattern, rules);
+  if (!is_parquet) return read_json(session, path, pattern, rules);
   // A Parquet file tells the number of its rows at no cost.
   const std::size_t count = read_count(session, "SELECT count(*) FROM read_parquet(?)", pattern);
   return read_rows(session, "SELECT * FROM read_parquet(?)", pattern, rules, count);

@@ -32,6 +32,12 @@ std::vector<std::string> keys_of(const ZipArchive& archive) {
     fail(ErrorCode::unreadable_input, "{}: the archive holds no array, expected one written by numpy.savez",
          archive.name());
   }
+  std::vector<std::string> sorted = keys;
+  std::ranges::sort(sorted);
+  if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
+    fail(ErrorCode::unreadable_input, "{}: the archive holds two arrays {}, expected different names; write it again",
+         archive.name(), in_quotes(*twice));
+  }
   return keys;
 }
 

@@ -1,5 +1,6 @@
 #include "io/output_file.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,17 +31,36 @@ void refuse_special_file(const std::filesystem::path& path) {
   }
 }
 
+// Where the bytes belong: behind a link, or behind several, also when nothing is there yet.
+std::filesystem::path target_of(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // more are a circle, which opening tells
+  std::error_code no_link;
+  for (int i = 0; i < kMostLinks; ++i) {
+    const std::filesystem::path next = std::filesystem::read_symlink(path, no_link);
+    if (no_link) break;
+    path = path.parent_path() / next;
+  }
+  return path;
+}
+
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path) : path_(path) {
+OutputFile::OutputFile(const std::string& path) : path_(path), target_(target_of(path_)) {
   refuse_special_file(path_);
   open_partial();
+  keep_mode();
+}
+
+// A file that is written anew stays as open to others as it was.
+void OutputFile::keep_mode() {
+  struct stat status {};
+  if (::stat(target_.c_str(), &status) == 0) ::fchmod(::fileno(file_.get()), status.st_mode & 07777U);
 }
 
 // A name of constant length, so that any name the folder takes can be written; "x" never opens a file of someone else.
 void OutputFile::open_partial() {
   for (unsigned attempt = 0;; ++attempt) {
-    const auto candidate = path_.parent_path() / fmt::format(".kqd-{}-{}.partial", ::getpid(), attempt);
+    const auto candidate = target_.parent_path() / fmt::format(".kqd-{}-{}.partial", ::getpid(), attempt);
     file_.reset(std::fopen(candidate.c_str(), "wbx"));
     if (file_) {
       partial_ = candidate;
@@ -70,7 +90,7 @@ void OutputFile::write(std::string_view bytes) {
 void OutputFile::commit() {
   if (std::fclose(file_.release()) != 0) fail_to_write(path_, errno);
   std::error_code error;
-  std::filesystem::rename(partial_, path_, error);
+  std::filesystem::rename(partial_, target_, error);
   if (error) fail_to_write(path_, error);
   partial_.clear();
 }

@@ -10,7 +10,8 @@ namespace kqd {
 /// A file that appears under its name when it is complete, or not at all.
 ///
 /// Bytes go to a hidden file of another name in the same folder; commit() renames it. Without commit() the destructor
-/// removes it. All failures throw Error{unwritable_output} with the path and the system's reason.
+/// removes it. A link keeps pointing where it points, and a file that was there before keeps its mode. All failures
+/// throw Error{unwritable_output} with the path and the system's reason.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);
@@ -27,8 +28,10 @@ class OutputFile {
   };
 
   void open_partial();
+  void keep_mode();
 
-  std::filesystem::path path_;
+  std::filesystem::path path_;     ///< as it was given: how messages call the file
+  std::filesystem::path target_;   ///< where its bytes go
   std::filesystem::path partial_;  ///< empty: nothing to remove
   std::unique_ptr<std::FILE, Close> file_;
 };

@@ -54,6 +54,33 @@ std::string describe_subsample(const Preparation& p) {
   return fmt::format("random subsample by seed {}: {} rows of X, {} rows of Y", p.seed, part(p.x), part(p.y));
 }
 
+std::vector<std::string> columns_taken(const Preparation& p) {
+  std::vector<std::string> lines;
+  if (p.columns_used < p.columns_read) {
+    lines.push_back(fmt::format("{} of {} columns compared", p.columns_used, p.columns_read));
+  }
+  if (!p.weights_column.empty()) {
+    lines.push_back(fmt::format("column {} holds the weights of the rows", shortened(p.weights_column)));
+  }
+  if (!p.unit_column.empty()) {
+    lines.push_back(fmt::format("column {} tells the block or cluster of a row", shortened(p.unit_column)));
+  }
+  if (!p.dropped_texts.empty()) lines.push_back(fmt::format("text left out: {}", list_of(p.dropped_texts)));
+  if (!p.encoded.empty()) lines.push_back(describe_texts(p));
+  if (!p.booleans.empty()) lines.push_back(fmt::format("true and false as 1 and 0: {}", list_of(p.booleans)));
+  if (!p.dates.empty()) lines.push_back(fmt::format("dates as days since 1970-01-01: {}", list_of(p.dates)));
+  return lines;
+}
+
+void add_scale(const Preparation& p, std::vector<std::string>& lines) {
+  if (p.standardize == Standardize::zscore) {
+    lines.push_back("columns centred and scaled by the pooled mean and standard deviation (zscore)");
+  }
+  if (p.standardize == Standardize::iqr) {
+    lines.push_back("columns centred and scaled by the pooled median and interquartile range (iqr)");
+  }
+}
+
 }  // namespace
 
 Categorical parse_categorical(std::string_view text) {
@@ -75,23 +102,18 @@ std::string to_string(Standardize standardize) {
   return std::string(name_of(kStandardizes, standardize));
 }
 
+std::vector<std::string> describe_columns(const Preparation& p) {
+  std::vector<std::string> lines = columns_taken(p);
+  add_scale(p, lines);
+  return lines;
+}
+
 std::vector<std::string> describe(const Preparation& p) {
-  std::vector<std::string> lines;
-  if (p.columns_used < p.columns_read) {
-    lines.push_back(fmt::format("{} of {} columns compared", p.columns_used, p.columns_read));
-  }
-  if (!p.dropped_texts.empty()) lines.push_back(fmt::format("text left out: {}", list_of(p.dropped_texts)));
-  if (!p.encoded.empty()) lines.push_back(describe_texts(p));
-  if (!p.dates.empty()) lines.push_back(fmt::format("dates as days since 1970-01-01: {}", list_of(p.dates)));
+  std::vector<std::string> lines = columns_taken(p);
   if (p.ungrouped > 0) lines.push_back(fmt::format("{} without a group left out", counted(p.ungrouped, "row")));
   if (p.na == NaPolicy::omit || p.x.missing_cells + p.y.missing_cells > 0) lines.push_back(describe_missing(p));
   if (p.x.not_drawn + p.y.not_drawn > 0) lines.push_back(describe_subsample(p));
-  if (p.standardize == Standardize::zscore) {
-    lines.push_back("columns centred and scaled by mean and standard deviation of both samples (zscore)");
-  }
-  if (p.standardize == Standardize::iqr) {
-    lines.push_back("columns centred and scaled by median and interquartile range of both samples (iqr)");
-  }
+  add_scale(p, lines);
   return lines;
 }
 

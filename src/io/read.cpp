@@ -9,6 +9,7 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "io/booleans.hpp"
 #include "io/categorical.hpp"
 #include "io/cell_checks.hpp"
 #include "io/pooled_columns.hpp"
@@ -16,6 +17,7 @@
 #include "io/roles.hpp"
 #include "io/rows.hpp"
 #include "io/table.hpp"
+#include "io/text.hpp"
 
 namespace kqd {
 namespace {
@@ -215,6 +217,8 @@ void describe_columns(const std::vector<Input>& inputs, Preparation& preparation
 Preparation begin_preparation(const ReadOptions& options, const std::string& group_column) {
   Preparation preparation;
   preparation.group_column = group_column;
+  preparation.weights_column = options.weights_column;
+  preparation.unit_column = options.unit_column;
   preparation.categorical = options.categorical;
   preparation.na = options.na;
   preparation.standardize = options.standardize;
@@ -258,6 +262,10 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
     inputs.push_back({std::move(table), {}});
   }
   assign_roles(inputs, options, group_column, out.notes);
+  for (const std::size_t k : turn_booleans_into_numbers(inputs)) {
+    const Input& front = inputs.front();
+    out.preparation.booleans.push_back(name_of(front.table, front.roles.points[k]));
+  }
   RowPlan rows = split_rows(inputs);
   check_cells(inputs, options);
   if (options.categorical == Categorical::drop) keep_numbers_only(inputs, out.preparation);
@@ -309,17 +317,17 @@ SamplePair read_grouped(const std::string& path, const std::string& group_column
 SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions& options) {
   if (paths.empty()) fail(ErrorCode::invalid_option, "no files to read, expected at least one");
   Prepared prepared = prepare(read_tables(paths, options), options, "");
-  SampleList list{std::move(prepared.samples), std::move(prepared.notes)};
+  SampleList list{std::move(prepared.samples), std::move(prepared.notes), prepared.rows, prepared.preparation};
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const RowCounts& rows = prepared.rows[i];
+    const std::string name = printable(paths[i]);
     if (rows.omitted > 0) {
-      list.notes.push_back(
-          fmt::format("{}: {} of {} rows left out for missing values", paths[i], rows.omitted, rows.read));
+      list.notes.push_back(fmt::format("{}: {} of {} rows left out for missing values", name, rows.omitted, rows.read));
     } else if (rows.missing_cells > 0) {
-      list.notes.push_back(fmt::format("{}: {} missing values replaced by medians", paths[i], rows.missing_cells));
+      list.notes.push_back(fmt::format("{}: {} missing values replaced by medians", name, rows.missing_cells));
     }
     if (rows.not_drawn > 0) {
-      list.notes.push_back(fmt::format("{}: {} rows drawn at random", paths[i], list.samples[i].points.rows()));
+      list.notes.push_back(fmt::format("{}: {} rows drawn at random", name, list.samples[i].points.rows()));
     }
   }
   return list;

@@ -37,8 +37,21 @@ Roles special_roles(const Table& table, const ReadOptions& options, const std::s
   return roles;
 }
 
-bool has_part_of_its_own(const Roles& roles, std::size_t column) {
-  return roles.weights == column || roles.unit == column || roles.group == column;
+// What a column is for when it is not compared; empty for a column of points.
+std::string_view own_part(const Roles& roles, std::size_t column) {
+  if (roles.weights == column) return "holds the weights";
+  if (roles.unit == column) return "tells blocks or clusters";
+  return roles.group == column ? "tells the samples apart" : "";
+}
+
+// Who lists such a column expects it to be compared.
+void note_listed(const Input& input, const std::vector<bool>& in_wanted, std::vector<std::string>& notes) {
+  for (std::size_t j = 0; j < in_wanted.size(); ++j) {
+    const std::string_view part = own_part(input.roles, j);
+    if (part.empty() || !in_wanted[j]) continue;
+    notes.push_back(fmt::format("{}: column {} {} and is not compared, although --columns lists it", input.table.source,
+                                input.table.label_of(j), part));
+  }
 }
 
 void assign_points(Input& input, ColumnList& wanted, ColumnList& unwanted) {
@@ -46,7 +59,7 @@ void assign_points(Input& input, ColumnList& wanted, ColumnList& unwanted) {
   const std::vector<bool> in_unwanted = unwanted.marks(input.table);
   for (std::size_t j = 0; j < input.table.columns.size(); ++j) {
     const bool chosen = (wanted.empty() || in_wanted[j]) && !in_unwanted[j];
-    if (chosen && !has_part_of_its_own(input.roles, j)) input.roles.points.push_back(j);
+    if (chosen && own_part(input.roles, j).empty()) input.roles.points.push_back(j);
   }
 }
 
@@ -137,6 +150,7 @@ void assign_roles(std::vector<Input>& inputs, const ReadOptions& options, const 
   }
   for (const ColumnList* list : {&wanted, &unwanted}) list->check_all_found(inputs.front().table);
   check_points(inputs.front());
+  note_listed(inputs.front(), wanted.marks(inputs.front().table), notes);
   for (const Input& input : inputs) check_named(input);
   for (std::size_t i = 1; i < inputs.size(); ++i) match_columns(inputs.front(), inputs[i], notes);
 }

@@ -134,12 +134,12 @@ void omit_missing(std::vector<Input>& inputs, const ReadOptions& options, RowPla
   }
 }
 
-// Draws rows of one sample. The draw looks at the place of a row among those of its sample and at nothing else; pairs
-// stay together because both samples are given the same one.
+// Draws rows of one sample. The draw looks at the place of a row among those of its sample and at nothing else: pairs
+// stay together, and samples that change their names for each other keep their rows.
 void draw_rows(std::size_t sample, const ReadOptions& options, RowPlan& plan) {
   const std::size_t available = plan.kept(sample);
   if (options.max_rows == 0 || available <= options.max_rows) return;
-  RandomStream stream(options.seed, Purpose::row_subsample, options.paired ? 0 : sample);
+  RandomStream stream(options.seed, Purpose::row_subsample, 0);
   std::vector<bool> drawn(available, false);
   for (const std::size_t row : sample_without_replacement(available, options.max_rows, stream)) drawn[row] = true;
   std::size_t place = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "core/blas.hpp"
@@ -89,6 +90,11 @@ Rows own_rows(const Made& made) {
   return rows;
 }
 
+Json parameter_json(const ParameterInfo& parameter, double value) {
+  if (!parameter.choices.empty()) return parameter_text(parameter, value);
+  return parameter.whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
+
 Json rows_json(const RowCounts& rows) {
   return {{"read", rows.read},
           {"omitted", rows.omitted},
@@ -96,20 +102,28 @@ Json rows_json(const RowCounts& rows) {
           {"missing_values", rows.missing_cells}};
 }
 
-Json preparation_json(const Preparation& prepared) {
+}  // namespace
+
+Json preparation_json(const Preparation& prepared, const std::vector<RowCounts>& rows) {
   Json json;
   json["columns_read"] = prepared.columns_read;
   json["columns_used"] = prepared.columns_used;
-  json["rows_x"] = rows_json(prepared.x);
-  json["rows_y"] = rows_json(prepared.y);
+  if (rows.empty()) {
+    json["rows_x"] = rows_json(prepared.x);
+    json["rows_y"] = rows_json(prepared.y);
+  }
+  for (const RowCounts& counts : rows) json["rows"].push_back(rows_json(counts));
   json["na"] = to_string(prepared.na);
   json["categorical"] = to_string(prepared.categorical);
   json["encoded"] = Json::object();
   for (const EncodedColumn& column : prepared.encoded) json["encoded"][column.name] = column.num_columns;
   json["dropped_texts"] = prepared.dropped_texts;
   json["dates"] = prepared.dates;
+  json["booleans"] = prepared.booleans;
   json["standardize"] = to_string(prepared.standardize);
   if (prepared.max_rows > 0) json["max_rows"] = prepared.max_rows;
+  if (!prepared.weights_column.empty()) json["weights"] = prepared.weights_column;
+  if (!prepared.unit_column.empty()) json["units"] = prepared.unit_column;
   if (!prepared.group_column.empty()) {
     json["group"] = {{"column", prepared.group_column},
                      {"x", prepared.group_x},
@@ -118,8 +132,6 @@ Json preparation_json(const Preparation& prepared) {
   }
   return json;
 }
-
-}  // namespace
 
 Json power_json(double power) {
   return std::isinf(power) ? Json("inf") : Json(power);
@@ -151,9 +163,7 @@ void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::
   json["weighting"] = made.method.uses.weighting ? Json(to_string(options.weighting)) : Json(nullptr);
   json["parameters"] = Json::object();
   for (const ParameterInfo& parameter : made.method.parameters) {
-    const double value = parameter_of(options, parameter);
-    json["parameters"][parameter.name] =
-        parameter.choices.empty() ? Json(value) : Json(parameter_text(parameter, value));
+    json["parameters"][parameter.name] = parameter_json(parameter, parameter_of(options, parameter));
   }
   json["details"] = Json::object();
   for (const Detail& detail : made.details) json["details"][detail.name] = detail.value;
@@ -175,7 +185,7 @@ Rows data_rows(const RunInfo& run) {
     const auto group = prepared.group_column.empty()
                            ? ""
                            : fmt::format(" with {} = {}", shortened(prepared.group_column), shortened(value));
-    return fmt::format("{}{}, {} x {}", name, group, rows, columns);
+    return fmt::format("{}{}, {} x {}", printable(name), group, rows, columns);
   };
   Rows rows = {{"X", sample(run.x_name, prepared.group_x, run.n_x)},
                {"Y", sample(run.y_name, prepared.group_y, run.n_y)}};

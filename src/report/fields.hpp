@@ -33,6 +33,9 @@ void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const 
 /// Kernel, directions, settings, seed, machine, warnings.
 void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::vector<std::string>& warnings);
 
+/// What was done to the data before: of two samples if `rows` is empty, else of as many as it has.
+[[nodiscard]] Json preparation_json(const Preparation& prepared, const std::vector<RowCounts>& rows = {});
+
 /// The text of an object, with a newline at the end.
 [[nodiscard]] std::string dump(const Json& json);
 

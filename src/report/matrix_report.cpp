@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "io/text.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "kqd/version.hpp"
 #include "report/fields.hpp"
@@ -15,6 +16,10 @@ namespace kqd {
 namespace {
 
 constexpr std::size_t kLongestName = 40;
+
+std::string_view plural(std::size_t count) {
+  return count == 1 ? "" : "s";
+}
 
 Made made(const MatrixReport& report) {
   static const std::vector<Detail> kNoDetails;
@@ -37,7 +42,8 @@ std::vector<std::string> all_warnings(const MatrixReport& report) {
 }
 
 // The end of a long name tells more than its beginning, which is often the same folder.
-std::string shortened(const std::string& name, std::size_t width) {
+std::string shortened(const std::string& given, std::size_t width) {
+  const std::string name = printable(given);
   if (display_width(name) <= width) return name;
   std::size_t start = name.size() - (width - 3);
   while (start < name.size() && (static_cast<unsigned char>(name[start]) & 0xc0U) == 0x80U) ++start;
@@ -146,13 +152,17 @@ std::string pvalue_table(const DistanceMatrix& matrix, const PairwiseTests& test
 
 std::string tests_phrase(const PairwiseTests& tests) {
   return fmt::format("{} of {} pair{} different at level {:g} for all together", tests.num_rejected, tests.num_pairs,
-                     tests.num_pairs == 1 ? "" : "s", tests.alpha);
+                     plural(tests.num_pairs), tests.alpha);
 }
 
-Rows size_rows(const DistanceMatrix& matrix) {
+Rows data_rows(const MatrixReport& report) {
+  const DistanceMatrix& matrix = report.matrix;
   const auto [least, most] = std::ranges::minmax(matrix.sizes);
-  const std::string rows = least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
-  return {{"data", fmt::format("{} data sets of {} rows x {} columns", matrix.names.size(), rows, matrix.dim)}};
+  const std::string count = least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
+  Rows rows = {{"data", fmt::format("{} data sets of {} row{} x {} column{}", matrix.names.size(), count, plural(most),
+                                    matrix.dim, plural(matrix.dim))}};
+  for (std::string& sentence : describe_columns(report.preparation)) rows.push_back({"data", std::move(sentence)});
+  return rows;
 }
 
 Rows closing_rows(const MatrixReport& report) {
@@ -201,7 +211,7 @@ std::string pairs_csv(const DistanceMatrix& matrix, const PairwiseTests& tests) 
 
 std::string matrix_text(const MatrixReport& report, const TextStyle& style) {
   const DistanceMatrix& matrix = report.matrix;
-  std::string text = title_text(title(report), style) + text_of(size_rows(matrix), style) + "\n";
+  std::string text = title_text(title(report), style) + text_of(data_rows(report), style) + "\n";
   text += distance_table(matrix, style) + "\n";
   if (report.tests != nullptr) {
     text += "  p-values above the diagonal, adjusted for all pairs below it\n\n";
@@ -214,6 +224,8 @@ std::string matrix_text(const MatrixReport& report, const TextStyle& style) {
 std::string matrix_markdown(const MatrixReport& report) {
   const auto rounded = [&](const Matrix<double>& values, std::string_view corner) {
     auto lines = square(report.matrix, values);
+    for (std::string& name : lines.front()) name = printable(name);
+    for (auto& line : lines) line.front() = printable(line.front());
     lines.front().front() = corner;
     for (std::size_t i = 0; i < values.rows(); ++i) {
       for (std::size_t j = 0; j < values.cols(); ++j) {
@@ -223,7 +235,7 @@ std::string matrix_markdown(const MatrixReport& report) {
     return markdown_table(lines) + "\n";
   };
   std::string text = fmt::format("**{}**\n\n", title(report)) + rounded(report.matrix.values, "distance");
-  Rows rows = size_rows(report.matrix);
+  Rows rows = data_rows(report);
   if (report.tests != nullptr) {
     text += rounded(report.tests->pvalues, "p-value") + rounded(report.tests->adjusted, "adjusted p-value");
     rows.push_back({"decision", tests_phrase(*report.tests)});
@@ -255,6 +267,7 @@ std::string matrix_json(const MatrixReport& report) {
   json["names"] = matrix.names;
   json["n"] = matrix.sizes;
   json["dim"] = matrix.dim;
+  if (!report.rows.empty()) json["data"] = preparation_json(report.preparation, report.rows);
   json["distances"] = rows_of(matrix.values);
   json["pvalues"] = tests != nullptr ? rows_of(tests->pvalues) : Json(nullptr);
   json["adjusted_pvalues"] = tests != nullptr ? rows_of(tests->adjusted) : Json(nullptr);

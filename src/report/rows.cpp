@@ -11,13 +11,14 @@ namespace {
 constexpr std::size_t kTextColumn = 15;
 constexpr std::size_t kNarrowest = 20;  // of the texts: a screen of fewer columns folds lines by itself
 
-std::string folded(const std::string& text, std::size_t width) {
+// Lines of at most `width` columns, those after the first behind `indent` blanks.
+std::string folded(const std::string& text, std::size_t width, std::size_t indent) {
   std::string result;
   std::size_t column = 0;
   std::istringstream words(text);
   for (std::string word; words >> word;) {
     if (column > 0 && column + 1 + display_width(word) > width) {
-      result += fmt::format("\n{:{}}", "", kTextColumn);
+      result += fmt::format("\n{:{}}", "", indent);
       column = 0;
     }
     if (column > 0) result += ' ', ++column;
@@ -61,7 +62,9 @@ std::string coloured(std::string_view text, Tone tone) {
 }
 
 std::string title_text(std::string_view title, const TextStyle& style) {
-  return style.colour ? fmt::format("\n\033[1m{}\033[0m\n\n", title) : fmt::format("\n{}\n\n", title);
+  const bool fits = style.width == 0 || display_width(title) <= style.width;
+  const std::string text = fits ? std::string(title) : folded(std::string(title), std::max(style.width, kNarrowest), 0);
+  return style.colour ? fmt::format("\n\033[1m{}\033[0m\n\n", text) : fmt::format("\n{}\n\n", text);
 }
 
 std::string text_of(const Rows& rows, const TextStyle& style) {
@@ -69,7 +72,7 @@ std::string text_of(const Rows& rows, const TextStyle& style) {
   for (const Row& row : rows) {
     const bool fits = style.width == 0 || kTextColumn + display_width(row.text) <= style.width;
     const std::string text =
-        fits ? row.text : folded(row.text, std::max(style.width, kTextColumn + kNarrowest) - kTextColumn);
+        fits ? row.text : folded(row.text, std::max(style.width, kTextColumn + kNarrowest) - kTextColumn, kTextColumn);
     result += fmt::format("  {:<12} {}\n", row.label, style.colour ? coloured(text, row.tone) : text);
   }
   return result;

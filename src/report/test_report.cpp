@@ -81,14 +81,23 @@ std::vector<Configuration> most_telling(std::vector<Configuration> configuration
 
 constexpr std::string_view kWhere = "where it was looked for";
 
-std::string configuration_lines(const std::vector<Configuration>& all) {
+// A name that leaves no room for the numbers beside it stands on a line of its own.
+std::string configuration_lines(const std::vector<Configuration>& all, const TextStyle& style) {
   if (all.empty()) return "";
+  const std::string numbers = fmt::format("score  p-value  adjusted for all {}", all.size());
   const std::vector<Configuration> shown = most_telling(all);
   std::size_t width = kWhere.size();
   for (const Configuration& c : shown) width = std::max(width, c.name.size());
-  std::string text = fmt::format("\n  {:<{}}  score  p-value  adjusted for all {}\n", kWhere, width, all.size());
+  if (style.width > 0) {
+    const std::size_t room = style.width - std::min(style.width, numbers.size() + 4);
+    width = std::min(width, std::max(kWhere.size(), room));
+  }
+  std::string text = fmt::format("\n  {:<{}}  {}\n", kWhere, width, numbers);
   for (const Configuration& c : shown) {
-    text += fmt::format("  {:<{}}  {:5.1f}  {:<7.4g}  {:.4g}\n", c.name, width, c.score, c.pvalue, c.adjusted_pvalue);
+    const bool fits = c.name.size() <= width;
+    if (!fits) text += fmt::format("  {}\n", c.name);
+    text += fmt::format("  {:<{}}  {:5.1f}  {:<7.4g}  {:.4g}\n", fits ? c.name : "", width, c.score, c.pvalue,
+                        c.adjusted_pvalue);
   }
   return text;
 }
@@ -211,7 +220,7 @@ constexpr std::array<std::string_view, 36> kColumns = {"schema",
 std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run,
                       const TextStyle& style) {
   return title_text(title(find_method(run.method)), style) + text_of(data_rows(run), style) + "\n" +
-         text_of(result_rows(result, options), style) + configuration_lines(result.configurations) + "\n" +
+         text_of(result_rows(result, options), style) + configuration_lines(result.configurations, style) + "\n" +
          text_of(closing_rows(result, options, run), style) + "\n";
 }
 

@@ -48,7 +48,7 @@ def test_a_file_without_need_of_preparation_says_so(kqd):
     data = result_of(kqd, "distance", "a.csv", "b.csv")["data"]
     assert data == {
         "columns_read": 2, "columns_used": 2, "na": "raise", "categorical": "raise", "encoded": {}, "dropped_texts": [],
-        "dates": [], "standardize": "none",
+        "dates": [], "booleans": [], "standardize": "none",
         "rows_x": {"read": 3, "omitted": 0, "not_drawn": 0, "missing_values": 0},
         "rows_y": {"read": 3, "omitted": 0, "not_drawn": 0, "missing_values": 0}}
 
@@ -60,7 +60,7 @@ def test_a_grouped_file_with_everything(kqd):
         "3 of 4 columns compared", "text as columns of 0 and 1 (onehot): sex (2)", "dates as days since 1970-01-01: seen",
         "0 rows of X and 0 of Y left out for missing values",
         "random subsample by seed 5: 20 of 30 rows of X, 20 of 30 rows of Y",
-        "columns centred and scaled by median and interquartile range of both samples (iqr)"]
+        "columns centred and scaled by the pooled median and interquartile range (iqr)"]
     assert "  X            trial.csv with arm = old, 20 x 4 columns\n" in kqd(*arguments).stdout
     result = result_of(kqd, *arguments)
     assert (result["n_x"], result["n_y"], result["dim"]) == (20, 20, 4)
@@ -168,3 +168,49 @@ def test_a_list_that_is_given_again_goes_on(kqd, folder):
 def test_an_empty_text_is_not_taken_for_no_flag(kqd, flag):
     run = kqd("distance", "a.csv", "b.csv", flag, "")
     assert (run.code, run.stderr) == (2, f"kqd: {flag} is given an empty text, expected a value\n")
+
+
+def test_columns_with_a_part_of_their_own_are_named(kqd):
+    assert data_lines(kqd, "distance", "weighted.csv", "weighted.csv", "--weights", "w") == [
+        "column w holds the weights of the rows"]
+    assert result_of(kqd, "distance", "weighted.csv", "weighted.csv", "--weights", "w")["data"]["weights"] == "w"
+    strata = ("test", "strata-1.csv", "strata-2.csv", "--design", "blocks:site")
+    assert data_lines(kqd, *strata) == ["column site tells the block or cluster of a row"]
+    assert result_of(kqd, *strata)["data"]["units"] == "site"
+
+
+def test_a_listed_column_that_is_not_compared_is_told(kqd):
+    run = kqd("distance", "weighted.csv", "weighted.csv", "--columns", "a,w", "--weights", "w")
+    assert run.stderr == (
+        'kqd: weighted.csv: column "w" holds the weights and is not compared, although --columns lists it\n')
+    assert kqd("distance", "weighted.csv", "weighted.csv", "--columns", "a", "--weights", "w").stderr == ""
+
+
+def test_samples_that_change_places_keep_their_rows(kqd):
+    flags = ("--max-rows", "50", "--method", "energy")
+    there, back = (result_of(kqd, "distance", *files, *flags)["statistic"]
+                   for files in (("long-1.csv", "long-2.csv"), ("long-2.csv", "long-1.csv")))
+    assert there == pytest.approx(back, rel=1e-12)
+    assert result_of(kqd, "distance", "long-1.csv", "long-1.csv", *flags)["statistic"] == 0
+
+
+def test_true_and_false_are_numbers_and_a_third_word_makes_them_text(kqd, folder):
+    (folder / "bool-1.csv").write_text("a,on\n1,true\n2,False\n3,TRUE\n4,\n")
+    (folder / "bool-2.csv").write_text("a,on\n1,0\n2,1\n3,1\n4,0\n")
+    (folder / "bool-3.csv").write_text("a,on\n1,true\n2,maybe\n3,true\n4,false\n")
+    (folder / "bits-1.csv").write_text("a,on\n1,1\n2,0\n3,1\n4,\n")
+    named = ("distance", "bool-1.csv", "bool-2.csv", "--na", "omit")
+    assert data_lines(kqd, *named) == ["true and false as 1 and 0: on", "1 row of X and 0 of Y left out for missing values"]
+    result = result_of(kqd, *named)
+    assert result["data"]["booleans"] == ["on"]
+    assert result["statistic"] == result_of(kqd, "distance", "bits-1.csv", "bool-2.csv", "--na", "omit")["statistic"]
+    assert refusal(kqd("distance", "bool-1.csv", "bool-3.csv")).startswith(
+        'bool-1.csv:2: column 2 (on) is "true", expected a number; columns of text: "on" (3 different); ')
+    assert result_of(kqd, "distance", "bool-3.csv", "bool-3.csv", "--categorical", "onehot")["dim"] == 4
+
+
+def test_dates_among_other_texts_are_told(kqd):
+    assert refusal(kqd("test", "trial.csv", "--group", "arm", "--drop", "id")) == (
+        'trial.csv:2: column 4 (sex) is "f", expected a number; columns of text: "sex" (2 different), "seen" (28 '
+        "different); --dates reads those of dates as numbers; --categorical onehot makes a column of each text, "
+        "--categorical drop leaves them out")

@@ -64,7 +64,7 @@ def test_bash_completes_values(complete, kqd):
     assert complete("kqd", "matrix", "a", "b", "--method", "mmd-r") == ["mmd-rff"]
     assert complete("kqd", "test", "--method", "=", "wass") == ["wasserstein"]
     assert complete("kqd", "test", "--kernel", "=") == complete("kqd", "test", "--kernel", "")
-    assert complete("kqd", "test", "--design", "cl") == ["clusters"]
+    assert complete("kqd", "test", "--design", "cl") == ["clusters:"]
     assert complete("kqd", "sample", "power") == ["power-decay"]
     assert complete("kqd", "completions", "z") == ["zsh"]
 
@@ -126,3 +126,10 @@ def test_an_unknown_shell_is_refused(kqd):
     run = kqd("completions", "bahs")
     assert (run.stdout, run.code) == ("", 2)
     assert run.stderr == 'kqd: shell "bahs" is unknown, expected one of bash, zsh, fish; did you mean bash?\n'
+
+
+def test_bash_goes_on_behind_a_colon(bash_file):
+    code = (f"source '{bash_file}'; compopt() {{ printf '%s ' \"$@\"; }}; COMP_CWORD=3; "
+            "for word in bl ind; do COMP_WORDS=(kqd test --design $word); _kqd; echo \"${COMPREPLY[@]}\"; done")
+    done = subprocess.run(["bash", "-uc", code], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("-o nospace blocks:\nindependent\n", "")

@@ -74,8 +74,15 @@ def test_sample_takes_a_config(kqd, config, folder):
 @pytest.mark.parametrize("text, sentence", [
     ("kernal = 'laplace'\n", "kqd.toml:1: kernal is no flag of any command; did you mean kernel?"),
     ("[test]\n\npermutation = 9\n", "kqd.toml:3: permutation is no flag of kqd test; did you mean permutations?"),
-    ("[tset]\nseed = 1\n", "kqd.toml:2: [tset] is no command, expected one of test, distance, matrix, methods, sample, "
+    ("[test]\n[tset]\n\nseed = 1\n", "kqd.toml:2: [tset] is no command, expected one of test, distance, matrix, methods, sample, "
      "completions, man; did you mean test?"),
+    ("[test]\nseed = 1\n[test]\n", "kqd.toml:3: [test] is opened for the second time, first in line 1"),
+    ('[""]\n', 'kqd.toml:1: [""] names no command'),
+    ("permutations = 1__0\n", "kqd.toml:1: 1__0 is no number, expected one as 1000, 1_000, 0.5, 1e-3 or 0x10"),
+    ("permutations = 0xg\n", "kqd.toml:1: 0xg is no number, expected one as 1000, 1_000, 0.5, 1e-3 or 0x10"),
+    ("# a level\n[test]\nalpha = 2\n", "kqd.toml:3: --alpha 2: expected a number between 0 and 1"),
+    ("na = 'omitt'\n",
+     'kqd.toml:1: na "omitt" is unknown, expected one of raise, omit, impute-median; did you mean omit?'),
     ("config = 'other.toml'\n", "kqd.toml:1: config is no flag of any command"),
     ("X = 'c.csv'\n", "kqd.toml:1: X is no flag of any command"),
     ("seed = 1\nseed = 2\n", "kqd.toml:2: seed is set for the second time, first in line 1"),
@@ -92,7 +99,7 @@ def test_sample_takes_a_config(kqd, config, folder):
     ("\x1f\x8b\x08", "kqd.toml:1: byte 31 is no text, expected a config file in TOML"),
     ("seed = true\n", "kqd.toml:1: seed = true: expected a value of --seed"),
     ("whiten = 3\n", "kqd.toml:1: whiten = 3: expected true or false"),
-    ("seed = -1\n", "--seed -1: expected a whole number in 0..18446744073709551615"),
+    ("seed = -1\n", "kqd.toml:1: --seed -1: expected a whole number in 0..18446744073709551615"),
 ])
 def test_a_bad_file_is_refused_with_its_line(kqd, config, text, sentence):
     run = kqd("test", *FILES, *config(text))
@@ -114,3 +121,9 @@ def test_a_file_that_is_not_there_is_told(kqd):
     assert run.stderr == "kqd: nowhere.toml: cannot read the config file: No such file or directory\n"
     run = kqd("test", *FILES, "--config", "folder.csv")
     assert (run.stderr, run.code) == ("kqd: folder.csv: is a directory, expected a file\n", 2)
+
+
+@pytest.mark.parametrize("text, number", [("1_9", "19"), ("0x13", "19"), ("0o23", "19"), ("0b1_0011", "19"), ("+19", "19")])
+def test_numbers_are_those_of_toml(kqd, config, text, number):
+    flags = ("--method", "ekqd", "--quiet")
+    assert kqd("test", *FILES, *flags, *config(f"seed = {text}\n")) == kqd("test", *FILES, *flags, "--seed", number)

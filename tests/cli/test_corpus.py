@@ -174,6 +174,7 @@ ARCHIVES = {
     "front-cut": (STORED[50:], r"\.npz: is no zip archive, or a damaged one"),
     "no-arrays": (zipped(("notes.txt", b"hello")), r"\.npz: the archive holds no array"),
     "two-arrays": (npz(a=ONE, b=ONE), r"\.npz: holds 2 arrays \(a, b\), name one as in .*\.npz:a"),
+    "twice": (zipped(("a.npy", saved(ONE)), ("a.npy", saved(ONE))), r"\.npz: the archive holds two arrays \"a\""),
     "wrong-checksum": (directory_field(STORED, 16, b"\0\0\0\0"), r"\.npz:x: is damaged, its checksum is wrong"),
     "damaged-data": (changed(STORED, STORED.index(b"NUMPY") + 130, b"\x55"), r"\.npz:x: is damaged, its checksum is wrong"),
     "damaged-deflate": (changed(PACKED, PACKED.index(b"x.npy") + 40, b"\xff" * 30), r"\.npz:x: "),
@@ -245,6 +246,10 @@ QUERIES = [
     ("sql:SELECT NULL AS a", r"row 1, column 1 \(a\).*NULL"),
     ("sql:SELECT 'x' AS a", r"row 1, column 1 \(a\).*x"),
     ("sql:SELECT 'nan'::DOUBLE AS a", r"row 1, column 1 \(a\).*nan"),
+    ("sql:SELECT i AS a, CASE i WHEN 5000 THEN '-inf'::DOUBLE ELSE i END AS b FROM range(9000) t(i)",
+     r"row 5001, column 2 \(b\).*-inf"),
+    ("sql:SELECT i AS a, CASE i WHEN 5000 THEN NULL ELSE i END AS b FROM range(9000) t(i)",
+     r"row 5001, column 2 \(b\).*NULL"),
     ("sql:SELECT [1] AS a", r"column 1 \(a\) holds lists"),
     ("sql:SELECT ? AS a", r"DuckDB says: "),
     ("sql:SELECT error('halfway') FROM range(10000)", r"DuckDB says: .*halfway"),
@@ -294,6 +299,16 @@ def test_a_hostile_table_is_refused_in_one_sentence(corpus, name, data, sentence
 @pytest.mark.parametrize("query, sentence", QUERIES)
 def test_a_query_that_fails_is_told_in_one_sentence(corpus, query, sentence):
     assert_refused(corpus, [query, query], sentence)
+
+
+@needs_duckdb
+def test_what_parquet_cannot_be_read_from_is_told(corpus):
+    (corpus / "null.parquet").symlink_to("/dev/null")
+    assert_refused(corpus, ["null.parquet", "null.parquet"], r"null\.parquet: is no regular file, expected one")
+    name = os.fsencode(corpus) + b"/\xff.parquet"
+    with open(name, "wb") as file:
+        file.write(b"PAR1")
+    assert_refused(corpus, [b"\xff.parquet", "good.csv"], r"\\xff\.parquet: DuckDB takes names in UTF-8 alone")
 
 
 NAMES = [

@@ -119,3 +119,44 @@ def test_no_input_is_written_over(kqd, folder, command):
     assert (run.code, run.stdout) == (2, "")
     assert run.stderr == "kqd: --output ./a.csv is the input a.csv, expected another file\n"
     assert (folder / "a.csv").read_bytes() == before
+
+
+def test_a_hyphen_as_output_is_standard_output(kqd, folder):
+    assert kqd("distance", *FILES, "--quiet", "--output", "-") == kqd("distance", *FILES, "--quiet")
+    assert not (folder / "-").exists()
+
+
+def test_output_keeps_the_link_and_the_mode_of_what_was_there(kqd, folder):
+    place = folder / "elsewhere"
+    place.mkdir()
+    target, link, open_link = place / "target.json", folder / "link.json", folder / "open-link.json"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to("elsewhere/target.json")
+    open_link.symlink_to("elsewhere/new.json")
+    for name in (link, open_link):
+        assert kqd("distance", *FILES, "--json", "--output", name.name).code == 0
+        assert name.is_symlink() and json.loads(name.read_text())["schema"] == "kqd.distance/1"
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in place.iterdir()) == ["new.json", "target.json"]
+
+
+def test_names_of_files_are_printed_so_that_they_do_no_harm(kqd, folder):
+    name = "bell\a\x1b[31m.csv"
+    (folder / name).write_text("1,2\n3,4\n")
+    for arguments in (("distance", name, "b.csv"), ("distance", name, "b.csv", "--markdown"), ("matrix", name, "b.csv"),
+                      ("matrix", name, "b.csv", "--markdown")):
+        shown = kqd(*arguments).stdout
+        assert "\a" not in shown and "\x1b" not in shown and "x1b[31m.csv" in shown
+
+
+def test_whole_parameters_are_whole_in_json(kqd):
+    parameters = json.loads(kqd("test", *FILES, "--json").stdout)["parameters"]
+    assert parameters["landmarks"] == 0 and isinstance(parameters["landmarks"], int)
+
+
+@pytest.mark.parametrize("command", ["distance", "test"])
+def test_a_power_that_leaves_nothing_of_the_costs_is_refused(kqd, command):
+    run = kqd(command, *FILES, "--method", "wasserstein", "--power", "1e5")
+    assert (run.stdout, run.code) == ("", 2)
+    assert run.stderr == "kqd: costs |x - y|^100000 between different points are 0 to rounding; take a smaller power\n"

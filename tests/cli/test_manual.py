@@ -49,3 +49,9 @@ def test_man_shows_the_page(page, tmp_path):
     assert (done.stderr, done.returncode) == ("", 0) and "EXIT STATUS" in done.stdout
     name = subprocess.run(["lexgrog", str(path)], capture_output=True, text=True, timeout=60).stdout
     assert '"kqd - compare samples by kernel quantile embeddings"' in name
+
+
+def test_every_variable_of_the_environment_is_told(rendered):
+    environment = rendered[rendered.index("ENVIRONMENT"):]
+    assert re.findall(r"(?m)^ {7}(\w+)", environment)[:1] == ["KQD_DUCKDB"]
+    assert {"KQD_DUCKDB", "KQD_SIMD", "NO_COLOR"} <= set(re.findall(r"\w+", environment))

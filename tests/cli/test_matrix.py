@@ -124,3 +124,19 @@ def test_the_text_is_plain_in_a_pipe(kqd):
     run = kqd("matrix", *SETS)
     assert "\033" not in run.stdout and run.stdout.isascii()
     assert masked(run.stdout).startswith("\nDistances by ekqd: ")
+
+
+def test_json_tells_what_was_done_to_the_data(kqd, folder):
+    (folder / "gap.csv").write_text("a,w\n1,1\n,1\n4,2\n")
+    (folder / "full.csv").write_text("a,w\n1,1\n2,1\n5,2\n")
+    run = kqd("matrix", "gap.csv", "full.csv", "--weights", "w", "--na", "omit", "--json")
+    data = json.loads(run.stdout)["data"]
+    assert (data["na"], data["weights"], data["columns_read"]) == ("omit", "w", 1)
+    assert [rows["omitted"] for rows in data["rows"]] == [1, 0]
+    shown = kqd("matrix", "gap.csv", "full.csv", "--weights", "w", "--na", "omit").stdout
+    assert "  data         2 data sets of 2 to 3 rows x 1 column\n" in shown
+    assert "  data         column w holds the weights of the rows\n" in shown
+
+
+def test_a_data_set_that_is_given_twice_has_two_names(kqd):
+    assert as_json(kqd, "a.csv", "b.csv", "a.csv", "a.csv")["names"] == ["a.csv", "b.csv", "a.csv (2)", "a.csv (3)"]

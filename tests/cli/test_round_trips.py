@@ -181,3 +181,9 @@ def test_duckdb_types(tmp_path, duck, kind, lowest, highest):
     cast = np.float32 if kind == "FLOAT" else float
     # Parquet has no 128-bit integers: DuckDB writes doubles for them.
     assert_same(tmp_path / "x.parquet", data=np.array([[cast(lowest)], [cast(highest)]], float), names=["a"])
+
+
+@needs_duckdb
+def test_blanks_around_texts_of_json_mean_as_little_as_in_csv(tmp_path):
+    (tmp_path / "x.json").write_text(json.dumps([{"a": " 1.5 ", "b": 2}, {"a": "2.5", "b": 3}]))
+    assert_same(tmp_path / "x.json", data=np.array([[1.5, 2.0], [2.5, 3.0]]), names=["a", "b"])

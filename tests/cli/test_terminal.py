@@ -222,7 +222,12 @@ def test_an_empty_no_color_means_nothing(folder):
 def test_reports_are_folded_to_the_screen(folder, width):
     for arguments in (("test", "a.csv", "b.csv", "--power", "2"), ("distance", "row.csv", "a.csv")):
         lines = without_colours(on_screen(folder, *arguments, width=width)).splitlines()
-        assert max(len(line) for line in lines[2:]) <= width  # the title is left to the terminal
+        assert max(len(line) for line in lines) <= width
+
+
+def test_an_adaptive_report_fits_eighty_columns(folder):
+    lines = without_colours(on_screen(folder, "test", *SENSORS, width=80)).splitlines()
+    assert max(len(line) for line in lines) <= 80 and sum(line.startswith("  quantiles, ") for line in lines) > 0
 
 
 def test_help_is_folded_to_the_screen(folder):

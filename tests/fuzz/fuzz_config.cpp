@@ -11,8 +11,11 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
-    for (const kqd::app::ConfigEntry& entry : kqd::app::parse_config(text, "kqd.toml")) {
-      if (entry.line == 0 || (entry.is_bool && entry.values.size() != 1)) std::abort();
+    for (const kqd::app::ConfigTable& table : kqd::app::parse_config(text, "kqd.toml")) {
+      if (table.command.empty() != (table.line == 0)) std::abort();
+      for (const kqd::app::ConfigEntry& entry : table.entries) {
+        if (entry.line <= table.line || (entry.is_bool && entry.values.size() != 1)) std::abort();
+      }
     }
   } catch (const kqd::Error& error) {
     const std::string sentence = error.what();

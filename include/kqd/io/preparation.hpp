@@ -61,13 +61,16 @@ struct Preparation {
   std::string group_column;  ///< empty: the samples come from two inputs
   std::string group_x;       ///< the value of the group column in the rows of X
   std::string group_y;
-  std::size_t ungrouped = 0;  ///< rows left out because they have no value in the group column
+  std::size_t ungrouped = 0;   ///< rows left out because they have no value in the group column
+  std::string weights_column;  ///< empty: rows count alike
+  std::string unit_column;     ///< tells the block or cluster of a row; empty: there are none
   std::size_t columns_read = 0;
   std::size_t columns_used = 0;  ///< of those, before text is encoded
   Categorical categorical = Categorical::raise;
   std::vector<EncodedColumn> encoded;      ///< columns of text that became numbers
   std::vector<std::string> dropped_texts;  ///< columns of text that were left out
   std::vector<std::string> dates;          ///< columns of dates that became numbers of days
+  std::vector<std::string> booleans;       ///< columns of true and false that became 1 and 0
   NaPolicy na = NaPolicy::raise;
   Standardize standardize = Standardize::none;
   std::uint64_t max_rows = 0;  ///< 0: no bound
@@ -76,5 +79,7 @@ struct Preparation {
 
 /// What was done, as sentences for a person; none when the input was taken as it stands.
 [[nodiscard]] std::vector<std::string> describe(const Preparation& preparation);
+/// Those about columns alone, which hold for any number of samples.
+[[nodiscard]] std::vector<std::string> describe_columns(const Preparation& preparation);
 
 }  // namespace kqd

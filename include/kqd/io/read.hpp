@@ -90,6 +90,8 @@ struct SamplePair {
 struct SampleList {
   std::vector<Sample> samples;
   std::vector<std::string> notes;  ///< as of a pair
+  std::vector<RowCounts> rows = {};
+  Preparation preparation = {};  ///< of the columns; its rows are those of the first two
 };
 
 /// Several samples from several files, with the columns of all in the order of the first: as read_pair, file by file.

@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kqd/io/preparation.hpp"
 #include "kqd/metrics/discrepancy.hpp"
@@ -58,6 +59,8 @@ struct MatrixReport {
   const PairwiseTests* tests = nullptr;
   const KqdOptions& options;  ///< as they were asked for
   double elapsed_s = 0.0;
+  Preparation preparation = {};      ///< what was done to the columns before
+  std::vector<RowCounts> rows = {};  ///< and to the rows of each data set; none: nothing is told
 };
 
 /// A table of distances, on a colour screen shaded by their size, in a narrow one without the numbers; with tests a

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "core/summation.hpp"
@@ -117,14 +118,14 @@ KqdOptions options_on_the_line(const KqdOptions& options) {
 }
 
 // A total this small may have lost what it is made of: high powers of distances between different points become 0.
-void require_no_underflow(double cost, MatrixView<const double> costs, const SampleView& x, const SampleView& y,
-                          double power) {
+void require_no_underflow(double cost, MatrixView<const double> costs, double power,
+                          FunctionRef<bool(std::size_t i, std::size_t j)> are_same_point) {
   constexpr double kSafe = 1e-280;  // whatever is lost beside it is below its rounding
   if (cost >= kSafe) return;
   for (std::size_t i = 0; i < costs.rows(); ++i) {
     for (std::size_t j = 0; j < costs.cols(); ++j) {
       const bool lost = costs(i, j) < std::numeric_limits<double>::min();
-      if (lost && !std::ranges::equal(x.points.row(i), y.points.row(j))) {
+      if (lost && !are_same_point(i, j)) {
         fail(ErrorCode::non_finite_value,
              "costs |x - y|^{} between different points are 0 to rounding; take a smaller power", power);
       }
@@ -152,7 +153,9 @@ KqdResult wasserstein(const SampleView& x_given, const SampleView& y_given, cons
   fill_costs(x.points, y.points, rule, costs, options.threads);
   const Transport found = solve(solver, costs, weighted ? normalised_weights(x) : std::vector<double>{},
                                 weighted ? normalised_weights(y) : std::vector<double>{});
-  require_no_underflow(found.cost, costs, x, y, rule.power);
+  require_no_underflow(found.cost, costs, rule.power, [&](std::size_t i, std::size_t j) {
+    return std::ranges::equal(x.points.row(i), y.points.row(j));
+  });
   result.statistic = rule.unit * std::pow(found.cost, 1.0 / rule.power);
   result.statistic_power = finite_power(result.statistic, rule.power);
   result.details = {{"duality_gap", found.duality_gap * finite_power(rule.unit, rule.power)}};
@@ -197,13 +200,16 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   prepared.expected_seconds = require_affordable_transport(solver, pool.x, pool.y, request.num_labellings, options);
   const CostRule rule{options.power, longest_distance(pool.rows())};
   const auto costs = std::make_shared<const PooledCosts>(pool.rows(), rule, options.threads);
-  const auto statistic = [costs, rule, wanted, weights](std::span<const std::size_t> x,
-                                                        std::span<const std::size_t> y) {
+  const auto statistic = [costs, rule, wanted, weights, rows = pool.rows()](std::span<const std::size_t> x,
+                                                                            std::span<const std::size_t> y) {
     Matrix<double> block(x.size(), y.size());
     costs->block(x, y, block);
     const Transport found = solve(solver_for(wanted, x.size(), y.size(), !weights.empty()), block,
                                   weights.empty() ? std::vector<double>{} : weights_at(weights, x),
                                   weights.empty() ? std::vector<double>{} : weights_at(weights, y));
+    require_no_underflow(found.cost, block, rule.power, [&](std::size_t i, std::size_t j) {
+      return std::ranges::equal(rows.row(x[i]), rows.row(y[j]));
+    });
     return rule.unit * std::pow(found.cost, 1.0 / rule.power);
   };
   // In units of the longest distance costs are at most 1. An assignment is optimal up to the rounding of path lengths

@@ -452,7 +452,7 @@ TEST_F(PrepareSamples, what_was_done_is_told_in_sentences) {
             (Names{"3 of 4 columns compared", "text as columns of 0 and 1 (onehot): c (2)",
                    "dates as days since 1970-01-01: d", "1 row of X and 0 of Y left out for missing values",
                    "random subsample by seed 7: 1 of 2 rows of X, 1 of 2 rows of Y",
-                   "columns centred and scaled by mean and standard deviation of both samples (zscore)"}));
+                   "columns centred and scaled by the pooled mean and standard deviation (zscore)"}));
 }
 
 }  // namespace
