@@ -303,6 +303,9 @@ void add_run_flags(CLI::App& command, Flags& flags) {
   csv->excludes(markdown);
   command.add_flag("--quiet", flags.quiet, "print the number alone, and no notes");
   add_value(command, "--output", "FILE", flags.output, "write there instead of to standard output");
+  add_value(
+      command, "--report", "FILE", flags.report,
+      "write an HTML page too: the result, and where the samples differ, in words and charts; opens without a network");
   add_value(command, "--config", "FILE", flags.config, kConfigText);
 }
 

@@ -47,7 +47,9 @@ struct Flags {
   bool markdown = false;
   bool quiet = false;
   std::string output;
+  std::string report;
   std::string config;
+  std::string command;  // the whole line, as a shell takes it
 
   // of a test alone
   std::string permutations = "999";

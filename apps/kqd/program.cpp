@@ -13,6 +13,7 @@
 #include "manual.hpp"
 #include "output.hpp"
 #include "run.hpp"
+#include "shell.hpp"
 #include "terminal.hpp"
 #include "usage.hpp"
 
@@ -202,6 +203,7 @@ void Program::add_manual() {
 }
 
 int Program::run(int argc, char** argv) {
+  test_.command = distance_.command = matrix_.shared.command = shell_line(argc, argv);
   try {
     app_.parse(argc, argv);
   } catch (const CLI::Success& request) {  // --help or --version

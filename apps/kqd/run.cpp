@@ -60,18 +60,46 @@ void show(const Flags& flags, const Forms& forms) {
   write_text(flags.output, result);
 }
 
-// Asked before the work, which may be long. No input is written over.
-void require_output(const Flags& flags, const std::vector<std::string>& inputs) {
-  if (flags.output.empty()) return;
+void require_output(const std::string& flag, const std::string& output, const std::vector<std::string>& inputs) {
+  if (output.empty()) return;
   for (const std::string& input : inputs) {
     const auto key = input.find(".npz:");  // of an array in an archive
     const std::string file = key == std::string::npos ? input : input.substr(0, key + 4);
     std::error_code not_there;
-    if (!std::filesystem::equivalent(flags.output, file, not_there)) continue;
+    if (!std::filesystem::equivalent(output, file, not_there)) continue;
     throw Error(ErrorCode::invalid_option,
-                fmt::format("--output {} is the input {}, expected another file", flags.output, input));
+                fmt::format("{} {} is the input {}, expected another file", flag, output, input));
   }
-  require_writable(flags.output);
+  require_writable(output);
+}
+
+bool names_a_page(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  return ending == ".html" || ending == ".htm";
+}
+
+// Asked before the work, which may be long. No input is written over.
+void require_outputs(const Flags& flags, const std::vector<std::string>& inputs) {
+  require_output("--output", flags.output, inputs);
+  require_output("--report", flags.report, inputs);
+  if (flags.report.empty()) return;
+  // A page over data that were meant to be read is a mistake in the order of the arguments.
+  if (!names_a_page(flags.report)) {
+    throw Error(ErrorCode::invalid_option,
+                fmt::format("--report {} is no page, expected a name that ends in .html", flags.report));
+  }
+  if (std::filesystem::path(flags.report) == flags.output) {
+    throw Error(ErrorCode::invalid_option,
+                fmt::format("--report and --output are both {}, expected two files", flags.report));
+  }
+}
+
+// The page is whole before the result is shown: who sees the result can open it.
+void write_page(const Flags& flags, const std::function<std::string()>& page) {
+  if (flags.report.empty()) return;
+  const std::string text = page();
+  const StopRequest until_it_is_whole;
+  write_text(flags.report, text);
 }
 
 RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
@@ -117,15 +145,18 @@ int run_test(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
   TwoSampleOptions options = to_test_options(flags);
-  require_output(flags, {flags.x, flags.y, flags.reference, flags.config});
+  require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
   SamplePair data = read(flags);
   options.test.design = design_of(flags, std::move(data.units));
+  options.test.keep_null_distribution = flags.null_distribution || !flags.report.empty();
   TwoSampleResult result;
   {
     const ProgressLine progress(!flags.quiet);
     result = two_sample_test(data.x, data.y, options, &progress.control());
   }
   const RunInfo run = run_info(method, flags, data, watch);
+  write_page(flags, [&] { return test_page(result, options, run, {.command = flags.command}); });
+  options.test.keep_null_distribution = flags.null_distribution;  // the page's wish is no wish for more JSON
   show(flags, {.json = [&] { return test_json(result, options, run); },
                .csv = [&] { return test_csv(result, options, run); },
                .markdown = [&] { return test_markdown(result, options, run); },
@@ -138,7 +169,7 @@ int run_distance(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
   const KqdOptions options = to_options(flags);
-  require_output(flags, {flags.x, flags.y, flags.reference, flags.config});
+  require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
   const SamplePair data = read(flags);
   KqdResult result;
   {
@@ -146,6 +177,7 @@ int run_distance(const Flags& flags) {
     result = distance(method.id, data.x, data.y, options, &progress.control());
   }
   const RunInfo run = run_info(method, flags, data, watch);
+  write_page(flags, [&] { return distance_page(result, options, run, {.command = flags.command}); });
   show(flags, {.json = [&] { return distance_json(result, options, run); },
                .csv = [&] { return distance_csv(result, options, run); },
                .markdown = [&] { return distance_markdown(result, options, run); },
@@ -164,7 +196,7 @@ int run_matrix(const MatrixFlags& matrix_flags) {
   }
   std::vector<std::string> inputs = matrix_flags.files;
   inputs.insert(inputs.end(), {flags.reference, flags.config});
-  require_output(flags, inputs);
+  require_outputs(flags, inputs);
   const SampleList data = read_samples(matrix_flags.files, to_read_options(flags));
   if (!flags.quiet) {
     for (const std::string& text : data.notes) note(text);
@@ -178,6 +210,7 @@ int run_matrix(const MatrixFlags& matrix_flags) {
     if (matrix_flags.with_tests) tests = pairwise_tests(samples, matrix, options, &progress.control());
   }
   const MatrixReport report{matrix, tests ? &*tests : nullptr, options.statistic, watch.seconds()};
+  write_page(flags, [&] { return matrix_page(report, {.command = flags.command}); });
   show(flags, {.json = [&] { return matrix_json(report); },
                .csv = [&] { return matrix_csv(report); },
                .markdown = [&] { return matrix_markdown(report); },

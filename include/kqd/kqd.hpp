@@ -23,6 +23,7 @@
 #include "kqd/metrics/methods.hpp"             // the registry of methods
 #include "kqd/metrics/mmd.hpp"                 // mmd, mmd_v
 #include "kqd/quantiles/level_weights.hpp"     // LevelWeights
+#include "kqd/report/page.hpp"
 #include "kqd/report/report.hpp"               // text and JSON of results
 #include "kqd/synthetic/problems.hpp"          // make_problem: samples of known laws
 #include "kqd/testing/design.hpp"              // Design: independent, paired, blocks, clusters

@@ -10,6 +10,7 @@
 #include "kqd/metrics/methods.hpp"
 #include "kqd/version.hpp"
 #include "report/fields.hpp"
+#include "report/objects.hpp"
 
 namespace kqd {
 namespace {
@@ -245,7 +246,7 @@ std::string matrix_numbers(const MatrixReport& report) {
   return text;
 }
 
-std::string matrix_json(const MatrixReport& report) {
+Json matrix_object(const MatrixReport& report) {
   const DistanceMatrix& matrix = report.matrix;
   const PairwiseTests* tests = report.tests;
   Json json;
@@ -266,7 +267,11 @@ std::string matrix_json(const MatrixReport& report) {
     json["n_permutations"] = tests->num_permutations;
   }
   add_made_fields(json, made(report), report.elapsed_s, all_warnings(report));
-  return dump(json);
+  return json;
+}
+
+std::string matrix_json(const MatrixReport& report) {
+  return dump(matrix_object(report));
 }
 
 }  // namespace kqd

@@ -11,6 +11,7 @@
 #include "kqd/version.hpp"
 #include "report/fields.hpp"
 #include "report/json_csv.hpp"
+#include "report/objects.hpp"
 
 namespace kqd {
 namespace {
@@ -128,6 +129,45 @@ Rows closing_rows(const TwoSampleResult& result, const TwoSampleOptions& options
   return std::move(rows) + warning_rows(result.warnings);
 }
 
+constexpr std::array<std::string_view, 36> kColumns = {"schema",
+                                                       "version",
+                                                       "method",
+                                                       "x",
+                                                       "y",
+                                                       "statistic",
+                                                       "pvalue",
+                                                       "pvalue_ci",
+                                                       "n_exceed",
+                                                       "n_resamples",
+                                                       "reject",
+                                                       "alpha",
+                                                       "enumerated",
+                                                       "stopped_early",
+                                                       "calibration",
+                                                       "design",
+                                                       "effect_size",
+                                                       "effect_size_ci",
+                                                       "n_x",
+                                                       "n_y",
+                                                       "dim",
+                                                       "kernel",
+                                                       "bandwidth",
+                                                       "directions",
+                                                       "num_directions",
+                                                       "num_reference",
+                                                       "n_set_aside",
+                                                       "reference",
+                                                       "power",
+                                                       "weighting",
+                                                       "parameters",
+                                                       "seed",
+                                                       "threads",
+                                                       "simd",
+                                                       "elapsed_s",
+                                                       "warnings"};
+
+}  // namespace
+
 Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
   const TestOutcome& test = result.test;
   Json json;
@@ -168,45 +208,6 @@ Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options,
   add_setting_fields(json, made(find_method(run.method), result, options), run, result.warnings);
   return json;
 }
-
-constexpr std::array<std::string_view, 36> kColumns = {"schema",
-                                                       "version",
-                                                       "method",
-                                                       "x",
-                                                       "y",
-                                                       "statistic",
-                                                       "pvalue",
-                                                       "pvalue_ci",
-                                                       "n_exceed",
-                                                       "n_resamples",
-                                                       "reject",
-                                                       "alpha",
-                                                       "enumerated",
-                                                       "stopped_early",
-                                                       "calibration",
-                                                       "design",
-                                                       "effect_size",
-                                                       "effect_size_ci",
-                                                       "n_x",
-                                                       "n_y",
-                                                       "dim",
-                                                       "kernel",
-                                                       "bandwidth",
-                                                       "directions",
-                                                       "num_directions",
-                                                       "num_reference",
-                                                       "n_set_aside",
-                                                       "reference",
-                                                       "power",
-                                                       "weighting",
-                                                       "parameters",
-                                                       "seed",
-                                                       "threads",
-                                                       "simd",
-                                                       "elapsed_s",
-                                                       "warnings"};
-
-}  // namespace
 
 std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run,
                       const TextStyle& style) {

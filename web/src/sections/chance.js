@@ -26,7 +26,7 @@ function explainedSentence(result) {
 
 function histogram(result, { values, of, observed }) {
   const beyond = values.filter((value) => value >= observed).length;
-  const thinned = of > values.length ? ` Shown are ${integer(values.length)} of ${integer(of)}, drawn at random.` : "";
+  const thinned = of > values.length ? ` Shown are ${integer(values.length)} of ${integer(of)}, evenly by rank.` : "";
   const caption = `The statistic under ${count(of, "relabelling")} (bars) and as observed (line).${thinned}`;
   const description = `Histogram of the statistic under relabelling, from ${number(least(values))} to ${number(most(values))}; the observed ${number(observed, 4)} is reached by ${integer(beyond)} of ${integer(values.length)} shown.`;
   return figure(caption, chart((width) => nullHistogram(width, { values, observed }, description)));

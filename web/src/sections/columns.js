@@ -29,7 +29,7 @@ function columnsSentence({ columns: all, alpha }) {
 const fields = [
   { text: "column", key: "name", cell: (c) => c.name },
   { text: "Y \u2212 X by level", cell: (c) => (c.profile ? sparkline(c.profile, `Quantiles of Y minus X: ${wherePhrase(c.where)}`) : "") },
-  { text: "effect", key: "effect", number: true, cell: (c, largest) => [bar(c.effect / largest), number(c.effect)] },
+  { text: "effect", key: "effect", number: true, cell: (c, largest) => [number(c.effect), bar(c.effect / largest)] },
   { text: "distance", key: "wasserstein", number: true, cell: (c) => number(c.wasserstein) },
   { text: "median Y \u2212 X", key: "shift", number: true, cell: (c) => signed(c.shift) },
   { text: "p-value", key: "pvalue", number: true, cell: (c) => number(c.pvalue) },
