@@ -87,6 +87,7 @@ Program::Program() : app_("kqd compares samples: are they from the same distribu
   app_.require_subcommand(1);
   app_.footer("Examples:\n  kqd test old.csv new.csv\n  kqd distance old.csv new.csv\n  kqd methods ekqd");
   add_test();
+  add_explain();
   add_distance();
   add_matrix();
   add_methods();
@@ -120,6 +121,21 @@ void Program::add_test() {
                                 });
   add_comparison_flags(*command, test_);
   add_test_flags(*command, test_);
+}
+
+void Program::add_explain() {
+  CLI::App* const command = add("explain", "where two samples differ: columns, levels, directions, rows",
+                                "  kqd explain old.csv new.csv\n"
+                                "  kqd explain trial.csv --group arm --drop id --na omit --markdown\n"
+                                "  kqd explain a.npy b.npy --image-shape 28x28 --json --output where.json",
+                                [this] {
+                                  CLI::App& explain = *app_.get_subcommand("explain");
+                                  if (!explain_.config.empty()) apply_config(explain_.config, app_, explain);
+                                  refuse_empty(explain);
+                                  check_files(explain, explain_);
+                                  return run_explain(explain_);
+                                });
+  add_explain_flags(*command, explain_);
 }
 
 void Program::add_distance() {

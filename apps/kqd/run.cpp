@@ -74,8 +74,8 @@ void require_output(const Flags& flags, const std::vector<std::string>& inputs) 
   require_writable(flags.output);
 }
 
-RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
-  return {.method = std::string(method.id),
+RunInfo run_info(std::string_view method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
+  return {.method = std::string(method),
           .x_name = flags.x,
           .y_name = flags.group.empty() ? flags.y : flags.x,
           .n_x = data.x.points.rows(),
@@ -83,6 +83,15 @@ RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair&
           .dim = data.x.points.cols(),
           .preparation = data.preparation,
           .elapsed_s = watch.seconds()};
+}
+
+// The names of the columns that differ, a line each.
+std::string different_columns(const Explanation& explanation) {
+  std::string names;
+  for (const ColumnExplanation& column : explanation.columns) {
+    if (column.reject) names += column.name + "\n";
+  }
+  return names;
 }
 
 void list_parameters(std::span<const ParameterInfo> parameters, std::string_view indent) {
@@ -125,13 +134,33 @@ int run_test(const Flags& flags) {
     const ProgressLine progress(!flags.quiet);
     result = two_sample_test(data.x, data.y, options, &progress.control());
   }
-  const RunInfo run = run_info(method, flags, data, watch);
+  const RunInfo run = run_info(method.id, flags, data, watch);
   show(flags, {.json = [&] { return test_json(result, options, run); },
                .csv = [&] { return test_csv(result, options, run); },
                .markdown = [&] { return test_markdown(result, options, run); },
                .number = [&] { return fmt::format("{}\n", result.test.pvalue); },
                .text = [&](const TextStyle& style) { return test_text(result, options, run, style); }});
   return flags.exit_code && result.test.reject ? 1 : 0;
+}
+
+int run_explain(const Flags& flags) {
+  const Stopwatch watch;
+  ExplainOptions options = to_explain_options(flags);
+  require_output(flags, {flags.x, flags.y, flags.config});
+  SamplePair data = read(flags);
+  options.design = design_of(flags, std::move(data.units));
+  Explanation explanation;
+  {
+    const ProgressLine progress(!flags.quiet);
+    explanation = explain(data.x, data.y, options, &progress.control());
+  }
+  const RunInfo run = run_info("", flags, data, watch);
+  show(flags, {.json = [&] { return explanation_json(explanation, run); },
+               .csv = [&] { return explanation_csv(explanation); },
+               .markdown = [&] { return explanation_markdown(explanation, run); },
+               .number = [&] { return different_columns(explanation); },
+               .text = [&](const TextStyle& style) { return explanation_text(explanation, run, style); }});
+  return 0;
 }
 
 int run_distance(const Flags& flags) {
@@ -145,7 +174,7 @@ int run_distance(const Flags& flags) {
     const ProgressLine progress(!flags.quiet);
     result = distance(method.id, data.x, data.y, options, &progress.control());
   }
-  const RunInfo run = run_info(method, flags, data, watch);
+  const RunInfo run = run_info(method.id, flags, data, watch);
   show(flags, {.json = [&] { return distance_json(result, options, run); },
                .csv = [&] { return distance_csv(result, options, run); },
                .markdown = [&] { return distance_markdown(result, options, run); },
