@@ -102,8 +102,8 @@ void write_page(const Flags& flags, const std::function<std::string()>& page) {
   write_text(flags.report, text);
 }
 
-RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
-  return {.method = std::string(method.id),
+RunInfo run_info(std::string_view method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
+  return {.method = std::string(method),
           .x_name = flags.x,
           .y_name = flags.group.empty() ? flags.y : flags.x,
           .n_x = data.x.points.rows(),
@@ -111,6 +111,32 @@ RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair&
           .dim = data.x.points.cols(),
           .preparation = data.preparation,
           .elapsed_s = watch.seconds()};
+}
+
+// Where the samples differ, with as many labellings as that needs, whatever the test took. A result that is there is
+// not lost because its explanation would take too much.
+PageInfo page_info(const Flags& flags, const SamplePair& data, const Design& design) {
+  ExplainOptions options = to_explain_options(flags);
+  options.num_permutations = 0;
+  options.design = design;
+  PageInfo info{.command = flags.command};
+  const ProgressLine progress(!flags.quiet);
+  try {
+    info.explanation = explain(data.x, data.y, options, &progress.control());
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::resource_limit) throw;
+    info.explanation_note = error.what();
+  }
+  return info;
+}
+
+// The names of the columns that differ, a line each.
+std::string different_columns(const Explanation& explanation) {
+  std::string names;
+  for (const ColumnExplanation& column : explanation.columns) {
+    if (column.reject) names += column.name + "\n";
+  }
+  return names;
 }
 
 void list_parameters(std::span<const ParameterInfo> parameters, std::string_view indent) {
@@ -154,8 +180,8 @@ int run_test(const Flags& flags) {
     const ProgressLine progress(!flags.quiet);
     result = two_sample_test(data.x, data.y, options, &progress.control());
   }
-  const RunInfo run = run_info(method, flags, data, watch);
-  write_page(flags, [&] { return test_page(result, options, run, {.command = flags.command}); });
+  const RunInfo run = run_info(method.id, flags, data, watch);
+  write_page(flags, [&] { return test_page(result, options, run, page_info(flags, data, options.test.design)); });
   options.test.keep_null_distribution = flags.null_distribution;  // the page's wish is no wish for more JSON
   show(flags, {.json = [&] { return test_json(result, options, run); },
                .csv = [&] { return test_csv(result, options, run); },
@@ -163,6 +189,26 @@ int run_test(const Flags& flags) {
                .number = [&] { return fmt::format("{}\n", result.test.pvalue); },
                .text = [&](const TextStyle& style) { return test_text(result, options, run, style); }});
   return flags.exit_code && result.test.reject ? 1 : 0;
+}
+
+int run_explain(const Flags& flags) {
+  const Stopwatch watch;
+  ExplainOptions options = to_explain_options(flags);
+  require_outputs(flags, {flags.x, flags.y, flags.config});
+  SamplePair data = read(flags);
+  options.design = design_of(flags, std::move(data.units));
+  Explanation explanation;
+  {
+    const ProgressLine progress(!flags.quiet);
+    explanation = explain(data.x, data.y, options, &progress.control());
+  }
+  const RunInfo run = run_info("", flags, data, watch);
+  show(flags, {.json = [&] { return explanation_json(explanation, run); },
+               .csv = [&] { return explanation_csv(explanation); },
+               .markdown = [&] { return explanation_markdown(explanation, run); },
+               .number = [&] { return different_columns(explanation); },
+               .text = [&](const TextStyle& style) { return explanation_text(explanation, run, style); }});
+  return 0;
 }
 
 int run_distance(const Flags& flags) {
@@ -176,8 +222,8 @@ int run_distance(const Flags& flags) {
     const ProgressLine progress(!flags.quiet);
     result = distance(method.id, data.x, data.y, options, &progress.control());
   }
-  const RunInfo run = run_info(method, flags, data, watch);
-  write_page(flags, [&] { return distance_page(result, options, run, {.command = flags.command}); });
+  const RunInfo run = run_info(method.id, flags, data, watch);
+  write_page(flags, [&] { return distance_page(result, options, run, page_info(flags, data, {})); });
   show(flags, {.json = [&] { return distance_json(result, options, run); },
                .csv = [&] { return distance_csv(result, options, run); },
                .markdown = [&] { return distance_markdown(result, options, run); },

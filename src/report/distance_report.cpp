@@ -31,8 +31,8 @@ Rows result_rows(const KqdResult& result) {
 }
 
 Rows closing_rows(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
-  return setting_rows(made(find_method(run.method), result, options)) + Rows{run_row(options, run.elapsed_s)} +
-         warning_rows(result.warnings);
+  return setting_rows(made(find_method(run.method), result, options)) +
+         Rows{run_row(options.seed, options.threads, run.elapsed_s)} + warning_rows(result.warnings);
 }
 
 constexpr std::array<std::string_view, 27> kColumns = {

@@ -96,6 +96,8 @@ Json rows_json(const RowCounts& rows) {
           {"missing_values", rows.missing_cells}};
 }
 
+}  // namespace
+
 Json preparation_json(const Preparation& prepared) {
   Json json;
   json["columns_read"] = prepared.columns_read;
@@ -118,8 +120,6 @@ Json preparation_json(const Preparation& prepared) {
   }
   return json;
 }
-
-}  // namespace
 
 Json power_json(double power) {
   return std::isinf(power) ? Json("inf") : Json(power);
@@ -203,9 +203,9 @@ Rows warning_rows(const std::vector<std::string>& warnings) {
   return rows;
 }
 
-Row run_row(const KqdOptions& options, double elapsed_s) {
-  const unsigned threads = resolve(options.threads);
-  return {"run", fmt::format("seed {}, {} thread{}, {}, {:.2f} s, kqd {}", options.seed.value, threads, plural(threads),
+Row run_row(Seed seed, ThreadCount threads, double elapsed_s) {
+  const unsigned count = resolve(threads);
+  return {"run", fmt::format("seed {}, {} thread{}, {}, {:.2f} s, kqd {}", seed.value, count, plural(count),
                              simd_name(), elapsed_s, kVersion)};
 }
 

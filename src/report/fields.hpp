@@ -33,6 +33,9 @@ void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const 
 /// Kernel, directions, settings, seed, machine, warnings.
 void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::vector<std::string>& warnings);
 
+/// What was done to the data.
+[[nodiscard]] Json preparation_json(const Preparation& prepared);
+
 /// The text of an object, with a newline at the end.
 [[nodiscard]] std::string dump(const Json& json);
 
@@ -40,6 +43,6 @@ void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::
 [[nodiscard]] Rows data_rows(const RunInfo& run);
 [[nodiscard]] Rows setting_rows(const Made& made);
 [[nodiscard]] Rows warning_rows(const std::vector<std::string>& warnings);
-[[nodiscard]] Row run_row(const KqdOptions& options, double elapsed_s);
+[[nodiscard]] Row run_row(Seed seed, ThreadCount threads, double elapsed_s);
 
 }  // namespace kqd

@@ -162,7 +162,7 @@ Rows closing_rows(const MatrixReport& report) {
     rows.push_back({"calibration", fmt::format("{} permutations per pair, adjusted for {} pairs by Holm's rule",
                                                report.tests->num_permutations, report.tests->num_pairs)});
   }
-  rows.push_back(run_row(report.options, report.elapsed_s));
+  rows.push_back(run_row(report.options.seed, report.options.threads, report.elapsed_s));
   return std::move(rows) + warning_rows(all_warnings(report));
 }
 

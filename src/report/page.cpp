@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kqd/core/error.hpp"
+#include "kqd/report/explanation.hpp"
 #include "kqd/version.hpp"
 #include "report/objects.hpp"
 #include "report/page_template.hpp"
@@ -48,7 +49,8 @@ std::string page_of(std::string_view kind, Json result, Json null, const PageInf
   report["version"] = kVersion;
   report["result"] = std::move(result);
   report["null"] = std::move(null);
-  report["explanation"] = info.explanation.empty() ? Json(nullptr) : Json::parse(info.explanation);
+  report["explanation"] = info.explanation ? Json::parse(explanation_json(*info.explanation)) : Json(nullptr);
+  report["explanation_note"] = info.explanation_note;
   return report_page(compact(report));
 }
 

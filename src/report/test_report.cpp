@@ -125,7 +125,7 @@ Rows closing_rows(const TwoSampleResult& result, const TwoSampleOptions& options
   const bool asymptotic = options.calibration == Calibration::asymptotic;
   Rows rows = setting_rows(made(find_method(run.method), result, options));
   rows.push_back({"calibration", asymptotic ? result.law : count_phrase(result.test, options)});
-  rows.push_back(run_row(options.statistic, run.elapsed_s));
+  rows.push_back(run_row(options.statistic.seed, options.statistic.threads, run.elapsed_s));
   return std::move(rows) + warning_rows(result.warnings);
 }
 

@@ -1,16 +1,21 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "kqd/explain/explain.hpp"
 #include "kqd/report/report.hpp"
 
 namespace kqd {
 
 /// What a page shows beside a result.
 struct PageInfo {
-  std::string command = {};      ///< that makes the page again, as a shell takes it; empty: none
-  std::string explanation = {};  ///< where the samples differ, as explanation_json() gives it; empty: left out
+  std::string command = {};                     ///< that makes the page again, as a shell takes it; empty: none
+  std::optional<Explanation> explanation = {};  ///< where the samples differ; none: left out
+  std::string explanation_note = {};            ///< why there is none; empty: nobody asked for it
+};                                              ///< that makes the page again, as a shell takes it; empty: none
+std::string explanation = {};  ///< where the samples differ, as explanation_json() gives it; empty: left out
 };
 
 /// The report as a page: one HTML file that needs no network and no file beside it. Names and values of the data are
