@@ -69,18 +69,29 @@ export function bodyRow(cells, head) {
   );
 }
 
+const narrowestChart = 260; // in less room it is drawn like this and shrunk
+const usualChart = 640;
+const undrawn = new Map();
+
 /** A picture drawn by `draw(width)`, again whenever the room for it changes. */
 export function chart(draw) {
   const box = h("div", { class: "chart-box" });
   let drawn = 0;
-  const observer = new ResizeObserver(([entry]) => {
-    const width = Math.round(entry.contentRect.width);
-    if (width === drawn || width === 0) return;
+  const drawFor = (room) => {
+    const width = Math.max(narrowestChart, Math.round(room));
+    if (width === drawn) return;
     drawn = width;
+    undrawn.delete(box);
     box.replaceChildren(draw(width));
-  });
-  observer.observe(box);
+  };
+  undrawn.set(box, drawFor);
+  new ResizeObserver(([{ contentRect }]) => contentRect.width > 0 && drawFor(contentRect.width)).observe(box);
   return box;
+}
+
+/** Draws what was never seen, for paper. */
+export function drawHidden() {
+  for (const [, drawFor] of [...undrawn]) drawFor(usualChart);
 }
 
 /** A figure with what it shows in words below it. */

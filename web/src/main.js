@@ -1,5 +1,5 @@
 import "./style.css";
-import { h, section } from "./dom.js";
+import { drawHidden, h, section } from "./dom.js";
 import { chance } from "./sections/chance.js";
 import { columns } from "./sections/columns.js";
 import { compared } from "./sections/compared.js";
@@ -45,8 +45,9 @@ function partsOf(report) {
   ];
 }
 
-function warnings({ result, explanation }) {
-  const all = [...new Set([...result.warnings, ...(explanation?.warnings ?? [])])];
+function warnings({ result, explanation, explanation_note: note }) {
+  const unexplained = note ? [`Where the samples differ was not examined: ${note}`] : [];
+  const all = [...new Set([...result.warnings, ...(explanation?.warnings ?? []), ...unexplained])];
   return all.length > 0 && section("warnings", "To keep in mind", h("ul", { class: "facts" }, all.map((warning) => h("li", null, warning))));
 }
 
@@ -58,6 +59,7 @@ function contents(parts) {
 // Paper cannot be unfolded.
 function openForPrint() {
   addEventListener("beforeprint", () => {
+    drawHidden();
     for (const details of document.querySelectorAll("details:not([open])")) {
       details.open = true;
       details.dataset.opened = "";

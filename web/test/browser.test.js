@@ -178,6 +178,7 @@ test("on paper everything is unfolded, light and without buttons", async () => {
     await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
     await page.emulateMedia({ media: "print" });
     assert.equal(await page.locator("details:not([open])").count(), 0);
+    assert.equal(await page.locator(".chart-box:empty").count(), 0);
     assert.equal(await page.locator("header button:visible, nav:visible").count(), 0);
     assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--ink").trim()), "#22252a");
     await page.evaluate(() => dispatchEvent(new Event("afterprint")));

@@ -14,8 +14,6 @@ struct PageInfo {
   std::string command = {};                     ///< that makes the page again, as a shell takes it; empty: none
   std::optional<Explanation> explanation = {};  ///< where the samples differ; none: left out
   std::string explanation_note = {};            ///< why there is none; empty: nobody asked for it
-};                                              ///< that makes the page again, as a shell takes it; empty: none
-std::string explanation = {};  ///< where the samples differ, as explanation_json() gives it; empty: left out
 };
 
 /// The report as a page: one HTML file that needs no network and no file beside it. Names and values of the data are

@@ -14,17 +14,18 @@ export function directions({ explanation }) {
     "where",
     all.some((direction) => direction.reject) ? "Where they differ" : "Where they differ most",
     h("p", null, adjustmentSentence(explanation)),
+    explanation.directions_note && h("p", { class: "caution" }, explanation.directions_note),
     sampleKey(),
     all.slice(0, shownAtOnce).map((direction) => directionPart(direction)),
     rest.length > 0 && h("details", null, h("summary", null, `${count(rest.length, "more direction")}`), rest.map((direction) => directionPart(direction))),
   );
 }
 
-function adjustmentSentence({ directions: [strongest], alpha }) {
+function adjustmentSentence({ directions: [strongest], alpha, n_resamples: labellings }) {
   const examined = strongest.n_directions_examined;
   return (
     `A direction turns every row into one number; both samples can then be compared level by level. ${count(examined, "direction")} ` +
-    `${examined === 1 ? "was" : "were"} examined, chosen from the pooled rows without looking at which is X and which Y. ` +
+    `${examined === 1 ? "was" : "were"} examined, chosen from the pooled rows without looking at which is X and which Y, each with up to ${count(labellings, "relabelling")}. ` +
     `The p-values are adjusted for that by Holm\u2019s rule: if no direction differed, the chance of even one adjusted value at or below ${number(alpha)} would be ${number(alpha)} at most.`
   );
 }

@@ -1,5 +1,5 @@
 import { h, section, table } from "../dom.js";
-import { cell, integer, signed } from "../words.js";
+import { cell, integer, percent, signed } from "../words.js";
 
 /** The rows that look most like X and most like Y; of images the pictures are shown instead. */
 export function rows({ explanation }) {
@@ -12,12 +12,20 @@ export function rows({ explanation }) {
       "p",
       null,
       "The score tells where a row lies between the samples: the more negative, the more it looks like X; the more positive, the more like Y. " +
-        "A row of one sample may look like the other." +
+        "A row of one sample may look like the other. " +
+        trustSentence(explanation.witness_share) +
         (dim > names.length ? ` Shown are the cells of ${integer(names.length)} of ${integer(dim)} columns, the first of the ranking.` : ""),
     ),
     table("Most X-like rows", head(names), extremes.most_x.map(line)),
     table("Most Y-like rows", head(names), extremes.most_y.map(line)),
   );
+}
+
+// How far the scores can be trusted: what they tell of rows that they were not made from.
+function trustSentence(share) {
+  if (!Number.isFinite(share)) return "";
+  if (share <= 0) return "For rows that it has not seen the score tells nothing of their sample, so these rows may be chance.";
+  return `For rows that it has not seen the score explains ${percent(share)} of what tells the samples apart.`;
 }
 
 function head(names) {

@@ -6,7 +6,7 @@ import { integer } from "../words.js";
 /** Both samples along the two strongest directions. */
 export function scatter({ explanation }) {
   const points = explanation.scatter;
-  if (!points) return null;
+  if (!points || points.names.length < 2) return null;
   const { names, shown_x, of_x, shown_y, of_y } = points;
   const all = shown_x === of_x && shown_y === of_y;
   const thinned = all
