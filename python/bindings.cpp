@@ -96,6 +96,26 @@ TwoSampleOptions make_test_options(const std::string& method, const KqdOptions& 
   return options;
 }
 
+ExplainOptions make_explain_options(KernelSpec kernel, std::optional<double> bandwidth, std::int64_t num_permutations,
+                                    double alpha, const std::string& design, std::vector<std::int64_t> groups,
+                                    const std::string& image_shape, std::vector<std::string> column_names,
+                                    std::vector<std::size_t> rows_x, std::vector<std::size_t> rows_y,
+                                    std::uint64_t seed, unsigned workers, std::size_t max_memory) {
+  ExplainOptions options;
+  options.kernel = bandwidth ? with_bandwidth(std::move(kernel), *bandwidth) : std::move(kernel);
+  options.num_permutations = num_permutations;
+  options.alpha = alpha;
+  options.design = make_design(design, std::move(groups));
+  if (!image_shape.empty()) options.image = parse_image_shape(image_shape);
+  options.column_names = std::move(column_names);
+  options.rows_x = std::move(rows_x);
+  options.rows_y = std::move(rows_y);
+  options.seed = Seed{seed};
+  options.threads = ThreadCount{workers};
+  options.max_memory = max_memory;
+  return options;
+}
+
 // ---- Results ----
 
 py::object parameter_value(const ParameterInfo& parameter, double value) {
@@ -204,6 +224,7 @@ py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& opti
   fields["permutation_mean"] = test.permutation_mean;
   fields["permutation_sd"] = test.permutation_sd;
   fields["null_distribution"] = value_if(options.test.keep_null_distribution, to_array(test.null_distribution));
+  fields["null_shown"] = to_array(thinned_by_rank(test.null_distribution));
   fields["effect_size"] = result.effect_size;
   fields["effect_size_ci"] =
       value_if(result.effect_interval.has_value(), to_pair(result.effect_interval.value_or(Interval{})));
@@ -249,14 +270,23 @@ py::dict distance_of(const ArraySample& x, const ArraySample& y, const std::stri
 
 py::dict test_of(const ArraySample& x, const ArraySample& y, const TwoSampleOptions& options,
                  const std::optional<py::function>& progress) {
+  TwoSampleOptions kept = options;
+  kept.test.keep_null_distribution = true;  // a page shows it, asked for or not
   TwoSampleResult result;
-  const auto work = [&](const RunControl* control) { result = two_sample_test(x.view(), y.view(), options, control); };
+  const auto work = [&](const RunControl* control) { result = two_sample_test(x.view(), y.view(), kept, control); };
   if (!progress && is_short(options.method, options.statistic, x, y, options.test.num_permutations)) {
     without_gil(work);
   } else {
     while_watching(work, progress);
   }
   return test_fields(result, options);
+}
+
+// Where two samples differ, as JSON.
+std::string explanation_of(const ArraySample& x, const ArraySample& y, const ExplainOptions& options) {
+  Explanation explanation;
+  while_watching([&](const RunControl* control) { explanation = explain(x.view(), y.view(), options, control); });
+  return explanation_json(explanation);
 }
 
 // ---- Embeddings ----
@@ -408,6 +438,20 @@ void bind_inputs(py::module_& m) {
            py::arg("null_distribution"));
 }
 
+void bind_reports(py::module_& m) {
+  py::class_<ExplainOptions>(m, "ExplainOptions")
+      .def(py::init(&make_explain_options), py::kw_only(), py::arg("kernel"), py::arg("bandwidth"),
+           py::arg("n_resamples"), py::arg("alpha"), py::arg("design"), py::arg("groups"), py::arg("image_shape"),
+           py::arg("column_names"), py::arg("rows_x"), py::arg("rows_y"), py::arg("seed"), py::arg("workers"),
+           py::arg("max_memory"));
+  m.def("explain", &explanation_of, py::arg("x"), py::arg("y"), py::arg("options"));
+  m.def(
+      "report_page", [](const std::string& json) { return report_page(json); }, py::arg("json"));
+  m.def(
+      "write_text", [](const std::string& path, const std::string& text) { write_text(path, text); }, py::arg("path"),
+      py::arg("text"));
+}
+
 void bind_comparisons(py::module_& m) {
   py::class_<Functions>(m, "Functions")
       .def("evaluate", &Functions::evaluate, py::arg("points").noconvert(), py::arg("index"));
@@ -475,5 +519,6 @@ PYBIND11_MODULE(_core, m) {
   kqd::bind_errors(m);
   kqd::bind_inputs(m);
   kqd::bind_comparisons(m);
+  kqd::bind_reports(m);
   kqd::bind_methods(m);
 }

@@ -60,6 +60,25 @@ class TestOptions:
         null_distribution: bool,
     ) -> None: ...
 
+class ExplainOptions:
+    def __init__(
+        self,
+        *,
+        kernel: Kernel,
+        bandwidth: Optional[float],
+        n_resamples: int,
+        alpha: float,
+        design: str,
+        groups: Sequence[int],
+        image_shape: str,
+        column_names: Sequence[str],
+        rows_x: Sequence[int],
+        rows_y: Sequence[int],
+        seed: int,
+        workers: int,
+        max_memory: int,
+    ) -> None: ...
+
 class Functions:
     def evaluate(self, points: NDArray[np.float64], index: int) -> NDArray[np.float64]: ...
 
@@ -126,5 +145,8 @@ def distance(x: Sample, y: Sample, method: str, options: Options) -> Dict[str, A
 def test(
     x: Sample, y: Sample, options: TestOptions, progress: Optional[Callable[[float, str], object]]
 ) -> Dict[str, Any]: ...
+def explain(x: Sample, y: Sample, options: ExplainOptions) -> str: ...
+def report_page(json: str) -> str: ...
+def write_text(path: str, text: str) -> None: ...
 def method(id: str) -> MethodInfo: ...
 def methods() -> List[MethodInfo]: ...

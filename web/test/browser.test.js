@@ -12,7 +12,7 @@ const narrow = { width: 360, height: 740 };
 const explained = ["verdict", "compared", "where", "columns", "settings"];
 const sections = {
   tabular: [...explained, "chance", "rows", "scatter"],
-  "one column": [...explained, "chance", "rows"],
+  "one column": [...explained, "chance", "rows", "scatter"],
   text: [...explained, "chance", "rows", "scatter"],
   hostile: [...explained, "chance", "rows", "scatter"],
   image: [...explained, "chance", "pictures", "scatter"],

@@ -44,7 +44,8 @@ function leftOut({ rows_x, rows_y }) {
 }
 
 function missingSentence({ na, rows_x, rows_y }) {
-  const missing = (rows_x.missing_values ?? 0) + (rows_y.missing_values ?? 0);
+  if (rows_x.missing_values === null || rows_y.missing_values === null) return "Rows with a missing cell are left out.";
+  const missing = rows_x.missing_values + rows_y.missing_values;
   if (missing === 0) return "No cell is missing.";
   const treated = { omit: "rows with gaps are left out", "impute-median": "gaps are filled with the median of the column over all samples" }[na];
   return `${count(missing, "cell")} ${missing === 1 ? "is" : "are"} missing${treated ? `; ${treated}` : ""}.`;

@@ -15,6 +15,7 @@ export function directions({ explanation }) {
     all.some((direction) => direction.reject) ? "Where they differ" : "Where they differ most",
     h("p", null, adjustmentSentence(explanation)),
     explanation.directions_note && h("p", { class: "caution" }, explanation.directions_note),
+    all.some(carriedByColumns) && h("p", null, strengthSentence),
     sampleKey(),
     all.slice(0, shownAtOnce).map((direction) => directionPart(direction)),
     rest.length > 0 && h("details", null, h("summary", null, `${count(rest.length, "more direction")}`), rest.map((direction) => directionPart(direction))),
@@ -29,6 +30,12 @@ function adjustmentSentence({ directions: [strongest], alpha, n_resamples: label
     `The p-values are adjusted for that by Holm\u2019s rule: if no direction differed, the chance of even one adjusted value at or below ${number(alpha)} would be ${number(alpha)} at most.`
   );
 }
+
+const strengthSentence =
+  "Which columns carry a direction is said by two numbers. Strength: how far one standard deviation of the column moves a row along it, whichever way. " +
+  "Sensitivity: the same on average, with a sign, + where larger values move the row towards Y.";
+
+const carriedByColumns = ({ family, columns }) => family !== "column" && columns.length > 1;
 
 function directionPart(direction) {
   return h(
@@ -58,10 +65,11 @@ function densityFigure({ name, density }) {
   return figure("The two samples along this direction.", chart((width) => densityChart(width, density, name, description)));
 }
 
-function columnsTable({ name, family, columns }) {
-  if (family === "column" || columns.length < 2) return null;
+function columnsTable(direction) {
+  if (!carriedByColumns(direction)) return null;
+  const { name, columns } = direction;
   const largest = Math.max(...columns.map((column) => Math.abs(column.sensitivity))) || 1;
-  const head = ["column", { text: "sensitivity", number: true }, "towards X \u2190 \u2192 towards Y"];
+  const head = ["column", { text: "strength", number: true }, { text: "sensitivity", number: true }, "towards X \u2190 \u2192 towards Y"];
   return h(
     "details",
     { open: columns.length <= 6 },
@@ -69,7 +77,7 @@ function columnsTable({ name, family, columns }) {
     table(
       `Columns that carry ${name}, the strongest ${integer(columns.length)}`,
       head,
-      columns.map((column) => [column.name, signed(column.sensitivity), signedBar(column.sensitivity / largest)]),
+      columns.map((column) => [column.name, number(column.magnitude), signed(column.sensitivity), signedBar(column.sensitivity / largest)]),
       { className: "compact" },
     ),
   );

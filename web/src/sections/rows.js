@@ -12,7 +12,7 @@ export function rows({ explanation }) {
       "p",
       null,
       "The score tells where a row lies between the samples: the more negative, the more it looks like X; the more positive, the more like Y. " +
-        "A row of one sample may look like the other. " +
+        "A row of one sample may look like the other. Rows are counted from 1. " +
         trustSentence(explanation.witness_share) +
         (dim > names.length ? ` Shown are the cells of ${integer(names.length)} of ${integer(dim)} columns, the first of the ranking.` : ""),
     ),
