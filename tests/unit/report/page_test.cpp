@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "kqd/metrics/methods.hpp"
+
 namespace kqd {
 namespace {
 
@@ -20,10 +22,10 @@ std::string data_of(const std::string& page) {
 }
 
 Sample first_sample() {
-  return Sample{Matrix<double>(4, 1, {1.0, 2.0, 3.0, 4.0})};
+  return {.points = Matrix<double>(4, 1, {1.0, 2.0, 3.0, 4.0}), .weights = {}, .column_names = {}};
 }
 Sample second_sample() {
-  return Sample{Matrix<double>(4, 1, {2.5, 3.5, 6.0, 7.0})};
+  return {.points = Matrix<double>(4, 1, {2.5, 3.5, 6.0, 7.0}), .weights = {}, .column_names = {}};
 }
 
 TEST(Page, data_come_back_whatever_they_look_like) {
