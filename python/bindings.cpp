@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "explain.hpp"
 #include "kernels.hpp"
 #include "kqd/kqd.hpp"
 #include "watch.hpp"
@@ -476,4 +477,5 @@ PYBIND11_MODULE(_core, m) {
   kqd::bind_inputs(m);
   kqd::bind_comparisons(m);
   kqd::bind_methods(m);
+  kqd::bind_explain(m);
 }

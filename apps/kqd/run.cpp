@@ -149,6 +149,9 @@ int run_explain(const Flags& flags) {
   require_output(flags, {flags.x, flags.y, flags.config});
   SamplePair data = read(flags);
   options.design = design_of(flags, std::move(data.units));
+  options.rows_x = std::move(data.rows_x);
+  options.rows_y = std::move(data.rows_y);
+  if (!options.image) options.image = image_shape(data.preparation.row_shape);
   Explanation explanation;
   {
     const ProgressLine progress(!flags.quiet);
