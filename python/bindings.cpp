@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "explain.hpp"
 #include "kernels.hpp"
 #include "kqd/kqd.hpp"
 #include "watch.hpp"
@@ -93,26 +94,6 @@ TwoSampleOptions make_test_options(const std::string& method, const KqdOptions& 
   options.effect_interval = effect_interval;
   options.test.confidence = confidence;
   options.test.keep_null_distribution = keep_null_distribution;
-  return options;
-}
-
-ExplainOptions make_explain_options(KernelSpec kernel, std::optional<double> bandwidth, std::int64_t num_permutations,
-                                    double alpha, const std::string& design, std::vector<std::int64_t> groups,
-                                    const std::string& image_shape, std::vector<std::string> column_names,
-                                    std::vector<std::size_t> rows_x, std::vector<std::size_t> rows_y,
-                                    std::uint64_t seed, unsigned workers, std::size_t max_memory) {
-  ExplainOptions options;
-  options.kernel = bandwidth ? with_bandwidth(std::move(kernel), *bandwidth) : std::move(kernel);
-  options.num_permutations = num_permutations;
-  options.alpha = alpha;
-  options.design = make_design(design, std::move(groups));
-  if (!image_shape.empty()) options.image = parse_image_shape(image_shape);
-  options.column_names = std::move(column_names);
-  options.rows_x = std::move(rows_x);
-  options.rows_y = std::move(rows_y);
-  options.seed = Seed{seed};
-  options.threads = ThreadCount{workers};
-  options.max_memory = max_memory;
   return options;
 }
 
@@ -282,13 +263,6 @@ py::dict test_of(const ArraySample& x, const ArraySample& y, const TwoSampleOpti
   return test_fields(result, options);
 }
 
-// Where two samples differ, as JSON.
-std::string explanation_of(const ArraySample& x, const ArraySample& y, const ExplainOptions& options) {
-  Explanation explanation;
-  while_watching([&](const RunControl* control) { explanation = explain(x.view(), y.view(), options, control); });
-  return explanation_json(explanation);
-}
-
 // ---- Embeddings ----
 
 // One sample along directions that are drawn from it, or shared with another embedding.
@@ -438,13 +412,7 @@ void bind_inputs(py::module_& m) {
            py::arg("null_distribution"));
 }
 
-void bind_reports(py::module_& m) {
-  py::class_<ExplainOptions>(m, "ExplainOptions")
-      .def(py::init(&make_explain_options), py::kw_only(), py::arg("kernel"), py::arg("bandwidth"),
-           py::arg("n_resamples"), py::arg("alpha"), py::arg("design"), py::arg("groups"), py::arg("image_shape"),
-           py::arg("column_names"), py::arg("rows_x"), py::arg("rows_y"), py::arg("seed"), py::arg("workers"),
-           py::arg("max_memory"));
-  m.def("explain", &explanation_of, py::arg("x"), py::arg("y"), py::arg("options"));
+void bind_page(py::module_& m) {
   m.def(
       "report_page", [](const std::string& json) { return report_page(json); }, py::arg("json"));
   m.def(
@@ -519,6 +487,7 @@ PYBIND11_MODULE(_core, m) {
   kqd::bind_errors(m);
   kqd::bind_inputs(m);
   kqd::bind_comparisons(m);
-  kqd::bind_reports(m);
+  kqd::bind_page(m);
   kqd::bind_methods(m);
+  kqd::bind_explain(m);
 }

@@ -113,12 +113,22 @@ RunInfo run_info(std::string_view method, const Flags& flags, const SamplePair& 
           .elapsed_s = watch.seconds()};
 }
 
-// Where the samples differ, with as many labellings as that needs, whatever the test took. A result that is there is
-// not lost because its explanation would take too much.
-PageInfo page_info(const Flags& flags, const SamplePair& data, const Design& design) {
+// What the data tell of their rows.
+void add_rows(ExplainOptions& options, const SamplePair& data) {
+  options.rows_x = data.rows_x;
+  options.rows_y = data.rows_y;
+  if (!options.image) options.image = image_shape(data.preparation.row_shape);
+}
+
+// How a page explains a result: with as many labellings as that needs, whatever the test takes.
+ExplainOptions page_options(const Flags& flags) {
   ExplainOptions options = to_explain_options(flags);
   options.num_permutations = 0;
-  options.design = design;
+  return options;
+}
+
+// Where the samples differ. A result that is there is not lost because its explanation would take too much.
+PageInfo page_info(const Flags& flags, const SamplePair& data, const ExplainOptions& options) {
   PageInfo info{.command = flags.command};
   const ProgressLine progress(!flags.quiet);
   try {
@@ -171,9 +181,13 @@ int run_test(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
   TwoSampleOptions options = to_test_options(flags);
+  ExplainOptions where = page_options(flags);
   require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
   SamplePair data = read(flags);
   options.test.design = design_of(flags, std::move(data.units));
+  where.design = options.test.design;
+  add_rows(where, data);
+  if (!flags.report.empty()) validate(where, data.x.points.cols());
   options.test.keep_null_distribution = flags.null_distribution || !flags.report.empty();
   TwoSampleResult result;
   {
@@ -181,7 +195,7 @@ int run_test(const Flags& flags) {
     result = two_sample_test(data.x, data.y, options, &progress.control());
   }
   const RunInfo run = run_info(method.id, flags, data, watch);
-  write_page(flags, [&] { return test_page(result, options, run, page_info(flags, data, options.test.design)); });
+  write_page(flags, [&] { return test_page(result, options, run, page_info(flags, data, where)); });
   options.test.keep_null_distribution = flags.null_distribution;  // the page's wish is no wish for more JSON
   show(flags, {.json = [&] { return test_json(result, options, run); },
                .csv = [&] { return test_csv(result, options, run); },
@@ -197,6 +211,7 @@ int run_explain(const Flags& flags) {
   require_outputs(flags, {flags.x, flags.y, flags.config});
   SamplePair data = read(flags);
   options.design = design_of(flags, std::move(data.units));
+  add_rows(options, data);
   Explanation explanation;
   {
     const ProgressLine progress(!flags.quiet);
@@ -215,15 +230,18 @@ int run_distance(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
   const KqdOptions options = to_options(flags);
+  ExplainOptions where = page_options(flags);
   require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
   const SamplePair data = read(flags);
+  add_rows(where, data);
+  if (!flags.report.empty()) validate(where, data.x.points.cols());
   KqdResult result;
   {
     const ProgressLine progress(!flags.quiet);
     result = distance(method.id, data.x, data.y, options, &progress.control());
   }
   const RunInfo run = run_info(method.id, flags, data, watch);
-  write_page(flags, [&] { return distance_page(result, options, run, page_info(flags, data, {})); });
+  write_page(flags, [&] { return distance_page(result, options, run, page_info(flags, data, where)); });
   show(flags, {.json = [&] { return distance_json(result, options, run); },
                .csv = [&] { return distance_csv(result, options, run); },
                .markdown = [&] { return distance_markdown(result, options, run); },

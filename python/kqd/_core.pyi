@@ -60,23 +60,9 @@ class TestOptions:
         null_distribution: bool,
     ) -> None: ...
 
-class ExplainOptions:
+class Labels:
     def __init__(
-        self,
-        *,
-        kernel: Kernel,
-        bandwidth: Optional[float],
-        n_resamples: int,
-        alpha: float,
-        design: str,
-        groups: Sequence[int],
-        image_shape: str,
-        column_names: Sequence[str],
-        rows_x: Sequence[int],
-        rows_y: Sequence[int],
-        seed: int,
-        workers: int,
-        max_memory: int,
+        self, *, columns: Sequence[str], rows_x: Sequence[int], rows_y: Sequence[int], image: Sequence[int]
     ) -> None: ...
 
 class Functions:
@@ -145,8 +131,10 @@ def distance(x: Sample, y: Sample, method: str, options: Options) -> Dict[str, A
 def test(
     x: Sample, y: Sample, options: TestOptions, progress: Optional[Callable[[float, str], object]]
 ) -> Dict[str, Any]: ...
-def explain(x: Sample, y: Sample, options: ExplainOptions) -> str: ...
 def report_page(json: str) -> str: ...
 def write_text(path: str, text: str) -> None: ...
+def explain(
+    x: Sample, y: Sample, options: TestOptions, labels: Labels, progress: Optional[Callable[[float, str], object]]
+) -> Tuple[str, str]: ...
 def method(id: str) -> MethodInfo: ...
 def methods() -> List[MethodInfo]: ...

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import math
 import os
-import sys
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
-from . import _arrays, _core, _distance, _test
+from . import _core, _distance, _test
 from ._compare import Origin
+from ._explain import explain
 from ._kernels import PRECOMPUTED
-from ._options import count
 from ._results import DistanceResult, TestResult
 
 # What the program calls otherwise in the JSON that the page reads.
 _NAMES = {"n_directions": "num_directions", "n_reference": "num_reference", "confidence_level": "confidence"}
+# Settings that mean the same to kqd.explain.
+_SHARED = ("bandwidth", "x_weights", "y_weights", "nan_policy", "alpha", "design", "blocks", "clusters")
 # No part of that JSON: shown by other means, or too much.
 _LEFT_OUT = ("settings", "profiles", "null_distribution")
 
@@ -84,46 +84,18 @@ def _explained(
         return None, "the rows are no part of a result that was pickled or copied"
     if settings["kernel"] == PRECOMPUTED:
         return None, 'kernel "precomputed" knows no columns'
-    x, y = origin.rows
-    paired = settings.get("design") == "paired" or settings.get("calibration") == "sign-flip"
-    samples = _arrays.samples(
-        x, y, settings["x_weights"], settings["y_weights"], nan_policy=settings["nan_policy"], paired=paired
-    )
-    design, groups = _test.design_groups(
-        settings.get("design", "independent"), settings.get("blocks"), settings.get("clusters"), samples
-    )
-    bandwidth = settings["bandwidth"]
-    # A function of the caller's own has no gradient: the usual kernel stands in for it.
-    kernel = settings["kernel"] if origin.kernel_is_text else "gaussian"
-    options = _core.ExplainOptions(
-        kernel=_core.parse_kernel(kernel),
-        bandwidth=None if isinstance(bandwidth, str) else float(bandwidth),
-        n_resamples=0,
-        alpha=float(settings.get("alpha", 0.05)),
-        design=design,
-        groups=groups,
-        image_shape="" if image_shape is None else "x".join(str(count(size, "image_shape")) for size in image_shape),
-        column_names=_column_names(x),
-        rows_x=_row_numbers(samples.kept[0]),
-        rows_y=_row_numbers(samples.kept[1]),
-        seed=result.seed,
-        workers=0,
-        max_memory=0,
-    )
     try:
-        return json.loads(_core.explain(samples.x, samples.y, options)), ""
+        # A function of the caller's own has no gradient: the usual kernel stands in for it.
+        found = explain(
+            *origin.rows,
+            kernel=settings["kernel"] if origin.kernel_is_text else "gaussian",
+            image_shape=image_shape,
+            rng=result.seed,
+            **{name: settings[name] for name in _SHARED if name in settings},
+        )
     except _core.ResourceLimitError as error:  # what is known is not lost by it
         return None, str(error)
-
-
-def _column_names(x: Any) -> List[str]:
-    pandas = sys.modules.get("pandas")
-    return [str(name) for name in x.columns] if pandas is not None and isinstance(x, pandas.DataFrame) else []
-
-
-def _row_numbers(kept: NDArray[np.bool_]) -> List[int]:
-    """The numbers of the kept rows among those that were given, from 1; none when all were kept."""
-    return [] if kept.all() else (np.flatnonzero(kept) + 1).tolist()
+    return found.to_dict(), ""
 
 
 def _call(kind: str, settings: Dict[str, Any]) -> str:

@@ -108,21 +108,40 @@ void add_columns(const Study& study, std::span<const TestedDirection> columns, s
   }
 }
 
-// The principal functions among the directions that are shown.
-KernelFunctions chosen_functions(const ExaminedDirections& examined, std::span<const std::size_t> shown) {
-  const KernelDirections& principal = *examined.principal();
-  const auto is_function = [&](std::size_t i) { return !examined.is_column(i); };
-  const auto count = static_cast<std::size_t>(std::ranges::count_if(shown, is_function));
-  Matrix<double> coefficients(principal.reference().rows(), count);
-  std::size_t k = 0;
-  for (const std::size_t i : shown) {
-    if (!is_function(i)) continue;
-    for (std::size_t j = 0; j < coefficients.rows(); ++j) {
-      coefficients(j, k) = principal.coefficients()(j, i - examined.num_columns());
-    }
-    ++k;
+// The directions that stand out most: what the rows look like along them, and how the principal functions among them
+// follow the columns.
+struct ShownDirections {
+  std::vector<std::size_t> indices;  // among those examined
+  Matrix<double> values;             // one row each
+  AveragedGradients gradients;       // one row for each, 0 for columns
+};
+
+ShownDirections look_along(const Study& study, const ExaminedDirections& examined, std::vector<std::size_t> indices,
+                           std::span<const double> scales) {
+  const ThreadCount threads = study.options().threads;
+  ShownDirections shown{std::move(indices), {}, {}};
+  const std::size_t count = shown.indices.size();
+  shown.values = Matrix<double>(count, study.num_rows());
+  const KernelDirections* principal = examined.principal();
+  Matrix<double> coefficients(principal == nullptr ? 0 : principal->reference().rows(), count, 0.0);
+  for (std::size_t k = 0; k < count; ++k) {
+    if (examined.is_column(shown.indices[k])) continue;
+    const std::size_t function = shown.indices[k] - examined.num_columns();
+    for (std::size_t j = 0; j < coefficients.rows(); ++j) coefficients(j, k) = principal->coefficients()(j, function);
   }
-  return {principal.kernel(), Matrix<double>(principal.reference()), std::move(coefficients)};
+  if (principal != nullptr) {
+    const KernelFunctions functions{principal->kernel(), Matrix<double>(principal->reference()), coefficients};
+    shown.gradients = averaged_gradients(functions, study.pool(), scales, threads);
+    const Matrix<double> by_row = evaluate_functions(functions, study.pool(), threads);
+    for (std::size_t i = 0; i < by_row.rows(); ++i) {
+      for (std::size_t k = 0; k < count; ++k) shown.values(k, i) = by_row(i, k);
+    }
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    if (!examined.is_column(shown.indices[k])) continue;
+    std::ranges::copy(examined.project(shown.indices[k], 1, threads).row(0), shown.values.row(k).begin());
+  }
+  return shown;
 }
 
 std::vector<ColumnSensitivity> strongest_columns(const Study& study, const AveragedGradients& gradients,
@@ -144,14 +163,10 @@ ProjectedDensity density_along(const Study& study, std::span<const double> value
 }
 
 void add_directions(const Study& study, const ExaminedDirections& examined, std::span<const TestedDirection> tested,
-                    std::span<const std::size_t> shown, std::span<const double> scales, Explanation& result) {
+                    const ShownDirections& shown, Explanation& result) {
   const std::vector<double> adjusted = holm_adjusted(pvalues_of(tested));
-  AveragedGradients gradients;
-  if (std::ranges::any_of(shown, [&](std::size_t i) { return !examined.is_column(i); })) {
-    gradients = averaged_gradients(chosen_functions(examined, shown), study.pool(), scales, study.options().threads);
-  }
-  std::size_t next_function = 0;
-  for (const std::size_t i : shown) {
+  for (std::size_t k = 0; k < shown.indices.size(); ++k) {
+    const std::size_t i = shown.indices[k];
     const GapShape& shape = tested[i].shape;
     DirectionExplanation& direction = result.directions.emplace_back();
     direction.name = examined.name(i);
@@ -163,23 +178,20 @@ void add_directions(const Study& study, const ExaminedDirections& examined, std:
     direction.reject = result.directions_note.empty() && adjusted[i] <= result.alpha;
     direction.where = where_of(tested[i], result.alpha);
     direction.profile = shape.profile;
-    direction.density = density_along(study, examined.project(i, 1, study.options().threads).row(0));
+    direction.density = density_along(study, shown.values.row(k));
     const double sign = shape.mean_shift < 0.0 ? -1.0 : 1.0;
     if (examined.is_column(i)) {
       direction.columns = {{study.column_name(i), i, sign * shape.scale, shape.scale}};
     } else {
-      direction.columns = strongest_columns(study, gradients, next_function++, sign);
+      direction.columns = strongest_columns(study, shown.gradients, k, sign);
     }
   }
 }
 
-void add_scatter(const Study& study, const ExaminedDirections& examined, std::span<const std::size_t> shown,
-                 Explanation& result) {
-  if (shown.size() < 2) return;
-  const Matrix<double> first = examined.project(shown[0], 1, study.options().threads);
-  const Matrix<double> second = examined.project(shown[1], 1, study.options().threads);
+void add_scatter(const Study& study, const ShownDirections& shown, Explanation& result) {
+  if (shown.indices.size() < 2) return;
   Scatter& scatter = result.scatter;
-  scatter.names = {examined.name(shown[0]), examined.name(shown[1])};
+  scatter.names = {result.directions[0].name, result.directions[1].name};
   scatter.of_x = study.num_x();
   scatter.of_y = study.num_y();
   // The seed has shuffled the pool: its first rows are a random choice.
@@ -187,8 +199,8 @@ void add_scatter(const Study& study, const ExaminedDirections& examined, std::sp
     auto& firsts = study.in_y(i) ? scatter.y_first : scatter.x_first;
     auto& seconds = study.in_y(i) ? scatter.y_second : scatter.x_second;
     if (firsts.size() == kShownPoints) continue;
-    firsts.push_back(first(0, i));
-    seconds.push_back(second(0, i));
+    firsts.push_back(shown.values(0, i));
+    seconds.push_back(shown.values(1, i));
   }
 }
 
@@ -272,6 +284,12 @@ ImageShape parse_image_shape(std::string_view text) {
   return {sizes[0], sizes[1], sizes.size() == 3 ? sizes[2] : 1};
 }
 
+std::optional<ImageShape> image_shape(const std::vector<std::size_t>& row_shape) {
+  if (row_shape.size() == 2) return ImageShape{row_shape[0], row_shape[1]};
+  const bool coloured = row_shape.size() == 3 && (row_shape[2] == 1 || row_shape[2] == 3 || row_shape[2] == 4);
+  return coloured ? std::optional(ImageShape{row_shape[0], row_shape[1], row_shape[2]}) : std::nullopt;
+}
+
 void validate(const ExplainOptions& options, std::size_t dim) {
   if (options.num_permutations < 0 || options.num_permutations > kMostPermutations) {
     fail(ErrorCode::invalid_option, "ExplainOptions::num_permutations = {}, needs 0 .. {}", options.num_permutations,
@@ -338,10 +356,11 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
     sensitivities.assign(gradients.mean.row(0).begin(), gradients.mean.row(0).end());
   }
   add_columns(study, tested.first(study.dim()), sensitivities, result);
-  std::vector<std::size_t> shown = ranked(tested);
-  shown.resize(std::min(shown.size(), kShownDirections));
-  add_directions(study, examined, tested, shown, scales, result);
-  add_scatter(study, examined, shown, result);
+  std::vector<std::size_t> strongest = ranked(tested);
+  strongest.resize(std::min(strongest.size(), kShownDirections));
+  const ShownDirections shown = look_along(study, examined, std::move(strongest), scales);
+  add_directions(study, examined, tested, shown, result);
+  add_scatter(study, shown, result);
   add_rows(study, witness, result);
   if (options.image) add_image(*options.image, sensitivities, result);
   return result;

@@ -45,15 +45,6 @@ void evaluate_rows(const KernelBlock& block, const Matrix<double>& coefficients,
   gemm(1.0, kernel_values, Op::none, coefficients, Op::none, 0.0, values);
 }
 
-Matrix<double> evaluate_functions(const KernelFunctions& functions, const Pool& pool, ThreadCount threads) {
-  const KernelBlock block(functions.kernel, functions.points);
-  Matrix<double> values(pool.size(), functions.coefficients.cols());
-  parallel_for_blocks(pool.size(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    evaluate_rows(block, functions.coefficients, pool, begin, values.view().row_range(begin, end - begin));
-  });
-  return values;
-}
-
 // The labels and weights of the rows a witness is fitted to.
 struct Groups {
   std::vector<double> of_x;  // weights, 0 for rows of Y
@@ -175,6 +166,15 @@ double deviation(std::span<const double> values) {
 }
 
 }  // namespace
+
+Matrix<double> evaluate_functions(const KernelFunctions& functions, const Pool& pool, ThreadCount threads) {
+  const KernelBlock block(functions.kernel, functions.points);
+  Matrix<double> values(pool.size(), functions.coefficients.cols());
+  parallel_for_blocks(pool.size(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    evaluate_rows(block, functions.coefficients, pool, begin, values.view().row_range(begin, end - begin));
+  });
+  return values;
+}
 
 Witness fit_witness(const WitnessRequest& request) {
   const std::size_t num_fitted = std::min(request.pool.size(), kMaxFitRows);

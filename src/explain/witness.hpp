@@ -18,6 +18,10 @@ struct KernelFunctions {
   Matrix<double> coefficients;  ///< m x count
 };
 
+/// values(i, j) = function j at row i of the pool.
+[[nodiscard]] Matrix<double> evaluate_functions(const KernelFunctions& functions, const Pool& pool,
+                                                ThreadCount threads);
+
 /// The gradients of functions, averaged over rows of the pool, per unit of `scales` of each column.
 struct AveragedGradients {
   Matrix<double> mean;       ///< count x d

@@ -48,14 +48,14 @@ Json profile_json(const QuantileProfile& profile) {
 Json column_json(const ColumnExplanation& column) {
   Json json = {{"name", column.name},
                {"index", column.index},
-               {"wasserstein", six_digits(column.wasserstein)},
-               {"effect", six_digits(column.effect)},
-               {"shift", six_digits(column.shift)},
+               {"wasserstein", column.wasserstein},
+               {"effect", column.effect},
+               {"shift", column.shift},
                {"pvalue", column.pvalue},
                {"pvalue_adjusted", column.pvalue_adjusted},
                {"reject", column.reject},
                {"where", to_string(column.where)},
-               {"sensitivity", six_digits(column.sensitivity)}};
+               {"sensitivity", column.sensitivity}};
   if (column.profile) json["profile"] = profile_json(*column.profile);
   return json;
 }
@@ -65,13 +65,13 @@ Json direction_json(const DirectionExplanation& direction, std::size_t num_exami
   for (const ColumnSensitivity& column : direction.columns) {
     columns.push_back({{"name", column.name},
                        {"index", column.index},
-                       {"sensitivity", six_digits(column.sensitivity)},
-                       {"magnitude", six_digits(column.magnitude)}});
+                       {"sensitivity", column.sensitivity},
+                       {"magnitude", column.magnitude}});
   }
   return {{"name", direction.name},
           {"family", direction.family},
-          {"statistic", six_digits(direction.statistic)},
-          {"effect", six_digits(direction.effect)},
+          {"statistic", direction.statistic},
+          {"effect", direction.effect},
           {"pvalue", direction.pvalue},
           {"pvalue_adjusted", direction.pvalue_adjusted},
           {"n_directions_examined", num_examined},

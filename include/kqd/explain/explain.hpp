@@ -35,6 +35,9 @@ struct ImageShape {
 /// Reads "28x28" or "32x32x3". Throws Error{invalid_option}.
 [[nodiscard]] ImageShape parse_image_shape(std::string_view text);
 
+/// The picture that rows of an array are: height x width, or height x width x 1, 3 or 4 numbers; none for other shapes.
+[[nodiscard]] std::optional<ImageShape> image_shape(const std::vector<std::size_t>& row_shape);
+
 /// What a caller may choose. All defaults are usable as they stand.
 struct ExplainOptions {
   KernelSpec kernel = {};                                ///< of the principal directions and of the witness
