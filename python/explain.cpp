@@ -3,6 +3,7 @@
 #include <pybind11/functional.h>
 #include <pybind11/stl.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <utility>
@@ -52,6 +53,7 @@ py::tuple explain_of(const ArraySample& x, const ArraySample& y, const TwoSample
                      const std::optional<py::function>& progress) {
   const ExplainOptions options = options_of(test, labels);
   Explanation result;
+  const auto start = std::chrono::steady_clock::now();
   while_watching([&](const RunControl* control) { result = explain(x.view(), y.view(), options, control); }, progress);
   const RunInfo run{.method = "",
                     .x_name = "x",
@@ -60,7 +62,7 @@ py::tuple explain_of(const ArraySample& x, const ArraySample& y, const TwoSample
                     .n_y = result.n_y,
                     .dim = result.dim,
                     .preparation = {},
-                    .elapsed_s = 0.0};
+                    .elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
   return py::make_tuple(explanation_json(result), explanation_text(result, run));
 }
 

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import sys
 import time
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,8 @@ from ._test import design_groups
 from ._test import test as _kqd_test
 
 
-class ExplainedColumn(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class ExplainedColumn:
     """What is known of one column."""
 
     name: str
@@ -45,7 +46,8 @@ class ExplainedColumn(NamedTuple):
     difference: NDArray[np.float64]
 
 
-class ExplainedDirection(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class ExplainedDirection:
     """One of the directions that stand out most: a column, or a principal function of the kernel."""
 
     name: str
@@ -63,7 +65,8 @@ class ExplainedDirection(NamedTuple):
     columns: Tuple[Tuple[str, float], ...]
 
 
-class ExtremeRow(NamedTuple):
+@dataclasses.dataclass(frozen=True, eq=False)
+class ExtremeRow:
     """A row, and how it looks to the witness when it is left out of it."""
 
     #: "x" or "y".
@@ -231,7 +234,8 @@ def _profile(entry: Dict[str, Any]) -> Dict[str, NDArray[np.float64]]:
 
 def _explanation(data: Dict[str, Any], text: str) -> Explanation:
     def picked(kind: Any, entry: Dict[str, Any], **more: Any) -> Any:
-        return kind(**{name: entry[name] for name in kind._fields if name in entry and name not in more}, **more)
+        names = {field.name for field in dataclasses.fields(kind)} & entry.keys() - more.keys()
+        return kind(**{name: entry[name] for name in names}, **more)
 
     def carriers(entry: Dict[str, Any]) -> Tuple[Tuple[str, float], ...]:
         return tuple((column["name"], column["sensitivity"]) for column in entry["columns"])

@@ -48,7 +48,8 @@ def test_adjusted_p_values_are_those_of_the_textbook(found):
 
 def test_row_scores_tell_the_samples_apart(pair, found):
     assert found.witness_share > 0.1
-    assert {row.sample for row in found.most_y} == {"y"}
+    assert [row.sample for row in found.most_y].count("y") >= 8
+    assert [row.sample for row in found.most_x].count("x") >= 8
     scores = [row.score for row in found.most_y]
     assert scores == sorted(scores, reverse=True)
     x, y = pair

@@ -22,7 +22,7 @@ def test_json_names_the_column_that_changed(explained):
     assert explained["schema"] == "kqd.explain/1"
     assert (explained["n_x"], explained["n_y"], explained["dim"]) == (500, 480, 6)
     first = explained["columns"][0]
-    assert (first["name"], first["index"], first["reject"]) == ("vibration_mm_s", 5, True)
+    assert (first["name"], first["index"], first["reject"]) == ("vibration_mm_s", 3, True)
     assert [column["reject"] for column in explained["columns"][1:]] == [False] * 5
     assert explained["columns_note"] == "" and explained["n_resamples"] == 999
     assert explained["data"]["rows_x"]["read"] == 500
