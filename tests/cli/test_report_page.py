@@ -104,7 +104,53 @@ def test_no_angle_bracket_of_the_data_reaches_the_page(kqd, folder, tmp_path):
     assert (run.stderr, run.code) == ("", 0)
     text = data_text(path.read_text())
     assert "<" not in text
-    assert json.loads(text)["result"]["x"] == name
+    report = json.loads(text)
+    assert report["result"]["x"] == name
+    assert {column["name"] for column in report["explanation"]["columns"]} == {HOSTILE, "<b>"}
+
+
+@pytest.mark.parametrize("kind", ["test", "distance"])
+def test_the_page_explains_as_kqd_explain_does(kqd, page_of, kind):
+    printed = json.loads(kqd("explain", *SENSORS, "--json").stdout)
+    shown = page_of(*COMMANDS[kind])["explanation"]
+    of_the_run = ("x", "y", "data", "elapsed_s")  # told once in the page, beside the result
+    for name in of_the_run:
+        printed.pop(name, None), shown.pop(name, None)
+    assert shown == printed
+
+
+def test_a_page_does_not_grow_with_the_rows(kqd, folder, tmp_path):
+    sizes = []
+    for rows in (4000, 16000):
+        for name, seed in (("long-x.npy", 1), ("long-y.npy", 2)):
+            np.save(folder / name, np.random.default_rng(seed).normal(size=(rows, 5)))
+        path = tmp_path / f"{rows}.html"
+        run = kqd("test", "long-x.npy", "long-y.npy", "--method", "ekqd", "--permutations", "99", "--report", str(path))
+        assert run.code == 0
+        scatter = json.loads(data_text(path.read_text()))["explanation"]["scatter"]
+        assert (scatter["shown_x"], scatter["of_x"]) == (2000, rows)
+        sizes.append(path.stat().st_size)
+    assert abs(sizes[1] - sizes[0]) < 0.02 * sizes[0] and max(sizes) < 3_000_000
+
+
+def test_rows_that_are_pictures_come_with_their_pixels(page_of, folder):
+    pictures = np.random.default_rng(3).uniform(size=(30, 2, 3, 3))
+    np.save(folder / "pictures-x.npy", pictures)
+    np.save(folder / "pictures-y.npy", 1 - pictures**2)
+    image = page_of("distance", "pictures-x.npy", "pictures-y.npy")["explanation"]["image"]
+    assert (image["height"], image["width"], image["channels"]) == (2, 3, 3)
+    most = image["most_x"][0]
+    source = pictures if most["sample"] == "x" else 1 - pictures**2
+    assert most["pixels"] == pytest.approx(source[most["row"] - 1].ravel(), rel=1e-5)
+
+
+def test_a_shape_that_does_not_fit_is_refused_and_without_a_page_noted(kqd, tmp_path):
+    path = tmp_path / "page.html"
+    run = kqd("test", *SENSORS, "--image-shape", "2x4", "--report", str(path))
+    sentence = "pictures of 2 x 4 points of 1 numbers have 8 numbers, the rows have 6"
+    assert (run.stdout, run.stderr, run.code) == ("", f"kqd: {sentence}\n", 2) and not path.exists()
+    run = kqd("distance", "a.csv", "b.csv", "--image-shape", "1x2")
+    assert (run.stderr, run.code) == ("kqd: --image-shape has no effect without --report\n", 0)
 
 
 @pytest.mark.parametrize("flags, sentence", [
