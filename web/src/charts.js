@@ -17,18 +17,27 @@ function plot(width, description, options) {
 const ticks = (width, each = 80) => Math.max(2, Math.round(width / each));
 const readable = (value) => number(value, 4);
 
+// Bars of equal width from the least value on: 40 for the values, but none so narrow that it cannot be seen when the
+// observed value is far off.
+function barsOf(values, observed) {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const step = Math.max((most - least) / 40, (Math.max(most, observed) - Math.min(least, observed)) / 150) || 1;
+  const counts = Array(Math.floor((most - least) / step) + 1).fill(0);
+  for (const value of values) counts[Math.floor((value - least) / step)] += 1;
+  return counts.map((count, i) => ({ from: least + i * step, to: least + (i + 1) * step, count }));
+}
+
 /** Statistics under chance as bars, the observed one as a line. */
 export function nullHistogram(width, { values, observed }, description) {
-  const height = 220;
   const right = observed > (Math.min(...values, observed) + Math.max(...values, observed)) / 2;
   return plot(width, description, {
-    height,
+    height: 220,
     marginTop: 30,
     marginBottom: 42,
     x: { label: "statistic", ticks: ticks(width), tickFormat: readable, nice: true },
     y: { label: "relabellings", ticks: 4, grid: true },
     marks: [
-      Plot.rectY(values, Plot.binX({ y: "count" }, { x: (d) => d, thresholds: 40, fill: "var(--muted-fill)", inset: 0.5 })),
+      Plot.rectY(barsOf(values, observed), { x1: "from", x2: "to", y: "count", fill: "var(--muted-fill)", insetRight: 0.6 }),
       Plot.ruleY([0], { stroke: "currentColor" }),
       Plot.ruleX([observed], { stroke: "var(--accent)", strokeWidth: 2.5 }),
       Plot.text([observed], {
@@ -101,7 +110,7 @@ export function densityChart(width, { at, x, y }, label, description) {
     marginTop: 32,
     marginBottom: 42,
     marginLeft: 20,
-    x: { label, ticks: ticks(width, 70), tickFormat: readable },
+    x: { label: shortened(label, 32), ticks: ticks(width, 70), tickFormat: readable },
     y: { label: "density", ticks: [] },
     marks: [...sample(x, xColour, null), ...sample(y, yColour, broken), Plot.ruleY([0], { stroke: "currentColor" })],
   });
@@ -146,8 +155,8 @@ export function scatterChart(width, { names, x, y }, description) {
     marginTop: 32,
     marginBottom: 42,
     grid: true,
-    x: { label: names[0], ticks: ticks(width), tickFormat: readable, nice: true },
-    y: { label: names[1], ticks: 6, tickFormat: readable, nice: true },
+    x: { label: shortened(names[0], 32), ticks: ticks(width), tickFormat: readable, nice: true },
+    y: { label: shortened(names[1], 32), ticks: 6, tickFormat: readable, nice: true },
     marks: [dots(x, xColour, "circle"), dots(y, yColour, "triangle")],
   });
 }

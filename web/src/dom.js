@@ -54,7 +54,8 @@ export function table(caption, head, rows, { className = "" } = {}) {
 /** A head cell from a text, or from { text, number } where the column holds numbers. */
 export function headCell(cell) {
   const { text, number = false, ...attributes } = typeof cell === "string" ? { text: cell } : cell;
-  return h("th", { scope: "col", class: number ? "number" : null, ...attributes }, text);
+  const title = typeof text === "string" ? text : null;
+  return h("th", { scope: "col", class: number ? "number" : null, title, ...attributes }, text);
 }
 
 /** A row whose first cell names it. */
@@ -64,7 +65,8 @@ export function bodyRow(cells, head) {
     null,
     cells.map((cell, i) => {
       const className = head[i]?.number ? "number" : null;
-      return i === 0 ? h("th", { scope: "row", class: className }, cell) : h("td", { class: className }, cell);
+      const title = typeof cell === "string" ? cell : null; // a long one is cut off
+      return i === 0 ? h("th", { scope: "row", class: className, title }, cell) : h("td", { class: className }, cell);
     }),
   );
 }
