@@ -32,7 +32,7 @@ constexpr std::size_t kColumnsOfDirection = 12;
 constexpr std::size_t kShownPixels = 200'000;  // of all pictures together
 constexpr std::uint64_t kFewPermutations = 999;
 constexpr std::int64_t kMostPermutations = 1'000'000'000;
-constexpr double kWorkBudget = 4e11;  // rows times directions times labellings: some tens of seconds
+constexpr double kWorkBudget = 2e12;  // rows times directions times labellings, if none were left early: minutes
 
 constexpr std::array<Name<Where>, 6> kWhereNames = {{
     {Where::nowhere, "nowhere"},

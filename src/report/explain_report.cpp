@@ -177,10 +177,6 @@ Rows verdict_rows(const Explanation& e) {
           {"directions", directions_phrase(e), num_rejected(e.directions) > 0 ? Tone::alert : Tone::plain}};
 }
 
-std::string short_name(const std::string& name) {
-  return shortened(name);
-}
-
 std::string pvalue_text(double p) {
   return fmt::format("{:.3g}", p);
 }
@@ -189,7 +185,7 @@ Table column_table(const Explanation& e) {
   Table table = {{"column", "distance", "effect", "median shift", "p-value", "adjusted", "where", "witness"}};
   for (const ColumnExplanation& c : e.columns) {
     if (table.size() > kColumnsInText) break;
-    table.push_back({short_name(c.name), fmt::format("{:.4g}", c.wasserstein), fmt::format("{:.3f}", c.effect),
+    table.push_back({shortened(c.name), fmt::format("{:.4g}", c.wasserstein), fmt::format("{:.3f}", c.effect),
                      fmt::format("{:+.4g}", c.shift), pvalue_text(c.pvalue),
                      pvalue_text(c.pvalue_adjusted) + (c.reject ? " *" : ""), to_string(c.where),
                      fmt::format("{:+.3f}", c.sensitivity)});
@@ -208,7 +204,7 @@ Table level_table(const Explanation& e) {
   for (const double level : kLevelsInText) table.front().push_back(fmt::format("{:g}", level));
   for (const ColumnExplanation& c : e.columns) {
     if (table.size() > kProfilesInText || !c.profile || (table.size() > 1 && !c.reject)) break;
-    Cells cells = {short_name(c.name)};
+    Cells cells = {shortened(c.name)};
     for (const double level : kLevelsInText) cells.push_back(fmt::format("{:+.3g}", difference_at(*c.profile, level)));
     table.push_back(std::move(cells));
   }
@@ -220,7 +216,7 @@ std::string carriers(const DirectionExplanation& direction) {
   std::string text;
   for (const ColumnSensitivity& c : direction.columns) {
     if (std::ranges::count(text, ',') == 2) break;
-    text += fmt::format("{}{} {:+.2g}", text.empty() ? "" : ", ", short_name(c.name), c.sensitivity);
+    text += fmt::format("{}{} {:+.2g}", text.empty() ? "" : ", ", shortened(c.name), c.sensitivity);
   }
   return text;
 }
@@ -228,7 +224,7 @@ std::string carriers(const DirectionExplanation& direction) {
 Table direction_table(const Explanation& e) {
   Table table = {{"direction", "distance", "effect", "p-value", "adjusted", "where", "carried by"}};
   for (const DirectionExplanation& d : e.directions) {
-    table.push_back({short_name(d.name), fmt::format("{:.4g}", d.statistic), fmt::format("{:.3f}", d.effect),
+    table.push_back({shortened(d.name), fmt::format("{:.4g}", d.statistic), fmt::format("{:.3f}", d.effect),
                      pvalue_text(d.pvalue), pvalue_text(d.pvalue_adjusted) + (d.reject ? " *" : ""), to_string(d.where),
                      carriers(d)});
   }
@@ -238,7 +234,7 @@ Table direction_table(const Explanation& e) {
 Table row_table(const Explanation& e, const std::vector<ExtremeRow>& rows, std::string_view what) {
   const std::size_t num_cells = std::min(kCellsInText, e.row_columns.size());
   Table table = {{std::string(what), "row", "score"}};
-  for (std::size_t k = 0; k < num_cells; ++k) table.front().push_back(short_name(e.row_columns[k]));
+  for (std::size_t k = 0; k < num_cells; ++k) table.front().push_back(shortened(e.row_columns[k]));
   for (const ExtremeRow& row : rows) {
     if (table.size() > kRowsInText) break;
     Cells cells = {row.in_y ? "of Y" : "of X", fmt::format("{}", row.row), fmt::format("{:+.2f}", row.score)};
@@ -254,9 +250,9 @@ std::vector<Table> tables(const Explanation& e) {
 }
 
 Rows closing_rows(const Explanation& e, const RunInfo& run) {
-  Rows rows = {{"kernel", to_string(e.kernel)},
+  Rows rows = {{"kernel", kernel_phrase(e.kernel)},
                {"witness", fmt::format("{}, tells {:.1f} % of the labels' variance for rows left out",
-                                       to_string(e.witness_kernel), 100.0 * e.witness_share)},
+                                       kernel_phrase(e.witness_kernel), 100.0 * e.witness_share)},
                {"calibration",
                 e.enumerated ? fmt::format("all {} labellings", e.n_resamples)
                              : fmt::format("{} random labellings, fewer where 100 are as far apart", e.n_resamples)},

@@ -13,6 +13,9 @@ namespace kqd {
 /// JSON in the order in which it is built.
 using Json = nlohmann::ordered_json;
 
+/// "gaussian, bandwidth 1.5", or the whole text of a kernel of several parts or without a bandwidth.
+[[nodiscard]] std::string kernel_phrase(const KernelSpec& kernel);
+
 /// A number, or "inf": JSON has no infinity.
 [[nodiscard]] Json power_json(double power);
 

@@ -43,7 +43,7 @@ def home(tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("page", ["command-line.md", "data.md", "formats.md"])
+@pytest.mark.parametrize("page", ["command-line.md", "data.md", "explain.md", "formats.md"])
 def test_the_examples_print_what_the_guide_shows(home, page):
     examples = list(commands_of((GUIDE / page).read_text()))
     assert len(examples) > 5
