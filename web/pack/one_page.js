@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { licences } from "./licences.js";
 import { sourcesChecksum } from "./sources_checksum.js";
 
 /**
@@ -12,14 +13,15 @@ export function onePage(fileName) {
     enforce: "post",
     generateBundle(_, bundle) {
       const files = Object.values(bundle);
-      const script = only(files, "chunk").code.trim();
+      const chunk = only(files, "chunk");
+      const script = chunk.code.trim();
       const style = String(only(files, "asset", ".css").source).trim();
       const html = String(only(files, "asset", ".html").source);
       for (const [text, end] of [[script, "</script"], [style, "</style"]]) {
         if (text.includes(end) || text.includes("<!--")) throw new Error(`a text within the page would end it: ${end}`);
       }
       for (const name of Object.keys(bundle)) delete bundle[name];
-      this.emitFile({ type: "asset", fileName, source: assembled(html, style, script) });
+      this.emitFile({ type: "asset", fileName, source: assembled(html, style, script, licences(chunk.moduleIds)) });
     },
   };
 }
@@ -30,7 +32,7 @@ function only(files, type, ending = "") {
   return found[0];
 }
 
-function assembled(html, style, script) {
+function assembled(html, style, script, notices) {
   const policy = [
     "default-src 'none'",
     `script-src '${hashOf(script)}'`,
@@ -46,7 +48,8 @@ function assembled(html, style, script) {
   return html
     .replace(/ *<(script|link)\b[^>]*\b(src|href)="[^"]*"[^>]*>(<\/script>)?\n?/g, "")
     .replace(/(<meta charset="utf-8" \/>\n *)/, (charset) => charset + head + "    ")
-    .replace("</body>", () => `<script type="module">${script}</script>\n  </body>`);
+    .replace("</body>", () => `<script type="module">${script}</script>\n  </body>`)
+    .replace("</html>", () => `</html>\n<!${"--"}\nThis page contains parts of these packages.\n\n${notices}\n${"--"}>`);
 }
 
 function hashOf(text) {
