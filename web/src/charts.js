@@ -172,7 +172,7 @@ export function heatMap(width, { names, values, order }, description) {
   const margin = nameMargin(names, width);
   const size = Math.min(width - margin, 46 * names.length);
   const cell = size / names.length;
-  const largest = Math.max(...values.flat()) || 1;
+  const largest = values.reduce((most, row) => Math.max(most, ...row), 0) || 1;
   const cells = order.flatMap((i, row) =>
     order.map((j, column) => ({ row, column, i, j, value: values[i][j], part: values[i][j] / largest })),
   );
