@@ -28,6 +28,16 @@ export function signedPicture({ height, width, channels }, values, description) 
   });
 }
 
+/** A square of many distances, a point each: the stronger, the further. */
+export function distancePicture(values, order, description) {
+  const size = order.length;
+  const largest = values.reduce((most, row) => Math.max(most, ...row), 0) || 1;
+  return canvas(size, size, description, (i) => {
+    const value = values[order[Math.floor(i / size)]][order[i % size]];
+    return [...towardsX, Math.round((255 * value) / largest)];
+  });
+}
+
 function canvas(height, width, description, colourOf) {
   const element = h("canvas", { width, height, role: "img", "aria-label": description });
   const context = element.getContext("2d");

@@ -1,10 +1,12 @@
 import { dendrogram, heatMap } from "../charts.js";
 import { averageLinkage, elbows } from "../clustering.js";
 import { chart, figure, h, section, table } from "../dom.js";
+import { distancePicture } from "../pictures.js";
 import { count, integer, number } from "../words.js";
 import { pairsOf } from "./verdict.js";
 
 const shownPairs = 10;
+const mostNamed = 60;
 
 /** Distances of many data sets: as a map, as a tree, and the pairs at both ends. */
 export function matrix(report) {
@@ -27,6 +29,7 @@ function dataSets({ names, n, dim }) {
 
 function map(result, order) {
   const { names, distances } = result;
+  if (names.length > mostNamed) return crowdedMap(distances, order);
   const shown = { names, values: distances, order };
   const description = `Heat map of the distances between ${count(names.length, "data set")}; the numbers follow as a table.`;
   return section(
@@ -36,6 +39,13 @@ function map(result, order) {
     h("details", null, h("summary", null, "The distances as a table"), square("Distances", names, distances, order)),
     result.pvalues && h("details", null, h("summary", null, "The p-values as a table"), square("p-values", names, result.pvalues, order), square("p-values adjusted for all pairs", names, result.adjusted_pvalues, order)),
   );
+}
+
+// Too many for names and numbers.
+function crowdedMap(distances, order) {
+  const caption = `The stronger the colour, the further apart. The ${integer(order.length)} data sets stand in the order of the tree; the numbers are in the JSON.`;
+  const description = `Heat map of the distances between ${count(order.length, "data set")}.`;
+  return section("map", "All distances", h("div", { class: "crowded" }, figure(caption, distancePicture(distances, order, description))));
 }
 
 function square(caption, names, values, order) {
