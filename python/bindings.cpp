@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "explain.hpp"
 #include "kernels.hpp"
 #include "kqd/kqd.hpp"
 #include "watch.hpp"
@@ -208,6 +209,7 @@ py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& opti
   fields["permutation_sd"] = test.permutation_sd;
   fields["null_distribution"] =
       options.test.keep_null_distribution ? py::object(to_array(test.null_distribution)) : py::none();
+  fields["null_shown"] = to_array(thinned_by_rank(test.null_distribution));
   fields["effect_size"] = result.effect_size;
   fields["effect_size_ci"] =
       value_if(result.effect_interval.has_value(), to_pair(result.effect_interval.value_or(Interval{})));
@@ -253,8 +255,10 @@ py::dict distance_of(const ArraySample& x, const ArraySample& y, const std::stri
 
 py::dict test_of(const ArraySample& x, const ArraySample& y, const TwoSampleOptions& options,
                  const std::optional<py::function>& progress) {
+  TwoSampleOptions kept = options;
+  kept.test.keep_null_distribution = true;  // a page shows it, asked for or not
   TwoSampleResult result;
-  const auto work = [&](const RunControl* control) { result = two_sample_test(x.view(), y.view(), options, control); };
+  const auto work = [&](const RunControl* control) { result = two_sample_test(x.view(), y.view(), kept, control); };
   if (!progress && is_short(options.method, options.statistic, x, y, options.test.num_permutations)) {
     without_gil(work);
   } else {
@@ -494,6 +498,14 @@ void bind_inputs(py::module_& m) {
            py::arg("null_distribution"));
 }
 
+void bind_page(py::module_& m) {
+  m.def(
+      "report_page", [](const std::string& json) { return report_page(json); }, py::arg("json"));
+  m.def(
+      "write_text", [](const std::string& path, const std::string& text) { write_text(path, text); }, py::arg("path"),
+      py::arg("text"));
+}
+
 void bind_comparisons(py::module_& m) {
   py::class_<Functions>(m, "Functions")
       .def("evaluate", &Functions::evaluate, py::arg("points").noconvert(), py::arg("index"));
@@ -577,5 +589,7 @@ PYBIND11_MODULE(_core, m) {
   kqd::bind_errors(m);
   kqd::bind_inputs(m);
   kqd::bind_comparisons(m);
+  kqd::bind_page(m);
   kqd::bind_methods(m);
+  kqd::bind_explain(m);
 }

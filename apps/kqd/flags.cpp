@@ -263,12 +263,16 @@ void add_data_flags(CLI::App& command, Flags& flags) {
   command.option_defaults()->group("Options");
 }
 
-// How a discrepancy is made.
-void add_statistic_flags(CLI::App& command, Flags& flags) {
-  offer(add_value(command, "--method", "ID", flags.method, "id of a method; `kqd methods` lists them"), method_ids());
+void add_kernel_flags(CLI::App& command, Flags& flags) {
   add_choice(command, "--kernel", "KERNEL", flags.kernel, kKernels,
              "{}; sums and products: gaussian@0.5+gaussian@2, gaussian*linear");
   offer(add_value(command, "--bandwidth", "H", flags.bandwidth, "median, or a number > 0"), Words<1>{"median"});
+}
+
+// How a discrepancy is made.
+void add_statistic_flags(CLI::App& command, Flags& flags) {
+  offer(add_value(command, "--method", "ID", flags.method, "id of a method; `kqd methods` lists them"), method_ids());
+  add_kernel_flags(command, flags);
   add_choice(command, "--directions", "FAMILY", flags.directions, kFamilies, "{}");
   add_value(command, "--num-directions", "L", flags.num_directions, "number of directions");
   add_value(command, "--num-reference", "M", flags.num_reference, "number of reference points (default: min(64, N/8))");
@@ -290,6 +294,14 @@ void add_permutation_flags(CLI::App& command, Flags& flags) {
   add_value(command, "--alpha", "A", flags.alpha, "level of the decision, between 0 and 1");
 }
 
+void add_design_flag(CLI::App& command, Flags& flags) {
+  // Two of them are nothing without the column behind them.
+  offer_words(*add_value(command, "--design", "DESIGN", flags.design,
+                         "independent, paired (row i of X with row i of Y), blocks:COLUMN (permute within), "
+                         "clusters:COLUMN (permute whole)"),
+              {"independent", "paired", "blocks:", "clusters:"});
+}
+
 // How it is run, and what is shown of it.
 void add_run_flags(CLI::App& command, Flags& flags) {
   add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
@@ -307,16 +319,72 @@ void add_run_flags(CLI::App& command, Flags& flags) {
   add_value(command, "--config", "FILE", flags.config, kConfigText);
 }
 
-}  // namespace
+void add_report_flag(CLI::App& command, Flags& flags, const std::string& text) {
+  add_value(command, "--report", "FILE", flags.report, text + "; opens in a browser, without a network");
+}
 
-void add_comparison_flags(CLI::App& command, Flags& flags) {
+void add_image_flag(CLI::App& command, Flags& flags, const std::string& when) {
+  add_value(command, "--image-shape", "HxW[xC]", flags.image_shape,
+            when + "rows are pictures of this height and width; idx files tell it themselves");
+}
+
+// Where the two samples are.
+void add_sample_arguments(CLI::App& command, Flags& flags) {
   command.add_option("X", flags.x, fmt::format("first sample, one row per point: {}", kFormats))->required();
   command.add_option("Y", flags.y, "second sample; none with --group, or when X is an .npz file of arrays x and y");
   add_value(command, "--group", "COLUMN", flags.group,
             "one file with both samples: a column with two values tells them apart, the first one met is X");
+}
+
+double alpha_of(const Flags& flags) {
+  const double alpha = number("--alpha", flags.alpha, "a number between 0 and 1");
+  if (!(alpha > 0.0 && alpha < 1.0)) refuse("--alpha", flags.alpha, "a number between 0 and 1");
+  return alpha;
+}
+
+std::int64_t permutations_of(const Flags& flags) {
+  return static_cast<std::int64_t>(whole_number("--permutations", flags.permutations, 1, 1'000'000'000));
+}
+
+KernelSpec kernel_of(const Flags& flags) {
+  const KernelSpec kernel = parse_kernel(flags.kernel);
+  if (flags.bandwidth == "median") return kernel;
+  const double bandwidth = number("--bandwidth", flags.bandwidth, "median, or a number > 0");
+  if (!(bandwidth > 0.0) || std::isinf(bandwidth)) refuse("--bandwidth", flags.bandwidth, "median, or a number > 0");
+  KernelSpec scaled = with_bandwidth(kernel, bandwidth);
+  if (!first_bandwidth(scaled)) {
+    refuse("--bandwidth", flags.bandwidth, fmt::format("none, kernel {} has no bandwidth", flags.kernel));
+  }
+  return scaled;
+}
+
+}  // namespace
+
+void add_comparison_flags(CLI::App& command, Flags& flags) {
+  add_sample_arguments(command, flags);
   add_data_flags(command, flags);
   add_statistic_flags(command, flags);
   add_run_flags(command, flags);
+  add_report_flag(command, flags,
+                  "write an HTML page too: the result, and where the samples differ, in words and charts");
+  add_image_flag(command, flags, "with --report: ");
+}
+
+void add_explain_flags(CLI::App& command, Flags& flags) {
+  add_sample_arguments(command, flags);
+  add_data_flags(command, flags);
+  add_kernel_flags(command, flags);
+  flags.permutations.clear();
+  add_permutation_flags(command, flags);
+  command.get_option("--permutations")
+      ->description(
+          "number of random labellings (default: 999, or as many as adjusting for all columns and directions needs)");
+  add_design_flag(command, flags);
+  add_image_flag(command, flags, "");
+  add_run_flags(command, flags);
+  command.get_option("--csv")->description("print a line of names and a line per column");
+  command.get_option("--markdown")->description("print tables in Markdown");
+  command.get_option("--quiet")->description("print the names of the columns that differ, a line each, and no notes");
 }
 
 void add_matrix_flags(CLI::App& command, MatrixFlags& flags) {
@@ -328,6 +396,7 @@ void add_matrix_flags(CLI::App& command, MatrixFlags& flags) {
   command.add_flag("--test", flags.with_tests, "test every pair too; p-values are adjusted for all pairs");
   add_permutation_flags(command, flags.shared);
   add_run_flags(command, flags.shared);
+  add_report_flag(command, flags.shared, "write an HTML page too: heat map, tree and nearest pairs");
   command.get_option("--csv")->description("print a square table; with --test a line per pair");
   command.get_option("--markdown")->description("print tables in Markdown");
   command.get_option("--quiet")->description("print the numbers alone, and no notes; with --test adjusted p-values");
@@ -345,11 +414,7 @@ void add_methods_flags(CLI::App& command, MethodsFlags& flags) {
 void add_test_flags(CLI::App& command, Flags& flags) {
   command.get_option("--method")->default_str("adaptive; ekqd when one of its options is given");
   add_permutation_flags(command, flags);
-  // Two of them are nothing without the column behind them.
-  offer_words(*add_value(command, "--design", "DESIGN", flags.design,
-                         "independent, paired (row i of X with row i of Y), blocks:COLUMN (permute within), "
-                         "clusters:COLUMN (permute whole)"),
-              {"independent", "paired", "blocks:", "clusters:"});
+  add_design_flag(command, flags);
   offer(add_value(command, "--calibration", "NAME", flags.calibration,
                   "permutation, sign-flip (swaps of x_i and y_i; nx = ny), or asymptotic (the limiting law, for "
                   "methods that have one)"),
@@ -387,11 +452,8 @@ TwoSampleOptions to_test_options(const Flags& flags) {
   TwoSampleOptions options;
   options.method = flags.method;
   options.statistic = to_options(flags);
-  options.test.num_permutations =
-      static_cast<std::int64_t>(whole_number("--permutations", flags.permutations, 1, 1'000'000'000));
-  options.test.alpha = number("--alpha", flags.alpha, "a number between 0 and 1");
-  if (!(options.test.alpha > 0.0 && options.test.alpha < 1.0))
-    refuse("--alpha", flags.alpha, "a number between 0 and 1");
+  options.test.num_permutations = permutations_of(flags);
+  options.test.alpha = alpha_of(flags);
   options.test.early_stop = parse_early_stop(flags.early_stop);
   options.test.randomised_ties = flags.randomise_ties;
   options.test.keep_null_distribution = flags.null_distribution;
@@ -399,6 +461,19 @@ TwoSampleOptions to_test_options(const Flags& flags) {
   if (flags.set_aside != "yes" && flags.set_aside != "no") refuse("--set-aside", flags.set_aside, "yes or no");
   options.set_aside = flags.set_aside == "yes";
   options.effect_interval = flags.effect_interval;
+  static_cast<void>(design_kind(flags.design));  // refused here, before any file is read
+  return options;
+}
+
+ExplainOptions to_explain_options(const Flags& flags) {
+  ExplainOptions options;
+  options.kernel = kernel_of(flags);
+  if (!flags.permutations.empty()) options.num_permutations = permutations_of(flags);
+  options.alpha = alpha_of(flags);
+  options.seed.value = seed_of(flags.seed);
+  options.threads = thread_count(flags);
+  if (!flags.max_memory.empty()) options.max_memory = bytes_of("--max-memory", flags.max_memory);
+  if (!flags.image_shape.empty()) options.image = parse_image_shape(flags.image_shape);
   static_cast<void>(design_kind(flags.design));  // refused here, before any file is read
   return options;
 }
@@ -444,15 +519,7 @@ ProblemRequest to_request(const SampleFlags& flags) {
 
 KqdOptions to_options(const Flags& flags) {
   KqdOptions options;
-  options.kernel = parse_kernel(flags.kernel);
-  if (flags.bandwidth != "median") {
-    const double bandwidth = number("--bandwidth", flags.bandwidth, "median, or a number > 0");
-    if (!(bandwidth > 0.0) || std::isinf(bandwidth)) refuse("--bandwidth", flags.bandwidth, "median, or a number > 0");
-    options.kernel = with_bandwidth(options.kernel, bandwidth);
-    if (!first_bandwidth(options.kernel)) {
-      refuse("--bandwidth", flags.bandwidth, fmt::format("none, kernel {} has no bandwidth", flags.kernel));
-    }
-  }
+  options.kernel = kernel_of(flags);
   options.directions.family = parse_direction_family(flags.directions);
   options.directions.num_directions = whole_number("--num-directions", flags.num_directions, 1, kLargestCount);
   if (!flags.num_reference.empty()) {

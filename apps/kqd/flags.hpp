@@ -47,7 +47,9 @@ struct Flags {
   bool markdown = false;
   bool quiet = false;
   std::string output;
+  std::string report;
   std::string config;
+  std::string command;  // the whole line, as a shell takes it
 
   // of a test alone
   std::string permutations = "999";
@@ -60,6 +62,9 @@ struct Flags {
   bool effect_interval = false;
   bool null_distribution = false;
   bool exit_code = false;
+
+  // of an explanation alone
+  std::string image_shape;
 };
 
 /// What was typed for `kqd matrix`: the data sets, and all that they share.
@@ -93,6 +98,8 @@ struct SampleFlags {
 void add_comparison_flags(CLI::App& command, Flags& flags);
 /// Those of `kqd test` besides.
 void add_test_flags(CLI::App& command, Flags& flags);
+/// The flags of `kqd explain`: those of the data, and of how columns and directions are examined.
+void add_explain_flags(CLI::App& command, Flags& flags);
 void add_matrix_flags(CLI::App& command, MatrixFlags& flags);
 void add_methods_flags(CLI::App& command, MethodsFlags& flags);
 void add_sample_flags(CLI::App& command, SampleFlags& flags);
@@ -114,6 +121,8 @@ void choose_method(const CLI::App& test, Flags& flags);
 [[nodiscard]] KqdOptions to_options(const Flags& flags);
 /// The same for a test, but for its design, which needs the data.
 [[nodiscard]] TwoSampleOptions to_test_options(const Flags& flags);
+/// The same for an explanation, but for its design and the rows of the files, which need the data.
+[[nodiscard]] ExplainOptions to_explain_options(const Flags& flags);
 /// How the files are read: which columns, and what becomes of cells that are no numbers.
 [[nodiscard]] ReadOptions to_read_options(const Flags& flags);
 /// The design of a test. Blocks and clusters are a column of the data, which was read as to_read_options() says.

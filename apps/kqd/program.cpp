@@ -12,6 +12,7 @@
 #include "manual.hpp"
 #include "output.hpp"
 #include "run.hpp"
+#include "shell.hpp"
 #include "terminal.hpp"
 #include "usage.hpp"
 
@@ -36,6 +37,9 @@ std::string version_text() {
 
 // Said once the method is known: a flag that changes nothing should not look as if it did.
 void note_unused(const CLI::App& command, const Flags& flags) {
+  if (!flags.quiet && !flags.image_shape.empty() && flags.report.empty()) {
+    note("--image-shape has no effect without --report");
+  }
   const std::vector<std::string> unused = unused_flags(command, flags);
   if (flags.quiet || unused.empty()) return;
   const bool directed = find_method(flags.method).uses.directions;
@@ -86,6 +90,7 @@ Program::Program() : app_("kqd compares samples: are they from the same distribu
   app_.require_subcommand(1);
   app_.footer("Examples:\n  kqd test old.csv new.csv\n  kqd distance old.csv new.csv\n  kqd methods ekqd");
   add_test();
+  add_explain();
   add_distance();
   add_matrix();
   add_methods();
@@ -125,6 +130,22 @@ void Program::add_test() {
                                 });
   add_comparison_flags(*command, test_);
   add_test_flags(*command, test_);
+}
+
+void Program::add_explain() {
+  CLI::App* const command = add("explain", "where two samples differ: columns, levels, directions, rows",
+                                "  kqd explain old.csv new.csv\n"
+                                "  kqd explain trial.csv --group arm --drop id --na omit --markdown\n"
+                                "  kqd explain a.npy b.npy --image-shape 28x28 --json --output where.json",
+                                [this] {
+                                  CLI::App& explain = *app_.get_subcommand("explain");
+                                  if (!explain_.config.empty())
+                                    config_places_ = apply_config(explain_.config, app_, explain);
+                                  refuse_empty(explain);
+                                  check_files(explain, explain_);
+                                  return run_explain(explain_);
+                                });
+  add_explain_flags(*command, explain_);
 }
 
 void Program::add_distance() {
@@ -208,6 +229,7 @@ void Program::add_manual() {
 }
 
 int Program::run(int argc, char** argv) {
+  test_.command = distance_.command = matrix_.shared.command = shell_line(argc, argv);
   try {
     app_.parse(argc, argv);
   } catch (const CLI::Success& request) {  // --help or --version

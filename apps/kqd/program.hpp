@@ -21,6 +21,7 @@ class Program {
 
  private:
   void add_test();
+  void add_explain();
   void add_distance();
   void add_matrix();
   void add_methods();
@@ -33,6 +34,7 @@ class Program {
 
   CLI::App app_;
   Flags test_;
+  Flags explain_;
   Flags distance_;
   MatrixFlags matrix_;
   MethodsFlags methods_;

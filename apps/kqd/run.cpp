@@ -66,22 +66,50 @@ void show(const Flags& flags, const Forms& forms) {
   write_text(flags.output, result);
 }
 
-// Asked before the work, which may be long. No input is written over.
-void require_output(const Flags& flags, const std::vector<std::string>& inputs) {
-  if (!goes_to_file(flags)) return;
+void require_output(const std::string& flag, const std::string& output, const std::vector<std::string>& inputs) {
+  if (output.empty()) return;
   for (const std::string& input : inputs) {
     const auto key = input.find(".npz:");  // of an array in an archive
     const std::string file = key == std::string::npos ? input : input.substr(0, key + 4);
     std::error_code not_there;
-    if (!std::filesystem::equivalent(flags.output, file, not_there)) continue;
+    if (!std::filesystem::equivalent(output, file, not_there)) continue;
     throw Error(ErrorCode::invalid_option,
-                fmt::format("--output {} is the input {}, expected another file", flags.output, input));
+                fmt::format("{} {} is the input {}, expected another file", flag, output, input));
   }
-  require_writable(flags.output);
+  require_writable(output);
 }
 
-RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
-  return {.method = std::string(method.id),
+bool names_a_page(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  return ending == ".html" || ending == ".htm";
+}
+
+// Asked before the work, which may be long. No input is written over.
+void require_outputs(const Flags& flags, const std::vector<std::string>& inputs) {
+  if (goes_to_file(flags)) require_output("--output", flags.output, inputs);
+  require_output("--report", flags.report, inputs);
+  if (flags.report.empty()) return;
+  // A page over data that were meant to be read is a mistake in the order of the arguments.
+  if (!names_a_page(flags.report)) {
+    throw Error(ErrorCode::invalid_option,
+                fmt::format("--report {} is no page, expected a name that ends in .html", flags.report));
+  }
+  if (std::filesystem::path(flags.report) == flags.output) {
+    throw Error(ErrorCode::invalid_option,
+                fmt::format("--report and --output are both {}, expected two files", flags.report));
+  }
+}
+
+// The page is whole before the result is shown: who sees the result can open it.
+void write_page(const Flags& flags, const std::function<std::string()>& page) {
+  if (flags.report.empty()) return;
+  const std::string text = page();
+  const StopRequest until_it_is_whole;
+  write_text(flags.report, text);
+}
+
+RunInfo run_info(std::string_view method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
+  return {.method = std::string(method),
           .x_name = flags.x,
           .y_name = flags.group.empty() ? flags.y : flags.x,
           .n_x = data.x.points.rows(),
@@ -89,6 +117,42 @@ RunInfo run_info(const MethodInfo& method, const Flags& flags, const SamplePair&
           .dim = data.x.points.cols(),
           .preparation = data.preparation,
           .elapsed_s = watch.seconds()};
+}
+
+// What the data tell of their rows.
+void add_rows(ExplainOptions& options, const SamplePair& data) {
+  options.rows_x = data.rows_x;
+  options.rows_y = data.rows_y;
+  if (!options.image) options.image = image_shape(data.preparation.row_shape);
+}
+
+// How a page explains a result: with as many labellings as that needs, whatever the test takes.
+ExplainOptions page_options(const Flags& flags) {
+  ExplainOptions options = to_explain_options(flags);
+  options.num_permutations = 0;
+  return options;
+}
+
+// Where the samples differ. A result that is there is not lost because its explanation would take too much.
+PageInfo page_info(const Flags& flags, const SamplePair& data, const ExplainOptions& options) {
+  PageInfo info{.command = flags.command};
+  const ProgressLine progress(!flags.quiet);
+  try {
+    info.explanation = explain(data.x, data.y, options, &progress.control());
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::resource_limit) throw;
+    info.explanation_note = error.what();
+  }
+  return info;
+}
+
+// The names of the columns that differ, a line each.
+std::string different_columns(const Explanation& explanation) {
+  std::string names;
+  for (const ColumnExplanation& column : explanation.columns) {
+    if (column.reject) names += column.name + "\n";
+  }
+  return names;
 }
 
 void list_parameters(std::span<const ParameterInfo> parameters, std::string_view indent) {
@@ -134,15 +198,22 @@ int run_test(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
   TwoSampleOptions options = to_test_options(flags);
-  require_output(flags, {flags.x, flags.y, flags.reference, flags.config});
+  ExplainOptions where = page_options(flags);
+  require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
   SamplePair data = read(flags);
   options.test.design = design_of(flags, std::move(data.units));
+  where.design = options.test.design;
+  add_rows(where, data);
+  if (!flags.report.empty()) validate(where, data.x.points.cols());
+  options.test.keep_null_distribution = flags.null_distribution || !flags.report.empty();
   TwoSampleResult result;
   {
     const ProgressLine progress(!flags.quiet);
     result = two_sample_test(data.x, data.y, options, &progress.control());
   }
-  const RunInfo run = run_info(method, flags, data, watch);
+  const RunInfo run = run_info(method.id, flags, data, watch);
+  write_page(flags, [&] { return test_page(result, options, run, page_info(flags, data, where)); });
+  options.test.keep_null_distribution = flags.null_distribution;  // the page's wish is no wish for more JSON
   show(flags, {.json = [&] { return test_json(result, options, run); },
                .csv = [&] { return test_csv(result, options, run); },
                .markdown = [&] { return test_markdown(result, options, run); },
@@ -151,18 +222,43 @@ int run_test(const Flags& flags) {
   return flags.exit_code && result.test.reject ? 1 : 0;
 }
 
+int run_explain(const Flags& flags) {
+  const Stopwatch watch;
+  ExplainOptions options = to_explain_options(flags);
+  require_outputs(flags, {flags.x, flags.y, flags.config});
+  SamplePair data = read(flags);
+  options.design = design_of(flags, std::move(data.units));
+  add_rows(options, data);
+  Explanation explanation;
+  {
+    const ProgressLine progress(!flags.quiet);
+    explanation = explain(data.x, data.y, options, &progress.control());
+  }
+  const RunInfo run = run_info("", flags, data, watch);
+  show(flags, {.json = [&] { return explanation_json(explanation, run); },
+               .csv = [&] { return explanation_csv(explanation); },
+               .markdown = [&] { return explanation_markdown(explanation, run); },
+               .number = [&] { return different_columns(explanation); },
+               .text = [&](const TextStyle& style) { return explanation_text(explanation, run, style); }});
+  return 0;
+}
+
 int run_distance(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
   const KqdOptions options = to_options(flags);
-  require_output(flags, {flags.x, flags.y, flags.reference, flags.config});
+  ExplainOptions where = page_options(flags);
+  require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
   const SamplePair data = read(flags);
+  add_rows(where, data);
+  if (!flags.report.empty()) validate(where, data.x.points.cols());
   KqdResult result;
   {
     const ProgressLine progress(!flags.quiet);
     result = distance(method.id, data.x, data.y, options, &progress.control());
   }
-  const RunInfo run = run_info(method, flags, data, watch);
+  const RunInfo run = run_info(method.id, flags, data, watch);
+  write_page(flags, [&] { return distance_page(result, options, run, page_info(flags, data, where)); });
   show(flags, {.json = [&] { return distance_json(result, options, run); },
                .csv = [&] { return distance_csv(result, options, run); },
                .markdown = [&] { return distance_markdown(result, options, run); },
@@ -181,7 +277,7 @@ int run_matrix(const MatrixFlags& matrix_flags) {
   }
   std::vector<std::string> inputs = matrix_flags.files;
   inputs.insert(inputs.end(), {flags.reference, flags.config});
-  require_output(flags, inputs);
+  require_outputs(flags, inputs);
   const SampleList data = read_samples(matrix_flags.files, to_read_options(flags));
   if (!flags.quiet) {
     for (const std::string& text : data.notes) note(text);
@@ -197,6 +293,7 @@ int run_matrix(const MatrixFlags& matrix_flags) {
   }
   const MatrixReport report{matrix,          tests ? &*tests : nullptr, options.statistic,
                             watch.seconds(), data.preparation,          data.rows};
+  write_page(flags, [&] { return matrix_page(report, {.command = flags.command}); });
   show(flags, {.json = [&] { return matrix_json(report); },
                .csv = [&] { return matrix_csv(report); },
                .markdown = [&] { return matrix_markdown(report); },

@@ -8,6 +8,9 @@ namespace kqd::app {
 /// `kqd test X Y`: prints the report; returns the exit code (1 for a difference only with --exit-code).
 int run_test(const Flags& flags);
 
+/// `kqd explain X Y`: prints which columns, levels, directions and rows differ.
+int run_explain(const Flags& flags);
+
 /// `kqd distance X Y`: prints the discrepancy.
 int run_distance(const Flags& flags);
 

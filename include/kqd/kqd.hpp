@@ -10,6 +10,7 @@
 #include "kqd/core/suggestion.hpp"             // suggestion: the word that was meant
 #include "kqd/core/types.hpp"                  // Seed, ThreadCount
 #include "kqd/directions/directions.hpp"       // Directions, draw_directions
+#include "kqd/explain/explain.hpp"             // explain: which columns, levels, directions and rows differ
 #include "kqd/io/csv_format.hpp"               // CsvFormat
 #include "kqd/io/duckdb.hpp"                   // duckdb_version
 #include "kqd/io/preparation.hpp"              // NaPolicy, Categorical, Standardize, Preparation
@@ -24,6 +25,8 @@
 #include "kqd/metrics/mmd.hpp"                 // mmd, mmd_v
 #include "kqd/metrics/unused_options.hpp"      // unused_options: what a method does not look at
 #include "kqd/quantiles/level_weights.hpp"     // LevelWeights
+#include "kqd/report/explanation.hpp"          // text and JSON of an explanation
+#include "kqd/report/page.hpp"                 // HTML page of results
 #include "kqd/report/report.hpp"               // text and JSON of results
 #include "kqd/synthetic/problems.hpp"          // make_problem: samples of known laws
 #include "kqd/testing/design.hpp"              // Design: independent, paired, blocks, clusters

@@ -10,6 +10,7 @@
 from ._core import MethodInfo, ResourceLimitError, __version__
 from ._distance import distance
 from ._embedding import Embedding
+from ._explain import ExplainedColumn, ExplainedDirection, Explanation, ExtremeRow, explain
 from ._methods import methods
 from ._results import Configuration, DistanceResult, Profile, TestResult
 from ._test import test
@@ -18,12 +19,17 @@ __all__ = [
     "Configuration",
     "DistanceResult",
     "Embedding",
+    "ExplainedColumn",
+    "ExplainedDirection",
+    "Explanation",
+    "ExtremeRow",
     "MethodInfo",
     "Profile",
     "ResourceLimitError",
     "TestResult",
     "__version__",
     "distance",
+    "explain",
     "methods",
     "test",
 ]

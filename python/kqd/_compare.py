@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,32 @@ from numpy.typing import NDArray
 from . import _arrays, _core
 from ._kernels import PRECOMPUTED
 from ._options import compat_text, core_options, count, settings, text
-from ._results import Profile
+from ._results import Profile, Result
 
 _PROFILE_LEVELS = np.arange(0.5, 100) / 100
 _PROFILE_LEVELS.setflags(write=False)
 
 # What the command line calls otherwise.
 _KEYWORDS = {"num-directions": "n_directions", "num-reference": "n_reference", "max-memory": "max_memory"}
+
+
+SomeResult = TypeVar("SomeResult", bound=Result)
+
+
+class Origin(NamedTuple):
+    """What a result knows of the call it comes from, beside its fields: for its page."""
+
+    #: The samples as they were given; None in a result that was pickled or copied.
+    rows: Optional[Tuple[Any, Any]]
+    #: How many rows they had.
+    given: Tuple[int, int]
+    #: Values of the null distribution, at most 2000; none for a distance.
+    null_shown: NDArray[np.float64]
+    #: The kernel was named, not given as a function.
+    kernel_is_text: bool
+
+    def __reduce__(self) -> Any:
+        return Origin, (None, *self[1:])
 
 
 class Comparison:
@@ -45,6 +64,7 @@ class Comparison:
     def fields(self, found: Dict[str, Any]) -> Dict[str, Any]:
         """What the library found, and all that a result says besides."""
         functions = found.pop("functions")
+        self._null_shown = found.pop("null_shown", np.empty(0))
         samples = self.samples
         found["warnings"] = samples.warnings + self._ignored + found["warnings"]
         found["profiles"] = tuple(self._profiles(functions, found["per_direction"]))
@@ -52,6 +72,15 @@ class Comparison:
         found["settings"] = settings(self._asked, self.method, self.options.seed)
         found["elapsed_s"] = time.perf_counter() - self._started
         return found
+
+    def remembered(self, result: SomeResult) -> SomeResult:
+        """The result, which then knows where it comes from."""
+        kept = self.samples.kept
+        kernel_is_text = isinstance(self._asked["kernel"], str)
+        rows = self._asked["x"], self._asked["y"]
+        origin = Origin(rows, (len(kept[0]), len(kept[1])), self._null_shown, kernel_is_text)
+        object.__setattr__(result, "_origin", origin)  # results are frozen
+        return result
 
     def _profiles(self, functions: Any, gaps: NDArray[np.float64]) -> List[Profile]:
         """Both samples along the directions with the largest gaps, the largest first."""

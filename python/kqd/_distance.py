@@ -145,4 +145,4 @@ def distance(
     asked = locals()  # the arguments, by name
     comparison = Comparison(asked, method, distance.__kwdefaults__)
     found = _core.distance(comparison.samples.x, comparison.samples.y, comparison.method, comparison.options)
-    return DistanceResult._of(comparison.fields(found))
+    return comparison.remembered(DistanceResult._of(comparison.fields(found)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import html
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Tuple, Type, TypeVar, Union
+import os
+from typing import (TYPE_CHECKING, Any, ClassVar, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Type,
+                    TypeVar, Union)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +15,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from ._compare import Origin
+
 Lines = List[Tuple[str, str]]
-_AnyResult = TypeVar("_AnyResult", bound="_Result")
+_AnyResult = TypeVar("_AnyResult", bound="Result")
 
 
 class Configuration(NamedTuple):
@@ -43,7 +47,7 @@ class Profile(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class _Result:
+class Result:
     """What a distance and a test have in common."""
 
     #: The observed discrepancy, as the method reports it.
@@ -84,6 +88,9 @@ class _Result:
     warnings: Tuple[str, ...]
     elapsed_s: float
 
+    #: Where it comes from, for its page; no field, and None for results of embeddings.
+    _origin: ClassVar[Optional["Origin"]] = None
+
     @classmethod
     def _of(cls: Type[_AnyResult], fields: Dict[str, Any]) -> _AnyResult:
         """From all fields by name; without the call for each that a frozen class makes, the dearest part of a result."""
@@ -104,6 +111,24 @@ class _Result:
     def to_dict(self) -> Dict[str, Any]:
         """Every field by name, in plain Python types."""
         return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+
+    def to_html(self, path: Union[str, "os.PathLike[str]"], *, image_shape: Optional[Sequence[int]] = None) -> None:
+        """Write a page for a browser: the result in words and charts, and where the samples differ.
+
+        One file that opens without a network, as `kqd test --report` writes it. The samples are looked at again, as
+        they are then: a result keeps a reference to them, but not when it is pickled or copied, and its page then
+        leaves out where they differ.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write; the file is there as a whole or not at all.
+        image_shape : (height, width) or (height, width, channels), optional
+            Rows are pictures, and are shown as such.
+        """
+        from . import _page
+
+        _page.write(self, self._origin, path, image_shape)  # type: ignore[arg-type]
 
     def plot(self, *, kind: Optional[str] = None, ax: Optional["Axes"] = None) -> "Figure":
         """Draw what was kept, with matplotlib: the null distribution, the quantile profiles, or both side by side.
@@ -164,7 +189,7 @@ class _Result:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class DistanceResult(_Result):
+class DistanceResult(Result):
     """A discrepancy between two samples, and what is needed to judge and repeat it.
 
     ``float(result)`` is the statistic.
@@ -186,7 +211,7 @@ class DistanceResult(_Result):
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TestResult(_Result):
+class TestResult(Result):
     """The outcome of a two-sample test, and what is needed to judge and repeat it.
 
     Unpacks as ``statistic, pvalue = result``.

@@ -152,7 +152,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     asked = locals()  # the arguments, by name
     comparison = Comparison(asked, _default_method(asked) if method is None else method, test.__kwdefaults__)
     samples = comparison.samples
-    kind, groups = _design(design, blocks, clusters, samples)
+    kind, groups = design_groups(design, blocks, clusters, samples)
     options = _core.TestOptions(
         method=comparison.method,
         statistic=comparison.options,
@@ -171,7 +171,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     with shown(progress) as callback:
         found = _core.test(samples.x, samples.y, options, callback)
     found["configurations"] = tuple(Configuration(*entry) for entry in found["configurations"])
-    return TestResult._of(comparison.fields(found))
+    return comparison.remembered(TestResult._of(comparison.fields(found)))
 
 
 # Options of one statistic: who gives one another value than its default has one in mind.
@@ -192,7 +192,7 @@ def _default_method(asked: Mapping[str, Any]) -> str:
     return "ekqd" if named else "adaptive"
 
 
-def _design(
+def design_groups(
     design: str,
     blocks: Optional[Tuple[ArrayLike, ArrayLike]],
     clusters: Optional[Tuple[ArrayLike, ArrayLike]],

@@ -256,6 +256,29 @@ Table read_values(ByteSource& source, const ArrayHeader& header, const Layout& l
   return table;
 }
 
+Table read_flat_array(ByteSource& source, const ArrayHeader& header, std::optional<std::uint64_t> bytes_left,
+                      const TextRules& rules) {
+  const Layout layout(header, source.name());
+  std::uint64_t needed = 0;
+  if (__builtin_mul_overflow(layout.rows() * layout.cols(), header.items.bytes, &needed)) {
+    layout.fail_too_many(source.name());
+  }
+  if (bytes_left && *bytes_left != needed) fail_size(header, source.name(), fmt::to_string(*bytes_left), needed);
+  if (bytes_left) {
+    if (auto mapped = map_values(source, header, layout, *source.size() - needed, needed, rules))
+      return *std::move(mapped);
+  }
+  const bool costs_little = !layout.by_columns() && layout.cols() <= kMostColumnsOnTrust;
+  if (bytes_left || costs_little) return read_values(source, header, layout, needed, rules);
+  // Very many columns, or columns that are scattered over all rows, would take memory for a claim: see first whether
+  // the bytes come.
+  const std::string bytes = read_all(source, needed == UINT64_MAX ? needed : needed + 1);
+  if (bytes.size() < needed) fail_size(header, source.name(), fmt::to_string(bytes.size()), needed);
+  if (bytes.size() > needed) fail_size(header, source.name(), fmt::format("more than {}", needed), needed);
+  MemorySource memory(source.name(), bytes);
+  return read_values(memory, header, layout, needed, rules);
+}
+
 }  // namespace
 
 std::optional<ItemType> find_item_type(std::string_view code, std::endian order) {
@@ -288,25 +311,9 @@ std::string to_string(const std::vector<std::uint64_t>& shape) {
 
 Table read_array(ByteSource& source, const ArrayHeader& header, std::optional<std::uint64_t> bytes_left,
                  const TextRules& rules) {
-  const Layout layout(header, source.name());
-  std::uint64_t needed = 0;
-  if (__builtin_mul_overflow(layout.rows() * layout.cols(), header.items.bytes, &needed)) {
-    layout.fail_too_many(source.name());
-  }
-  if (bytes_left && *bytes_left != needed) fail_size(header, source.name(), fmt::to_string(*bytes_left), needed);
-  if (bytes_left) {
-    if (auto mapped = map_values(source, header, layout, *source.size() - needed, needed, rules))
-      return *std::move(mapped);
-  }
-  const bool costs_little = !layout.by_columns() && layout.cols() <= kMostColumnsOnTrust;
-  if (bytes_left || costs_little) return read_values(source, header, layout, needed, rules);
-  // Very many columns, or columns that are scattered over all rows, would take memory for a claim: see first whether
-  // the bytes come.
-  const std::string bytes = read_all(source, needed == UINT64_MAX ? needed : needed + 1);
-  if (bytes.size() < needed) fail_size(header, source.name(), fmt::to_string(bytes.size()), needed);
-  if (bytes.size() > needed) fail_size(header, source.name(), fmt::format("more than {}", needed), needed);
-  MemorySource memory(source.name(), bytes);
-  return read_values(memory, header, layout, needed, rules);
+  Table table = read_flat_array(source, header, bytes_left, rules);
+  if (header.shape.size() > 2) table.row_shape.assign(header.shape.begin() + 1, header.shape.end());
+  return table;
 }
 
 }  // namespace kqd

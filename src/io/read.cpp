@@ -235,12 +235,35 @@ void describe_rows(const RowPlan& rows, Preparation& preparation) {
   preparation.group_y = rows.group_values[1];
 }
 
+// The numbers of a sample's rows in its input, from 1; none when it has all rows in their order.
+std::vector<std::size_t> row_numbers(const RowPlan& rows, std::size_t sample) {
+  std::vector<std::size_t> numbers;
+  for (const auto& samples : rows.sample_of_row) {
+    if (std::ranges::all_of(samples, [&](auto of_row) { return of_row == sample; })) return {};
+    for (std::size_t row = 0; row < samples.size(); ++row) {
+      if (samples[row] == sample) numbers.push_back(row + 1);
+    }
+  }
+  return numbers;
+}
+
+// The order of the columns of all inputs, as far as every column of it is compared.
+std::vector<std::size_t> shape_of_rows(const std::vector<Input>& inputs) {
+  const Table& front = inputs.front().table;
+  const bool same = std::ranges::all_of(inputs, [&](const Input& input) {
+    return input.table.row_shape == front.row_shape && input.roles.points.size() == front.columns.size();
+  });
+  return same ? front.row_shape : std::vector<std::size_t>{};
+}
+
 struct Prepared {
   std::vector<Sample> samples;
   std::vector<std::int64_t> units;
   std::vector<std::string> notes;
   Preparation preparation;
   std::vector<RowCounts> rows = {};
+  std::vector<std::size_t> rows_x = {};
+  std::vector<std::size_t> rows_y = {};
 };
 
 void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options, Prepared& out) {
@@ -273,6 +296,9 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
   choose_rows(inputs, options, rows);
   describe_rows(rows, out.preparation);
   out.rows = rows.counts;
+  out.rows_x = row_numbers(rows, 0);
+  out.rows_y = row_numbers(rows, 1);
+  out.preparation.row_shape = shape_of_rows(inputs);
 
   fill_samples(inputs, rows, options, out);
   if (options.na == NaPolicy::impute_median) impute_medians(out.samples, inputs.front().table.source);
@@ -285,8 +311,9 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
 }
 
 SamplePair to_pair(Prepared prepared) {
-  return {std::move(prepared.samples[0]), std::move(prepared.samples[1]), std::move(prepared.notes),
-          std::move(prepared.units), std::move(prepared.preparation)};
+  return {std::move(prepared.samples[0]), std::move(prepared.samples[1]),  std::move(prepared.notes),
+          std::move(prepared.units),      std::move(prepared.preparation), std::move(prepared.rows_x),
+          std::move(prepared.rows_y)};
 }
 
 std::vector<Table> read_tables(const std::vector<std::string>& paths, const ReadOptions& options) {

@@ -64,6 +64,7 @@ struct Table {
   bool has_names = false;
   bool has_lines = false;  ///< places are lines of a text, not rows of a matrix
   std::vector<Column> columns;
+  std::vector<std::size_t> row_shape;  ///< of an array of more than two dimensions: all but the first; else empty
   BlockedRows cells;
   TextRules rules;
   std::vector<std::string> notes;  ///< sentences about choices the reader made that a user may want to undo

@@ -7,6 +7,7 @@
 #include "kqd/version.hpp"
 #include "report/fields.hpp"
 #include "report/json_csv.hpp"
+#include "report/objects.hpp"
 
 namespace kqd {
 namespace {
@@ -30,9 +31,17 @@ Rows result_rows(const KqdResult& result) {
 }
 
 Rows closing_rows(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
-  return setting_rows(made(find_method(run.method), result, options)) + Rows{run_row(options, run.elapsed_s)} +
-         warning_rows(result.warnings);
+  return setting_rows(made(find_method(run.method), result, options)) +
+         Rows{run_row(options.seed, options.threads, run.elapsed_s)} + warning_rows(result.warnings);
 }
+
+constexpr std::array<std::string_view, 27> kColumns = {
+    "schema",         "version",        "method",        "x",         "y",         "statistic", "statistic_power",
+    "standard_error", "mmd_squared",    "n_x",           "n_y",       "dim",       "kernel",    "bandwidth",
+    "directions",     "num_directions", "num_reference", "reference", "power",     "weighting", "parameters",
+    "details",        "seed",           "threads",       "simd",      "elapsed_s", "warnings"};
+
+}  // namespace
 
 Json distance_object(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
   Json json;
@@ -47,14 +56,6 @@ Json distance_object(const KqdResult& result, const KqdOptions& options, const R
   add_setting_fields(json, made(find_method(run.method), result, options), run, result.warnings);
   return json;
 }
-
-constexpr std::array<std::string_view, 27> kColumns = {
-    "schema",         "version",        "method",        "x",         "y",         "statistic", "statistic_power",
-    "standard_error", "mmd_squared",    "n_x",           "n_y",       "dim",       "kernel",    "bandwidth",
-    "directions",     "num_directions", "num_reference", "reference", "power",     "weighting", "parameters",
-    "details",        "seed",           "threads",       "simd",      "elapsed_s", "warnings"};
-
-}  // namespace
 
 std::string distance_text(const KqdResult& result, const KqdOptions& options, const RunInfo& run,
                           const TextStyle& style) {

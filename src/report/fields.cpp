@@ -36,15 +36,6 @@ std::string reference_phrase(ReferenceMeasure measure) {
   return "";
 }
 
-std::string kernel_phrase(const Made& made) {
-  const auto bandwidth = first_bandwidth(made.kernel);
-  if (!bandwidth || !made.kernel.parts.empty()) return to_string(made.kernel);
-  KernelSpec bare = made.kernel;
-  bare.bandwidth.reset();
-  return fmt::format("{}, bandwidth {:.6g}{}", to_string(bare), *bandwidth,
-                     needs_bandwidth(made.options.kernel) ? " (median rule)" : "");
-}
-
 std::string directions_word(const Made& made) {
   return made.method.directions.empty() ? to_string(made.options.directions.family)
                                         : std::string(made.method.directions);
@@ -133,6 +124,14 @@ Json preparation_json(const Preparation& prepared, const std::vector<RowCounts>&
   return json;
 }
 
+std::string kernel_phrase(const KernelSpec& kernel) {
+  const auto bandwidth = first_bandwidth(kernel);
+  if (!bandwidth || !kernel.parts.empty()) return to_string(kernel);
+  KernelSpec bare = kernel;
+  bare.bandwidth.reset();
+  return fmt::format("{}, bandwidth {:.6g}", to_string(bare), *bandwidth);
+}
+
 Json power_json(double power) {
   return std::isinf(power) ? Json("inf") : Json(power);
 }
@@ -196,7 +195,10 @@ Rows data_rows(const RunInfo& run) {
 Rows setting_rows(const Made& made) {
   const MethodUses& uses = made.method.uses;
   Rows rows;
-  if (uses.kernel) rows.push_back({"kernel", kernel_phrase(made)});
+  const bool one_by_rule = made.kernel.parts.empty() && needs_bandwidth(made.options.kernel);
+  if (uses.kernel) {
+    rows.push_back({"kernel", kernel_phrase(made.kernel) + (one_by_rule ? " (median rule)" : "")});
+  }
   if (made.num_directions > 0) rows.push_back({"directions", directions_phrase(made)});
   const std::string power = fmt::format("power p = {}", made.options.power);
   if (uses.weighting) {
@@ -213,9 +215,9 @@ Rows warning_rows(const std::vector<std::string>& warnings) {
   return rows;
 }
 
-Row run_row(const KqdOptions& options, double elapsed_s) {
-  const unsigned threads = resolve(options.threads);
-  return {"run", fmt::format("seed {}, {} thread{}, {}, {:.2f} s, kqd {}", options.seed.value, threads, plural(threads),
+Row run_row(Seed seed, ThreadCount threads, double elapsed_s) {
+  const unsigned count = resolve(threads);
+  return {"run", fmt::format("seed {}, {} thread{}, {}, {:.2f} s, kqd {}", seed.value, count, plural(count),
                              simd_name(), elapsed_s, kVersion)};
 }
 

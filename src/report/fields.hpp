@@ -13,6 +13,9 @@ namespace kqd {
 /// JSON in the order in which it is built.
 using Json = nlohmann::ordered_json;
 
+/// "gaussian, bandwidth 1.5", or the whole text of a kernel of several parts or without a bandwidth.
+[[nodiscard]] std::string kernel_phrase(const KernelSpec& kernel);
+
 /// A number, or "inf": JSON has no infinity.
 [[nodiscard]] Json power_json(double power);
 
@@ -43,6 +46,6 @@ void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::
 [[nodiscard]] Rows data_rows(const RunInfo& run);
 [[nodiscard]] Rows setting_rows(const Made& made);
 [[nodiscard]] Rows warning_rows(const std::vector<std::string>& warnings);
-[[nodiscard]] Row run_row(const KqdOptions& options, double elapsed_s);
+[[nodiscard]] Row run_row(Seed seed, ThreadCount threads, double elapsed_s);
 
 }  // namespace kqd

@@ -11,6 +11,7 @@
 #include "kqd/metrics/methods.hpp"
 #include "kqd/version.hpp"
 #include "report/fields.hpp"
+#include "report/objects.hpp"
 
 namespace kqd {
 namespace {
@@ -171,7 +172,7 @@ Rows closing_rows(const MatrixReport& report) {
     rows.push_back({"calibration", fmt::format("{} permutations per pair, adjusted for {} pairs by Holm's rule",
                                                report.tests->num_permutations, report.tests->num_pairs)});
   }
-  rows.push_back(run_row(report.options, report.elapsed_s));
+  rows.push_back(run_row(report.options.seed, report.options.threads, report.elapsed_s));
   return std::move(rows) + warning_rows(all_warnings(report));
 }
 
@@ -257,7 +258,7 @@ std::string matrix_numbers(const MatrixReport& report) {
   return text;
 }
 
-std::string matrix_json(const MatrixReport& report) {
+Json matrix_object(const MatrixReport& report) {
   const DistanceMatrix& matrix = report.matrix;
   const PairwiseTests* tests = report.tests;
   Json json;
@@ -279,7 +280,11 @@ std::string matrix_json(const MatrixReport& report) {
     json["n_permutations"] = tests->num_permutations;
   }
   add_made_fields(json, made(report), report.elapsed_s, all_warnings(report));
-  return dump(json);
+  return json;
+}
+
+std::string matrix_json(const MatrixReport& report) {
+  return dump(matrix_object(report));
 }
 
 }  // namespace kqd

@@ -37,6 +37,11 @@ std::string in_cell(std::string_view text) {
   return safe;
 }
 
+bool starts_like_number(std::string_view cell) {
+  const auto first = cell.find_first_not_of("+-");
+  return first != std::string_view::npos && cell[first] >= '0' && cell[first] <= '9';
+}
+
 std::string quoted(const std::string& cell) {
   if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
   std::string result = "\"";
@@ -86,6 +91,30 @@ std::string markdown_table(const std::vector<std::vector<std::string>>& lines) {
     if (i > 0) continue;
     for (std::size_t k = 0; k < lines[i].size(); ++k) result += "|---";
     result += "|\n";
+  }
+  return result;
+}
+
+std::string text_table(const std::vector<std::vector<std::string>>& lines) {
+  if (lines.empty()) return "";
+  const std::size_t num_columns = lines.front().size();
+  std::vector<std::size_t> widths(num_columns, 0);
+  std::vector<bool> numbers(num_columns, lines.size() > 1);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    for (std::size_t k = 0; k < num_columns; ++k) {
+      widths[k] = std::max(widths[k], display_width(lines[i][k]));
+      if (i > 0 && !lines[i][k].empty() && !starts_like_number(lines[i][k])) numbers[k] = false;
+    }
+  }
+  std::string result;
+  for (const auto& line : lines) {
+    std::string text = " ";
+    for (std::size_t k = 0; k < num_columns; ++k) {
+      const std::string blanks(widths[k] - display_width(line[k]), ' ');
+      text += (k == 0 ? " " : "  ") + (numbers[k] ? blanks + line[k] : line[k] + blanks);
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    result += text + "\n";
   }
   return result;
 }

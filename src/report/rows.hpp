@@ -32,6 +32,9 @@ using Rows = std::vector<Row>;
 /// A table in Markdown from cells, the first line being its head. What would end a cell is escaped.
 [[nodiscard]] std::string markdown_table(const std::vector<std::vector<std::string>>& lines);
 
+/// A table on a screen from cells, the first line being its head: indented by two, numbers to the right.
+[[nodiscard]] std::string text_table(const std::vector<std::vector<std::string>>& lines);
+
 /// A line of CSV as in RFC 4180, with its newline.
 [[nodiscard]] std::string csv_line(const std::vector<std::string>& cells);
 

@@ -11,6 +11,7 @@
 #include "kqd/version.hpp"
 #include "report/fields.hpp"
 #include "report/json_csv.hpp"
+#include "report/objects.hpp"
 
 namespace kqd {
 namespace {
@@ -133,9 +134,48 @@ Rows closing_rows(const TwoSampleResult& result, const TwoSampleOptions& options
   const bool asymptotic = options.calibration == Calibration::asymptotic;
   Rows rows = setting_rows(made(find_method(run.method), result, options));
   rows.push_back({"calibration", asymptotic ? result.law : count_phrase(result.test, options)});
-  rows.push_back(run_row(options.statistic, run.elapsed_s));
+  rows.push_back(run_row(options.statistic.seed, options.statistic.threads, run.elapsed_s));
   return std::move(rows) + warning_rows(result.warnings);
 }
+
+constexpr std::array<std::string_view, 36> kColumns = {"schema",
+                                                       "version",
+                                                       "method",
+                                                       "x",
+                                                       "y",
+                                                       "statistic",
+                                                       "pvalue",
+                                                       "pvalue_ci",
+                                                       "n_exceed",
+                                                       "n_resamples",
+                                                       "reject",
+                                                       "alpha",
+                                                       "enumerated",
+                                                       "stopped_early",
+                                                       "calibration",
+                                                       "design",
+                                                       "effect_size",
+                                                       "effect_size_ci",
+                                                       "n_x",
+                                                       "n_y",
+                                                       "dim",
+                                                       "kernel",
+                                                       "bandwidth",
+                                                       "directions",
+                                                       "num_directions",
+                                                       "num_reference",
+                                                       "n_set_aside",
+                                                       "reference",
+                                                       "power",
+                                                       "weighting",
+                                                       "parameters",
+                                                       "seed",
+                                                       "threads",
+                                                       "simd",
+                                                       "elapsed_s",
+                                                       "warnings"};
+
+}  // namespace
 
 Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
   const TestOutcome& test = result.test;
@@ -177,45 +217,6 @@ Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options,
   add_setting_fields(json, made(find_method(run.method), result, options), run, result.warnings);
   return json;
 }
-
-constexpr std::array<std::string_view, 36> kColumns = {"schema",
-                                                       "version",
-                                                       "method",
-                                                       "x",
-                                                       "y",
-                                                       "statistic",
-                                                       "pvalue",
-                                                       "pvalue_ci",
-                                                       "n_exceed",
-                                                       "n_resamples",
-                                                       "reject",
-                                                       "alpha",
-                                                       "enumerated",
-                                                       "stopped_early",
-                                                       "calibration",
-                                                       "design",
-                                                       "effect_size",
-                                                       "effect_size_ci",
-                                                       "n_x",
-                                                       "n_y",
-                                                       "dim",
-                                                       "kernel",
-                                                       "bandwidth",
-                                                       "directions",
-                                                       "num_directions",
-                                                       "num_reference",
-                                                       "n_set_aside",
-                                                       "reference",
-                                                       "power",
-                                                       "weighting",
-                                                       "parameters",
-                                                       "seed",
-                                                       "threads",
-                                                       "simd",
-                                                       "elapsed_s",
-                                                       "warnings"};
-
-}  // namespace
 
 std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run,
                       const TextStyle& style) {

@@ -21,6 +21,13 @@ double bisect_outwards(double inside, double outside, const Condition& holds) {
   }
 }
 
+std::vector<std::size_t> ascending(std::span<const double> pvalues) {
+  std::vector<std::size_t> order(pvalues.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return pvalues[i]; });
+  return order;
+}
+
 }  // namespace
 
 double permutation_pvalue(Exceedances draws) {
@@ -60,10 +67,20 @@ Interval anytime_interval(Exceedances draws, double confidence) {
           others == 0.0 ? 1.0 : bisect_outwards(peak, 1.0, plausible)};
 }
 
+std::vector<double> benjamini_hochberg_adjusted(std::span<const double> pvalues) {
+  const std::vector<std::size_t> order = ascending(pvalues);
+  std::vector<double> adjusted(pvalues.size());
+  double smallest = 1.0;  // a test is rejected if one with a larger p-value is
+  for (std::size_t rank = order.size(); rank-- > 0;) {
+    const double share = static_cast<double>(order.size()) / static_cast<double>(rank + 1);
+    smallest = std::min(smallest, share * pvalues[order[rank]]);
+    adjusted[order[rank]] = smallest;
+  }
+  return adjusted;
+}
+
 std::vector<double> holm_adjusted(std::span<const double> pvalues) {
-  std::vector<std::size_t> order(pvalues.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return pvalues[i]; });
+  const std::vector<std::size_t> order = ascending(pvalues);
   std::vector<double> adjusted(pvalues.size());
   double largest = 0.0;  // a test is rejected only if all with smaller p-values are
   for (std::size_t rank = 0; rank < order.size(); ++rank) {

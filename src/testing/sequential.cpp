@@ -73,6 +73,10 @@ std::unique_ptr<SequentialTest> make_sequential_test(EarlyStop rule, double alph
   return std::make_unique<FixedNumber>();
 }
 
+std::unique_ptr<SequentialTest> make_besag_clifford_test(std::uint64_t limit) {
+  return std::make_unique<BesagClifford>(limit);
+}
+
 std::uint64_t besag_clifford_limit(double alpha, std::uint64_t num_permutations) {
   const double limit = alpha * (static_cast<double>(num_permutations) + 1.0);
   // alpha is the double next to a decimal fraction, so the product is within two roundings of the number meant.

@@ -26,6 +26,10 @@ class SequentialTest {
 [[nodiscard]] std::unique_ptr<SequentialTest> make_sequential_test(EarlyStop rule, double alpha,
                                                                    std::uint64_t num_permutations);
 
+/// The Besag-Clifford test that stops at the `limit`-th exceedance, whatever decision it serves: p-values of about
+/// 1 / sqrt(limit) relative precision, valid for any limit >= 1 [BC91].
+[[nodiscard]] std::unique_ptr<SequentialTest> make_besag_clifford_test(std::uint64_t limit);
+
 /// h = alpha (B + 1), the exceedances after which the Besag-Clifford test stops, or 0 when that is no whole number.
 [[nodiscard]] std::uint64_t besag_clifford_limit(double alpha, std::uint64_t num_permutations);
 

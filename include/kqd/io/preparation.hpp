@@ -75,6 +75,9 @@ struct Preparation {
   Standardize standardize = Standardize::none;
   std::uint64_t max_rows = 0;  ///< 0: no bound
   std::uint64_t seed = 0;      ///< of the random subsample
+  /// How the columns of a row lie in an array of more than two dimensions, as (28, 28) for pictures; empty when the
+  /// input has no such order or not all of its columns are used.
+  std::vector<std::size_t> row_shape;
 };
 
 /// What was done, as sentences for a person; none when the input was taken as it stands.

@@ -55,6 +55,9 @@ struct SamplePair {
   /// With a unit column: the block or cluster of each row of X, then of Y. Whole numbers stand for themselves.
   std::vector<std::int64_t> units = {};
   Preparation preparation = {};
+  /// The number of each row of X and of Y among the rows of its input, from 1; empty: 1, 2, 3, ...
+  std::vector<std::size_t> rows_x = {};
+  std::vector<std::size_t> rows_y = {};
 };
 
 /// One sample from a file, in the format its name tells, in capitals or not: .csv, .tsv, .npy, .idx (each also with .gz

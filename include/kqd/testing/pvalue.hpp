@@ -37,4 +37,8 @@ struct Interval {
 /// false rejection at alpha or below, however the tests depend on each other [Hol79]. In the order given, at most 1.
 [[nodiscard]] std::vector<double> holm_adjusted(std::span<const double> pvalues);
 
+/// The same for another promise: among the tests rejected at alpha the expected share of false ones is at most alpha,
+/// for p-values that are independent or depend on each other positively [BH95].
+[[nodiscard]] std::vector<double> benjamini_hochberg_adjusted(std::span<const double> pvalues);
+
 }  // namespace kqd

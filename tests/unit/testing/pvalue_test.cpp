@@ -125,5 +125,15 @@ TEST(Holm, never_exceeds_one_and_takes_any_number_of_tests) {
   EXPECT_EQ(holm_adjusted(std::vector<double>{0.6, 0.7}), (std::vector<double>{1.0, 1.0}));
 }
 
+TEST(BenjaminiHochberg, adjusts_as_the_rule_says) {
+  // Sorted: 0.01, 0.02, 0.03, 0.5 times 4/1, 4/2, 4/3, 1, then the smallest from the right.
+  const std::vector<double> adjusted = benjamini_hochberg_adjusted(std::vector<double>{0.03, 0.5, 0.01, 0.02});
+  const std::vector<double> expected = {0.04, 0.5, 0.04, 0.04};
+  ASSERT_EQ(adjusted.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_DOUBLE_EQ(adjusted[i], expected[i]) << i;
+  EXPECT_TRUE(benjamini_hochberg_adjusted({}).empty());
+  EXPECT_EQ(benjamini_hochberg_adjusted(std::vector<double>{0.9, 1.0}), (std::vector<double>{1.0, 1.0}));
+}
+
 }  // namespace
 }  // namespace kqd

@@ -1,0 +1,259 @@
+"""kqd.explain: where two samples differ."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import time
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _arrays, _core
+from ._kernels import PRECOMPUTED, KernelLike
+from ._options import Rng, core_options, count, real
+from ._progress import ProgressCallback, shown
+from ._test import design_groups
+from ._test import test as _kqd_test
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ExplainedColumn:
+    """What is known of one column."""
+
+    name: str
+    #: From 0.
+    index: int
+    #: Wasserstein distance of order 1, in the units of the column.
+    wasserstein: float
+    #: The same over the pooled standard deviation.
+    effect: float
+    #: Median of y less median of x.
+    shift: float
+    #: For itself.
+    pvalue: float
+    #: For all columns, by the rule of Benjamini and Hochberg.
+    pvalue_adjusted: float
+    reject: bool
+    #: "centre", "lower tail", "upper tail", "both tails", "everywhere" or "nowhere".
+    where: str
+    #: Averaged gradient of the witness, per pooled standard deviation; above 0 larger values are y-like.
+    sensitivity: float
+    #: Quantile levels and, for the 200 columns that stand out most, quantiles of y less those of x.
+    levels: NDArray[np.float64]
+    difference: NDArray[np.float64]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ExplainedDirection:
+    """One of the directions that stand out most: a column, or a principal function of the kernel."""
+
+    name: str
+    family: str
+    statistic: float
+    effect: float
+    pvalue: float
+    #: For all directions that were examined, by Holm's rule.
+    pvalue_adjusted: float
+    reject: bool
+    where: str
+    levels: NDArray[np.float64]
+    difference: NDArray[np.float64]
+    #: The columns that carry it, most telling first: (name, signed sensitivity).
+    columns: Tuple[Tuple[str, float], ...]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ExtremeRow:
+    """A row, and how it looks to the witness when it is left out of it."""
+
+    #: "x" or "y".
+    sample: str
+    #: From 1, as in a file: ``x[row - 1]``.
+    row: int
+    #: In standard deviations; above 0 is y-like.
+    score: float
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Explanation:
+    """Where two samples differ. Prints as a report; `to_dict` has everything, as ``kqd explain --json`` does."""
+
+    #: All columns, most telling first.
+    columns: Tuple[ExplainedColumn, ...]
+    #: At most 8, most telling first.
+    directions: Tuple[ExplainedDirection, ...]
+    #: At most 10 rows each, the most extreme first.
+    most_x: Tuple[ExtremeRow, ...]
+    most_y: Tuple[ExtremeRow, ...]
+    #: Share of the labels' variance that the witness tells of rows left out.
+    witness_share: float
+    alpha: float
+    n_resamples: int
+    kernel: str
+    #: Passed as ``rng=`` it gives the same numbers again.
+    seed: int
+    warnings: Tuple[str, ...]
+    elapsed_s: float
+    _data: Dict[str, Any]
+    _text: str
+
+    def to_dict(self) -> Dict[str, Any]:
+        """Everything, in plain Python types: schema kqd.explain/1."""
+        return json.loads(json.dumps(self._data))  # a copy, so that nobody changes what is kept here
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def explain(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    kernel: KernelLike = "gaussian",
+    bandwidth: Union[str, float] = "median",
+    x_weights: Optional[ArrayLike] = None,
+    y_weights: Optional[ArrayLike] = None,
+    nan_policy: str = "raise",
+    columns: Optional[Sequence[str]] = None,
+    image_shape: Optional[Sequence[int]] = None,
+    n_resamples: Optional[int] = None,
+    alpha: float = 0.05,
+    design: str = "independent",
+    blocks: Optional[Tuple[ArrayLike, ArrayLike]] = None,
+    clusters: Optional[Tuple[ArrayLike, ArrayLike]] = None,
+    progress: Union[None, bool, ProgressCallback] = None,
+    rng: Rng = None,
+    workers: Optional[int] = None,
+    max_memory: Optional[float] = None,
+) -> Explanation:
+    """Where do two samples differ: in which columns, at which levels, along which directions, in which rows?
+
+    Every column and the principal functions of a kernel are examined by the same random labellings; p-values are
+    adjusted for all of them. A witness, the function that tells the samples apart best, scores every row with the row
+    itself left out.
+
+    Parameters
+    ----------
+    x, y, kernel, bandwidth, rng, workers, max_memory
+        As for `kqd.distance`.
+    x_weights, y_weights, nan_policy, alpha, design, blocks, clusters, progress
+        As for `kqd.test`.
+    columns : sequence of str, optional
+        Names of the columns; those of a DataFrame when none are given.
+    image_shape : (height, width) or (height, width, channels), optional
+        Rows are pictures.
+    n_resamples : int, optional
+        How many random labellings; by default 999, or as many as adjusting for all columns and directions needs.
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    Five columns, the fourth of which is shifted:
+
+    >>> import numpy as np, kqd
+    >>> rng = np.random.default_rng(1)
+    >>> x, y = rng.normal(size=(300, 5)), rng.normal(size=(200, 5)) + [0, 0, 0, 1, 0]
+    >>> found = kqd.explain(x, y, columns=list("abcde"), rng=0)
+    >>> found.columns[0].name, found.columns[0].where, found.columns[0].reject
+    ('d', 'everywhere', True)
+    >>> [column.name for column in found.columns if column.reject]
+    ['d']
+    """
+    started = time.perf_counter()
+    if isinstance(kernel, str) and kernel == PRECOMPUTED:
+        raise ValueError('kernel "precomputed" has no columns to explain; pass the data and a kernel of them')
+    names = _column_names(x, y, columns)
+    samples = _arrays.samples(x, y, x_weights, y_weights, nan_policy=nan_policy, paired=design == "paired")
+    if names and len(names) != samples.dim:
+        raise ValueError(f"columns has {len(names)} names, the samples have {samples.dim} columns")
+    kind, groups = design_groups(design, blocks, clusters, samples)
+    statistic = core_options(
+        {**_kqd_test.__kwdefaults__, "kernel": kernel, "bandwidth": bandwidth, "rng": rng, "workers": workers,
+         "max_memory": max_memory, "x": x},
+        "adaptive",
+    )
+    options = _core.TestOptions(
+        method="adaptive",
+        statistic=statistic,
+        n_resamples=0 if n_resamples is None else _resamples(n_resamples),
+        alpha=real(alpha, "alpha"),
+        design=kind,
+        groups=groups,
+        calibration="permutation",
+        early_stop="none",
+        set_aside=True,
+        randomised_ties=False,
+        effect_interval=False,
+        confidence_level=0.95,
+        null_distribution=False,
+    )
+    rows = [[] if kept.all() else (np.flatnonzero(kept) + 1).tolist() for kept in samples.kept]
+    shape = [] if image_shape is None else [count(size, "image_shape") for size in image_shape]
+    labels = _core.Labels(columns=names, rows_x=rows[0], rows_y=rows[1], image=shape)
+    with shown(progress) as callback:
+        found, text = _core.explain(samples.x, samples.y, options, labels, callback)
+    data = json.loads(found)
+    data["warnings"] = list(samples.warnings) + data["warnings"]
+    data["elapsed_s"] = time.perf_counter() - started
+    return _explanation(data, text)
+
+
+def _resamples(n_resamples: int) -> int:
+    number = count(n_resamples, "n_resamples")
+    if number == 0:
+        raise ValueError("n_resamples = 0, needs >= 1, or None")
+    return number
+
+
+def _column_names(x: Any, y: Any, columns: Optional[Sequence[str]]) -> List[str]:
+    if columns is not None:
+        return [str(name) for name in columns]
+    pandas = sys.modules.get("pandas")
+    for values in (x, y):
+        if pandas is not None and isinstance(values, pandas.DataFrame):
+            return [str(name) for name in values.columns]
+    return []
+
+
+def _frozen(values: Sequence[float]) -> NDArray[np.float64]:
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+def _profile(entry: Dict[str, Any]) -> Dict[str, NDArray[np.float64]]:
+    profile = entry.get("profile", {"levels": [], "difference": []})
+    return {name: _frozen(profile[name]) for name in ("levels", "difference")}
+
+
+def _explanation(data: Dict[str, Any], text: str) -> Explanation:
+    def picked(kind: Any, entry: Dict[str, Any], **more: Any) -> Any:
+        names = {field.name for field in dataclasses.fields(kind)} & entry.keys() - more.keys()
+        return kind(**{name: entry[name] for name in names}, **more)
+
+    def carriers(entry: Dict[str, Any]) -> Tuple[Tuple[str, float], ...]:
+        return tuple((column["name"], column["sensitivity"]) for column in entry["columns"])
+
+    return Explanation(
+        columns=tuple(picked(ExplainedColumn, entry, **_profile(entry)) for entry in data["columns"]),
+        directions=tuple(
+            picked(ExplainedDirection, entry, columns=carriers(entry), **_profile(entry)) for entry in data["directions"]
+        ),
+        most_x=tuple(picked(ExtremeRow, entry) for entry in data["rows"]["most_x"]),
+        most_y=tuple(picked(ExtremeRow, entry) for entry in data["rows"]["most_y"]),
+        witness_share=data["witness_share"],
+        alpha=data["alpha"],
+        n_resamples=data["n_resamples"],
+        kernel=data["kernel"],
+        seed=data["seed"],
+        warnings=tuple(data["warnings"]),
+        elapsed_s=data["elapsed_s"],
+        _data=data,
+        _text=text.strip("\n"),
+    )

@@ -1,0 +1,116 @@
+"""result.to_html: a result as a page for a browser."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _core, _distance, _test
+from ._compare import Origin
+from ._explain import explain
+from ._kernels import PRECOMPUTED
+from ._results import DistanceResult, TestResult
+
+# What the program calls otherwise in the JSON that the page reads.
+_NAMES = {"n_directions": "num_directions", "n_reference": "num_reference", "confidence_level": "confidence"}
+# Settings that mean the same to kqd.explain.
+_SHARED = ("bandwidth", "x_weights", "y_weights", "nan_policy", "alpha", "design", "blocks", "clusters")
+# No part of that JSON: shown by other means, or too much.
+_LEFT_OUT = ("settings", "profiles", "null_distribution")
+
+
+def write(
+    result: Union[DistanceResult, TestResult],
+    origin: Optional[Origin],
+    path: Union[str, "os.PathLike[str]"],
+    image_shape: Optional[Sequence[int]],
+) -> None:
+    """Writes the page, which is there as a whole or not at all."""
+    if origin is None:
+        raise ValueError("a result of embeddings has no rows to make a page of; take that of kqd.distance(x, y)")
+    explanation, note = _explained(result, origin, image_shape)
+    kind = "test" if isinstance(result, TestResult) else "distance"
+    report = {
+        "schema": "kqd.report/1",
+        "kind": kind,
+        "command": _call(kind, result.settings),
+        "version": _core.__version__,
+        "result": _printed(kind, result, origin),
+        "null": _null(result, origin),
+        "explanation": explanation,
+        "explanation_note": note,
+    }
+    _core.write_text(os.fspath(path), _core.report_page(json.dumps(report)))
+
+
+def _printed(kind: str, result: Union[DistanceResult, TestResult], origin: Origin) -> Dict[str, Any]:
+    """The result as the program prints it by --json."""
+    fields = {_NAMES.get(name, name): value for name, value in result.to_dict().items() if name not in _LEFT_OUT}
+    power = "inf" if result.power == math.inf else result.power
+    return {**fields, "schema": f"kqd.{kind}/1", "x": "x", "y": "y", "power": power, "data": _data(result, origin)}
+
+
+def _data(result: Union[DistanceResult, TestResult], origin: Origin) -> Dict[str, Any]:
+    def rows(given: int, used: int) -> Dict[str, Optional[int]]:
+        # How many cells of the rows that were left out are missing was not counted.
+        return {"read": given, "omitted": given - used, "not_drawn": 0, "missing_values": None if given > used else 0}
+
+    return {
+        "columns_read": result.dim,
+        "columns_used": result.dim,
+        "rows_x": rows(origin.given[0], result.n_x),
+        "rows_y": rows(origin.given[1], result.n_y),
+        "na": result.settings["nan_policy"],
+        "standardize": "none",
+    }
+
+
+def _null(result: Union[DistanceResult, TestResult], origin: Origin) -> Optional[Dict[str, Any]]:
+    if not isinstance(result, TestResult) or len(origin.null_shown) == 0:
+        return None
+    return {"values": origin.null_shown.tolist(), "of": result.n_resamples, "observed": result.statistic}
+
+
+def _explained(
+    result: Union[DistanceResult, TestResult], origin: Origin, image_shape: Optional[Sequence[int]]
+) -> Tuple[Optional[Dict[str, Any]], str]:
+    """Where the samples differ, or why that is not known."""
+    settings = result.settings
+    if origin.rows is None:
+        return None, "the rows are no part of a result that was pickled or copied"
+    if settings["kernel"] == PRECOMPUTED:
+        return None, 'kernel "precomputed" knows no columns'
+    try:
+        # A function of the caller's own has no gradient: the usual kernel stands in for it.
+        found = explain(
+            *origin.rows,
+            kernel=settings["kernel"] if origin.kernel_is_text else "gaussian",
+            image_shape=image_shape,
+            rng=result.seed,
+            **{name: settings[name] for name in _SHARED if name in settings},
+        )
+    except _core.ResourceLimitError as error:  # what is known is not lost by it
+        return None, str(error)
+    return found.to_dict(), ""
+
+
+def _call(kind: str, settings: Dict[str, Any]) -> str:
+    """The call that gives the same numbers again; arrays are told by their names."""
+    function = _test.test if kind == "test" else _distance.distance
+    defaults = function.__kwdefaults__ or {}
+
+    def is_default(name: str) -> bool:
+        value, default = settings[name], defaults.get(name)
+        comparable = np.isscalar(value) or isinstance(value, tuple)
+        return name in defaults and (value is default or (comparable and value == default))
+
+    def shown(name: str) -> str:
+        value = settings[name]
+        return repr(value) if isinstance(value, (str, int, float)) else name
+
+    given = [name for name in settings if name in ("method", "rng") or not is_default(name)]
+    return f"kqd.{kind}(x, y, {', '.join(f'{name}={shown(name)}' for name in given)})"

@@ -1,0 +1,124 @@
+"""kqd.explain: what is found, how it is named, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import kqd
+
+
+@pytest.fixture(scope="module")
+def pair():
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(200, 4)), rng.normal(size=(150, 4))
+    y[:, 2] += 1
+    return x, y
+
+
+@pytest.fixture(scope="module")
+def found(pair):
+    return kqd.explain(*pair, columns=["a", "b", "c", "d"], rng=0)
+
+
+def test_shifted_column_comes_first(found):
+    first = found.columns[0]
+    assert (first.name, first.index, first.where, first.reject) == ("c", 2, "everywhere", True)
+    assert [column.reject for column in found.columns[1:]] == [False] * 3
+
+
+def test_distance_of_a_column_is_the_area_between_its_quantile_functions(pair, found):
+    x, y = pair
+    grid = np.union1d(np.arange(1, 201) / 200, np.arange(1, 151) / 150)
+    middle = grid - np.diff(np.concatenate([[0], grid])) / 2
+    for column in found.columns:
+        qx = np.sort(x[:, column.index])[(middle * 200).astype(int)]
+        qy = np.sort(y[:, column.index])[(middle * 150).astype(int)]
+        expected = np.sum(np.abs(qx - qy) * np.diff(np.concatenate([[0], grid])))
+        assert column.wasserstein == pytest.approx(expected, rel=1e-12)
+        assert column.shift == pytest.approx(np.sort(y[:, column.index])[74] - np.sort(x[:, column.index])[99])
+
+
+def test_adjusted_p_values_are_those_of_the_textbook(found):
+    p = np.array([column.pvalue for column in found.columns])
+    assert (np.diff(p) >= 0).all()
+    expected = np.minimum.accumulate((p * 4 / np.arange(1, 5))[::-1])[::-1]
+    assert [column.pvalue_adjusted for column in found.columns] == pytest.approx(expected)
+
+
+def test_row_scores_tell_the_samples_apart(pair, found):
+    assert found.witness_share > 0.1
+    assert [row.sample for row in found.most_y].count("y") >= 8
+    assert [row.sample for row in found.most_x].count("x") >= 8
+    scores = [row.score for row in found.most_y]
+    assert scores == sorted(scores, reverse=True)
+    x, y = pair
+    assert np.mean([y[row.row - 1, 2] for row in found.most_y]) > np.mean([x[row.row - 1, 2] for row in found.most_x])
+
+
+def test_result_is_frozen_prints_a_report_and_becomes_a_dictionary(found):
+    with pytest.raises(AttributeError):
+        found.alpha = 1
+    assert "most like Y" in repr(found)
+    plain = found.to_dict()
+    assert plain["schema"] == "kqd.explain/1"
+    json.dumps(plain, allow_nan=False)
+    plain["columns"].clear()
+    assert found.to_dict()["columns"]
+
+
+def test_rows_left_out_for_a_nan_keep_the_numbers_of_the_others(pair):
+    x, y = pair
+    gaps = x.copy()
+    gaps[0] = np.nan
+    rows = {(row.sample, row.row) for row in kqd.explain(gaps, y, nan_policy="omit", rng=0).most_x}
+    without = {(row.sample, row.row) for row in kqd.explain(x[1:], y, rng=0).most_x}
+    assert rows == {(sample, row + (sample == "x")) for sample, row in without}
+
+
+def test_workers_change_nothing(pair):
+    one, three = (kqd.explain(*pair, rng=5, workers=workers).to_dict() for workers in (1, 3))
+    for result in (one, three):
+        del result["elapsed_s"], result["threads"]
+    assert one == three
+
+
+def test_weights_count_as_repeated_rows_do_for_what_is_described(pair):
+    x, y = pair
+    twice = kqd.explain(np.repeat(x, 2, axis=0), y, rng=0)
+    weighted = kqd.explain(x, y, x_weights=np.full(200, 2.0), rng=0)
+    for a, b in zip(sorted(twice.columns, key=lambda c: c.index), sorted(weighted.columns, key=lambda c: c.index)):
+        assert a.wasserstein == pytest.approx(b.wasserstein, rel=1e-9)
+        assert a.difference == pytest.approx(b.difference)
+
+
+def test_pictures_come_with_their_pixels(pair):
+    image = kqd.explain(*pair, image_shape=(2, 2), rng=0).to_dict()["image"]
+    assert (image["height"], image["width"], image["channels"]) == (2, 2, 1)
+    assert len(image["witness"]) == 4 and len(image["most_y"][0]["pixels"]) == 4
+
+
+def test_function_of_ones_own_as_kernel_is_explained_too(pair):
+    def product(a, b):
+        return np.exp(-((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2) / 8)
+
+    own = kqd.explain(*pair, kernel=product, rng=0)
+    same = kqd.explain(*pair, kernel="gaussian@2", rng=0)
+    assert own.columns[0].index == 2
+    assert [c.pvalue for c in own.columns] == [c.pvalue for c in same.columns]
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        ({"columns": ["a"]}, "columns has 1 names, the samples have 4 columns"),
+        ({"image_shape": (3, 3)}, "pictures of 3 x 3 points of 1 numbers have 9 numbers, the rows have 4"),
+        ({"kernel": "precomputed"}, 'kernel "precomputed" has no columns to explain'),
+        ({"n_resamples": 0}, "n_resamples = 0, needs >= 1"),
+        ({"alpha": 2.0}, "alpha = 2, needs 0 < alpha < 1"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_with_a_sentence(pair, options, sentence):
+    with pytest.raises(ValueError) as raised:
+        kqd.explain(*pair, **options)
+    assert sentence in str(raised.value)

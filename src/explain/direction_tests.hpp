@@ -1,0 +1,52 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "explain/gap_shape.hpp"
+#include "kqd/core/matrix.hpp"
+#include "kqd/core/run_control.hpp"
+#include "kqd/core/types.hpp"
+#include "kqd/testing/labelling.hpp"
+
+namespace kqd {
+
+/// Directions that know no labels, as what the pooled rows look like along them.
+struct DirectionFamilyView {
+  std::size_t count = 0;
+  /// Projections of the pooled rows on directions first .. first + count - 1, one row each.
+  std::function<Matrix<double>(std::size_t first, std::size_t count, ThreadCount threads)> project;
+};
+
+/// What came out along one direction.
+struct TestedDirection {
+  GapShape shape;
+  double score = 0.0;   ///< of the observed labelling, about 1 by chance: what the p-value counts exceedances of
+  double pvalue = 1.0;  ///< for itself
+};
+
+struct DirectionTests {
+  std::vector<TestedDirection> directions;
+  std::uint64_t n_resamples = 0;  ///< labellings at most, or all of them
+  bool enumerated = false;
+};
+
+struct DirectionTestOptions {
+  std::uint64_t num_permutations = 999;
+  std::vector<double> weights = {};  ///< per position, empty: equal
+  std::size_t max_bytes = 0;         ///< of projections held at a time
+  ThreadCount threads = {};
+};
+
+/// Tests every direction by the same labellings, each for itself.
+///
+/// The score of a labelling is the largest of tau_1 and of 0.8 times its parts in the lowest and the highest tenth of
+/// the pool, each over its average under relabelling: a change of a tail alone drowns in the whole. (0.8 brings their
+/// upper percentiles together.) A direction is left after 100 exceedances: its p-value is then known to a tenth of
+/// itself, and valid [BC91]. So what shows nothing costs about 500 labellings, however many are asked for.
+/// Same result for any number of threads and any bound on memory.
+[[nodiscard]] DirectionTests test_directions(const DirectionFamilyView& family, const LabellingSource& source,
+                                             const DirectionTestOptions& options, const RunControl* control);
+
+}  // namespace kqd

@@ -1,0 +1,375 @@
+#include "kqd/explain/explain.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "core/names.hpp"
+#include "core/text.hpp"
+#include "explain/density.hpp"
+#include "explain/direction_tests.hpp"
+#include "explain/study.hpp"
+#include "explain/witness.hpp"
+#include "kernel/resolve.hpp"
+#include "kqd/testing/pvalue.hpp"
+#include "metrics/data_warnings.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kShownDirections = 8;
+constexpr std::size_t kShownProfiles = 200;
+constexpr std::size_t kShownRows = 10;
+constexpr std::size_t kShownCells = 20;
+constexpr std::size_t kShownPoints = 2000;  // of either sample
+constexpr std::size_t kColumnsOfDirection = 12;
+constexpr std::size_t kShownPixels = 200'000;  // of all pictures together
+constexpr std::uint64_t kFewPermutations = 999;
+constexpr std::int64_t kMostPermutations = 1'000'000'000;
+constexpr double kWorkBudget = 2e12;  // rows times directions times labellings, if none were left early: minutes
+
+constexpr std::array<Name<Where>, 6> kWhereNames = {{
+    {Where::nowhere, "nowhere"},
+    {Where::centre, "centre"},
+    {Where::lower_tail, "lower tail"},
+    {Where::upper_tail, "upper tail"},
+    {Where::both_tails, "both tails"},
+    {Where::everywhere, "everywhere"},
+}};
+
+// Labellings after which a p-value adjusted for `count` tests can fall to alpha, and 20 for each at least.
+std::uint64_t needed_permutations(std::size_t count, double alpha) {
+  return static_cast<std::uint64_t>(std::ceil(static_cast<double>(count) * std::max(20.0, 1.0 / alpha)));
+}
+
+std::uint64_t chosen_permutations(const ExplainOptions& options, std::size_t num_rows, std::size_t count) {
+  if (options.num_permutations > 0) return static_cast<std::uint64_t>(options.num_permutations);
+  const double affordable = kWorkBudget / (static_cast<double>(num_rows) * static_cast<double>(count));
+  const std::uint64_t wanted = std::max(kFewPermutations, needed_permutations(count, options.alpha));
+  return std::max(kFewPermutations, std::min(wanted, static_cast<std::uint64_t>(affordable)));
+}
+
+// Why none of `count` tests may be called significant; empty when they may.
+std::string resolution_note(std::string_view what, std::size_t count, const DirectionTests& tests, double alpha) {
+  const std::uint64_t needed = needed_permutations(count, alpha);
+  if (tests.n_resamples >= needed) return "";
+  return fmt::format("{} labellings are too few to call {} different after adjustment for all {}: {} are needed",
+                     tests.n_resamples, what, count, needed);
+}
+
+// Most telling first: by p-value, and where that is the same by how far beyond chance the gap is.
+std::vector<std::size_t> ranked(std::span<const TestedDirection> directions) {
+  std::vector<std::size_t> order(directions.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    if (directions[a].pvalue != directions[b].pvalue) return directions[a].pvalue < directions[b].pvalue;
+    return directions[a].score > directions[b].score;
+  });
+  return order;
+}
+
+std::vector<double> pvalues_of(std::span<const TestedDirection> directions) {
+  std::vector<double> pvalues;
+  for (const TestedDirection& direction : directions) pvalues.push_back(direction.pvalue);
+  return pvalues;
+}
+
+double effect_of(const GapShape& shape) {
+  return shape.scale > 0.0 ? shape.wasserstein / shape.scale : 0.0;
+}
+
+Where where_of(const TestedDirection& direction, double alpha) {
+  return direction.pvalue <= alpha ? direction.shape.where : Where::nowhere;
+}
+
+void add_columns(const Study& study, std::span<const TestedDirection> columns, std::span<const double> sensitivities,
+                 Explanation& result) {
+  const std::vector<double> adjusted = benjamini_hochberg_adjusted(pvalues_of(columns));
+  for (const std::size_t c : ranked(columns)) {
+    const GapShape& shape = columns[c].shape;
+    ColumnExplanation& column = result.columns.emplace_back();
+    column.name = study.column_name(c);
+    column.index = c;
+    column.wasserstein = shape.wasserstein;
+    column.effect = effect_of(shape);
+    column.shift = shape.shift;
+    column.pvalue = columns[c].pvalue;
+    column.pvalue_adjusted = adjusted[c];
+    column.reject = result.columns_note.empty() && adjusted[c] <= result.alpha;
+    column.where = where_of(columns[c], result.alpha);
+    column.sensitivity = sensitivities[c];
+    if (result.columns.size() <= kShownProfiles) column.profile = shape.profile;
+  }
+}
+
+// The directions that stand out most: what the rows look like along them, and how the principal functions among them
+// follow the columns.
+struct ShownDirections {
+  std::vector<std::size_t> indices;  // among those examined
+  Matrix<double> values;             // one row each
+  AveragedGradients gradients;       // one row for each, 0 for columns
+};
+
+ShownDirections look_along(const Study& study, const ExaminedDirections& examined, std::vector<std::size_t> indices,
+                           std::span<const double> scales) {
+  const ThreadCount threads = study.options().threads;
+  ShownDirections shown{std::move(indices), {}, {}};
+  const std::size_t count = shown.indices.size();
+  shown.values = Matrix<double>(count, study.num_rows());
+  const KernelDirections* principal = examined.principal();
+  Matrix<double> coefficients(principal == nullptr ? 0 : principal->reference().rows(), count, 0.0);
+  for (std::size_t k = 0; k < count; ++k) {
+    if (examined.is_column(shown.indices[k])) continue;
+    const std::size_t function = shown.indices[k] - examined.num_columns();
+    for (std::size_t j = 0; j < coefficients.rows(); ++j) coefficients(j, k) = principal->coefficients()(j, function);
+  }
+  if (principal != nullptr) {
+    const KernelFunctions functions{principal->kernel(), Matrix<double>(principal->reference()), coefficients};
+    shown.gradients = averaged_gradients(functions, study.pool(), scales, threads);
+    const Matrix<double> by_row = evaluate_functions(functions, study.pool(), threads);
+    for (std::size_t i = 0; i < by_row.rows(); ++i) {
+      for (std::size_t k = 0; k < count; ++k) shown.values(k, i) = by_row(i, k);
+    }
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    if (!examined.is_column(shown.indices[k])) continue;
+    std::ranges::copy(examined.project(shown.indices[k], 1, threads).row(0), shown.values.row(k).begin());
+  }
+  return shown;
+}
+
+std::vector<ColumnSensitivity> strongest_columns(const Study& study, const AveragedGradients& gradients,
+                                                 std::size_t function, double sign) {
+  std::vector<ColumnSensitivity> columns;
+  for (std::size_t c = 0; c < study.dim(); ++c) {
+    columns.push_back({study.column_name(c), c, sign * gradients.mean(function, c), gradients.magnitude(function, c)});
+  }
+  std::ranges::stable_sort(columns, std::greater{}, &ColumnSensitivity::magnitude);
+  columns.resize(std::min(columns.size(), kColumnsOfDirection));
+  return columns;
+}
+
+ProjectedDensity density_along(const Study& study, std::span<const double> values) {
+  std::vector<double> x(study.num_rows(), 0.0);
+  std::vector<double> y(study.num_rows(), 0.0);
+  for (std::size_t i = 0; i < study.num_rows(); ++i) (study.in_y(i) ? y : x)[i] = study.weight(i);
+  return projected_density({values, x, y});
+}
+
+void add_directions(const Study& study, const ExaminedDirections& examined, std::span<const TestedDirection> tested,
+                    const ShownDirections& shown, Explanation& result) {
+  const std::vector<double> adjusted = holm_adjusted(pvalues_of(tested));
+  for (std::size_t k = 0; k < shown.indices.size(); ++k) {
+    const std::size_t i = shown.indices[k];
+    const GapShape& shape = tested[i].shape;
+    DirectionExplanation& direction = result.directions.emplace_back();
+    direction.name = examined.name(i);
+    direction.family = examined.is_column(i) ? "column" : "principal";
+    direction.statistic = shape.wasserstein;
+    direction.effect = effect_of(shape);
+    direction.pvalue = tested[i].pvalue;
+    direction.pvalue_adjusted = adjusted[i];
+    direction.reject = result.directions_note.empty() && adjusted[i] <= result.alpha;
+    direction.where = where_of(tested[i], result.alpha);
+    direction.profile = shape.profile;
+    direction.density = density_along(study, shown.values.row(k));
+    const double sign = shape.mean_shift < 0.0 ? -1.0 : 1.0;
+    if (examined.is_column(i)) {
+      direction.columns = {{study.column_name(i), i, sign * shape.scale, shape.scale}};
+    } else {
+      direction.columns = strongest_columns(study, shown.gradients, k, sign);
+    }
+  }
+}
+
+void add_scatter(const Study& study, const ShownDirections& shown, Explanation& result) {
+  if (shown.indices.size() < 2) return;
+  Scatter& scatter = result.scatter;
+  scatter.names = {result.directions[0].name, result.directions[1].name};
+  scatter.of_x = study.num_x();
+  scatter.of_y = study.num_y();
+  // The seed has shuffled the pool: its first rows are a random choice.
+  for (std::size_t i = 0; i < study.num_rows(); ++i) {
+    auto& firsts = study.in_y(i) ? scatter.y_first : scatter.x_first;
+    auto& seconds = study.in_y(i) ? scatter.y_second : scatter.x_second;
+    if (firsts.size() == kShownPoints) continue;
+    firsts.push_back(shown.values(0, i));
+    seconds.push_back(shown.values(1, i));
+  }
+}
+
+ExtremeRow extreme_row(const Study& study, std::size_t position, double score, std::span<const std::size_t> columns,
+                       bool with_pixels) {
+  const auto row = study.pool().row(position);
+  ExtremeRow result{.in_y = study.in_y(position),
+                    .index = study.index_of(position),
+                    .row = study.file_row_of(position),
+                    .score = score,
+                    .values = {},
+                    .pixels = {}};
+  for (const std::size_t c : columns) result.values.push_back(row[c]);
+  if (with_pixels) result.pixels.assign(row.begin(), row.end());
+  return result;
+}
+
+void add_rows(const Study& study, const Witness& witness, Explanation& result) {
+  std::vector<std::size_t> columns;
+  for (const ColumnExplanation& column : result.columns) {
+    if (columns.size() == kShownCells) break;
+    columns.push_back(column.index);
+    result.row_columns.push_back(column.name);
+  }
+  std::vector<std::size_t> order(study.num_rows());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::size_t count = std::min(kShownRows, order.size());
+  const std::size_t num_pictures = study.options().image ? kShownPixels / std::max<std::size_t>(1, study.dim()) / 2 : 0;
+  const auto pick = [&](auto before, std::vector<ExtremeRow>& rows) {
+    std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(count), before);
+    for (std::size_t k = 0; k < count; ++k) {
+      rows.push_back(extreme_row(study, order[k], witness.scores[order[k]], columns, k < num_pictures));
+    }
+  };
+  const auto& scores = witness.scores;
+  pick([&](std::size_t a, std::size_t b) { return scores[a] != scores[b] ? scores[a] < scores[b] : a < b; },
+       result.most_x);
+  pick([&](std::size_t a, std::size_t b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; },
+       result.most_y);
+}
+
+void add_image(const ImageShape& shape, std::span<const double> sensitivities, Explanation& result) {
+  ImageExplanation image{shape, {sensitivities.begin(), sensitivities.end()}};
+  bool any = false;
+  for (const auto* rows : {&result.most_x, &result.most_y}) {
+    for (const ExtremeRow& row : *rows) {
+      if (row.pixels.empty()) continue;
+      const auto [low, high] = std::ranges::minmax(row.pixels);
+      image.low = any ? std::min(image.low, low) : low;
+      image.high = any ? std::max(image.high, high) : high;
+      any = true;
+    }
+  }
+  if (!any) result.warnings.emplace_back("pictures of so many pixels are not shown");
+  result.image = std::move(image);
+}
+
+template <class T>
+void require_count(const std::vector<T>& given, std::size_t needed, std::string_view what) {
+  if (given.empty() || given.size() == needed) return;
+  fail(ErrorCode::shape_mismatch, "ExplainOptions::{} has {} entries, needs {} or none", what, given.size(), needed);
+}
+
+}  // namespace
+
+std::string to_string(Where where) {
+  return std::string(name_of(kWhereNames, where));
+}
+
+ImageShape parse_image_shape(std::string_view text) {
+  std::vector<std::size_t> sizes;
+  for (const std::string_view part : split(text, 'x')) {
+    const auto value = parse_number(part);
+    const bool whole = value && *value >= 1.0 && *value <= 1e6 && *value == std::floor(*value);
+    sizes.push_back(whole ? static_cast<std::size_t>(*value) : 0);
+  }
+  if (sizes.size() < 2 || sizes.size() > 3 || std::ranges::find(sizes, 0U) != sizes.end()) {
+    fail(ErrorCode::invalid_option, "image shape \"{}\" is unknown, expected HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS",
+         text);
+  }
+  return {sizes[0], sizes[1], sizes.size() == 3 ? sizes[2] : 1};
+}
+
+std::optional<ImageShape> image_shape(const std::vector<std::size_t>& row_shape) {
+  if (row_shape.size() == 2) return ImageShape{row_shape[0], row_shape[1]};
+  const bool coloured = row_shape.size() == 3 && (row_shape[2] == 1 || row_shape[2] == 3 || row_shape[2] == 4);
+  return coloured ? std::optional(ImageShape{row_shape[0], row_shape[1], row_shape[2]}) : std::nullopt;
+}
+
+void validate(const ExplainOptions& options, std::size_t dim) {
+  if (options.num_permutations < 0 || options.num_permutations > kMostPermutations) {
+    fail(ErrorCode::invalid_option, "ExplainOptions::num_permutations = {}, needs 0 .. {}", options.num_permutations,
+         kMostPermutations);
+  }
+  if (!(options.alpha > 0.0 && options.alpha < 1.0)) {
+    fail(ErrorCode::invalid_option, "ExplainOptions::alpha = {}, needs 0 < alpha < 1", options.alpha);
+  }
+  if (options.image && options.image->size() != dim) {
+    fail(ErrorCode::shape_mismatch, "pictures of {} x {} points of {} numbers have {} numbers, the rows have {}",
+         options.image->height, options.image->width, options.image->channels, options.image->size(), dim);
+  }
+  require_count(options.column_names, dim, "column_names");
+  validate(options.kernel);
+}
+
+Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptions& options,
+                    const RunControl* control) {
+  const StopScope stoppable(control);
+  validate_pair(x, y, options.threads);
+  validate(options, x.dim());
+  require_count(options.rows_x, x.size(), "rows_x");
+  require_count(options.rows_y, y.size(), "rows_y");
+  validate(options.design, {x.size(), y.size()});
+  Explanation result;
+  result.n_x = x.size();
+  result.n_y = y.size();
+  result.dim = x.dim();
+  result.seed = options.seed;
+  result.threads = options.threads;
+  result.alpha = options.alpha;
+  warn_about_data(x, y, result.warnings);
+
+  const Study study(x, y, options);
+  const ExaminedDirections examined = [&] {
+    const ProgressScope progress(control, "preparing");
+    result.kernel = resolve(options.kernel, study.pool(), options.bandwidth_rule, options.seed, result.warnings);
+    return ExaminedDirections(study, result.kernel);
+  }();
+  const DirectionTestOptions how{.num_permutations = chosen_permutations(options, study.num_rows(), examined.count()),
+                                 .weights = study.weights(),
+                                 .max_bytes = options.max_memory,
+                                 .threads = options.threads};
+  const DirectionTests tests = test_directions(
+      {examined.count(), [&](auto first, auto count, auto threads) { return examined.project(first, count, threads); }},
+      study.source(), how, control);
+  const std::span<const TestedDirection> tested = tests.directions;
+  result.n_resamples = tests.n_resamples;
+  result.enumerated = tests.enumerated;
+  result.n_directions_examined = tested.size();
+  result.columns_note = resolution_note("columns", study.dim(), tests, options.alpha);
+  result.directions_note = resolution_note("directions", tested.size(), tests, options.alpha);
+
+  const ProgressScope progress(control, "looking at rows");
+  const Witness witness =
+      fit_witness({study.pool(), study.observed(), study.weights(), result.kernel, options.seed, options.threads});
+  result.witness_kernel = witness.function.kernel.spec();
+  result.witness_share = witness.share;
+  std::vector<double> scales;
+  for (std::size_t c = 0; c < study.dim(); ++c) scales.push_back(tested[c].shape.scale);
+  std::vector<double> sensitivities(study.dim(), 0.0);
+  if (!witness.function.coefficients.empty()) {
+    const AveragedGradients gradients = averaged_gradients(witness.function, study.pool(), scales, options.threads);
+    sensitivities.assign(gradients.mean.row(0).begin(), gradients.mean.row(0).end());
+  }
+  add_columns(study, tested.first(study.dim()), sensitivities, result);
+  std::vector<std::size_t> strongest = ranked(tested);
+  strongest.resize(std::min(strongest.size(), kShownDirections));
+  const ShownDirections shown = look_along(study, examined, std::move(strongest), scales);
+  add_directions(study, examined, tested, shown, result);
+  add_scatter(study, shown, result);
+  add_rows(study, witness, result);
+  if (options.image) add_image(*options.image, sensitivities, result);
+  return result;
+}
+
+Explanation explain(const Sample& x, const Sample& y, const ExplainOptions& options, const RunControl* control) {
+  ExplainOptions named = options;
+  if (named.column_names.empty()) named.column_names = x.column_names.empty() ? y.column_names : x.column_names;
+  return explain(x.view(), y.view(), named, control);
+}
+
+}  // namespace kqd

@@ -1,0 +1,98 @@
+#include "explain/study.hpp"
+
+#include <algorithm>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "directions/principal.hpp"
+#include "metrics/quantile/pooled_projections.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kNumPrincipal = 20;
+constexpr std::size_t kRowsPerTask = 4096;
+
+// The rows of a sample that have weight; empty when all have.
+std::vector<std::size_t> kept_rows(const SampleView& sample) {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < sample.weights.size(); ++i) {
+    if (sample.weights[i] > 0.0) rows.push_back(i);
+  }
+  return rows;
+}
+
+// A design that names rows cannot lose some of them unseen.
+SampleView with_weight(const SampleView& sample, const Design& design, std::string_view name, Sample& storage) {
+  const SampleView kept = without_zero_weights(sample, storage);
+  if (kept.size() < sample.size() && design.kind != DesignKind::independent) {
+    fail(ErrorCode::invalid_weights,
+         "{}: {} rows of weight 0 in a design that binds rows together; leave them out first", name,
+         sample.size() - kept.size());
+  }
+  return kept;
+}
+
+}  // namespace
+
+Study::Study(const SampleView& x, const SampleView& y, const ExplainOptions& options)
+    : options_(options),
+      x_(with_weight(x, options.design, "X", x_storage_)),
+      y_(with_weight(y, options.design, "Y", y_storage_)),
+      x_rows_(kept_rows(x)),
+      y_rows_(kept_rows(y)),
+      pool_(make_test_pool(x_, y_, options.seed, options.threads)),
+      source_(options.design, {x_.size(), y_.size()}, pool_.order, options.seed),
+      weights_(pool_.weights_of(pool_.order)) {
+  source_.fill(LabellingMode::random, 0, 1, observed_);
+}
+
+std::size_t Study::index_of(std::size_t position) const {
+  const std::size_t row = pool_.order[position];
+  if (row < x_.size()) return x_rows_.empty() ? row : x_rows_[row];
+  return y_rows_.empty() ? row - x_.size() : y_rows_[row - x_.size()];
+}
+
+std::size_t Study::file_row_of(std::size_t position) const {
+  const auto& rows = in_y(position) ? options_.rows_y : options_.rows_x;
+  return rows.empty() ? index_of(position) + 1 : rows[index_of(position)];
+}
+
+std::string Study::column_name(std::size_t column) const {
+  return options_.column_names.empty() ? fmt::format("column {}", column + 1) : options_.column_names[column];
+}
+
+ExaminedDirections::ExaminedDirections(const Study& study, const KernelSpec& kernel) : study_(study) {
+  const std::size_t landmarks = default_num_landmarks(kernel, study.num_rows(), study.dim());
+  const PrincipalBasis basis =
+      principal_basis(Kernel(kernel), study.pool(), {.num_landmarks = landmarks, .max_rank = kNumPrincipal},
+                      study.options().seed, study.options().threads);
+  if (basis.variances.empty()) return;  // all points are equal to this kernel
+  principal_ = std::make_unique<KernelDirections>(Kernel(kernel), Matrix<double>(basis.landmarks.view()),
+                                                  Matrix<double>(basis.coefficients.view()), false);
+}
+
+std::string ExaminedDirections::name(std::size_t i) const {
+  if (!is_column(i)) return fmt::format("principal {}", i - num_columns() + 1);
+  return study_.options().column_names.empty() ? study_.column_name(i) : "column " + study_.column_name(i);
+}
+
+Matrix<double> ExaminedDirections::project(std::size_t first, std::size_t count, ThreadCount threads) const {
+  const Pool pool = study_.pool();
+  const std::size_t num_axes = first < num_columns() ? std::min(count, num_columns() - first) : 0;
+  if (num_axes == 0) return project_pool(*principal_, pool, first - num_columns(), count, threads);
+  Matrix<double> values(count, pool.size());
+  parallel_for_blocks(pool.size(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto row = pool.row(i);
+      for (std::size_t k = 0; k < num_axes; ++k) values(k, i) = row[first + k];
+    }
+  });
+  if (num_axes < count) {
+    const Matrix<double> rest = project_pool(*principal_, pool, 0, count - num_axes, threads);
+    for (std::size_t k = 0; k < rest.rows(); ++k) std::ranges::copy(rest.row(k), values.row(num_axes + k).begin());
+  }
+  return values;
+}
+
+}  // namespace kqd

@@ -1,0 +1,70 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kqd/directions/directions.hpp"
+#include "kqd/explain/explain.hpp"
+#include "kqd/testing/labelling.hpp"
+#include "metrics/test_pool.hpp"
+
+namespace kqd {
+
+/// The two samples of an explanation: their pool in label-blind order, and the labels as they were observed. Rows are
+/// named by their position in the pool. Rows of weight 0 take no part.
+class Study {
+ public:
+  Study(const SampleView& x, const SampleView& y, const ExplainOptions& options);
+
+  [[nodiscard]] const ExplainOptions& options() const { return options_; }
+  [[nodiscard]] Pool pool() const { return pool_.rows(); }
+  [[nodiscard]] std::size_t num_rows() const { return pool_.order.size(); }
+  [[nodiscard]] std::size_t num_x() const { return x_.size(); }
+  [[nodiscard]] std::size_t num_y() const { return y_.size(); }
+  [[nodiscard]] std::size_t dim() const { return x_.dim(); }
+  [[nodiscard]] const LabellingSource& source() const { return source_; }
+  [[nodiscard]] const LabelBatch& observed() const { return observed_; }  ///< its first labelling is the observed one
+  [[nodiscard]] const std::vector<double>& weights() const { return weights_; }  ///< per position; empty: equal
+  [[nodiscard]] double weight(std::size_t position) const { return weights_.empty() ? 1.0 : weights_[position]; }
+  [[nodiscard]] bool in_y(std::size_t position) const { return !observed_.is_x(position, 0); }
+  /// Of the row at a position: its place in the sample as it was given, from 0, and in the file, from 1.
+  [[nodiscard]] std::size_t index_of(std::size_t position) const;
+  [[nodiscard]] std::size_t file_row_of(std::size_t position) const;
+  [[nodiscard]] std::string column_name(std::size_t column) const;
+
+ private:
+  const ExplainOptions& options_;
+  Sample x_storage_;
+  Sample y_storage_;
+  SampleView x_;
+  SampleView y_;
+  std::vector<std::size_t> x_rows_;  // of the samples as they were given; empty: all
+  std::vector<std::size_t> y_rows_;
+  TestPool pool_;
+  LabellingSource source_;
+  std::vector<double> weights_;
+  LabelBatch observed_;
+};
+
+/// All directions that are examined: the columns, then the principal functions of the kernel. None knows labels.
+class ExaminedDirections {
+ public:
+  ExaminedDirections(const Study& study, const KernelSpec& kernel);
+
+  [[nodiscard]] std::size_t num_columns() const { return study_.dim(); }
+  [[nodiscard]] std::size_t count() const { return num_columns() + (principal_ ? principal_->count() : 0); }
+  [[nodiscard]] bool is_column(std::size_t i) const { return i < num_columns(); }
+  /// "column age", "principal 3".
+  [[nodiscard]] std::string name(std::size_t i) const;
+  /// The functions behind directions num_columns() and on; null when there are none.
+  [[nodiscard]] const KernelDirections* principal() const { return principal_.get(); }
+  /// What the pooled rows look like along directions first .. first + count - 1, one row each.
+  [[nodiscard]] Matrix<double> project(std::size_t first, std::size_t count, ThreadCount threads) const;
+
+ private:
+  const Study& study_;
+  std::unique_ptr<const KernelDirections> principal_;
+};
+
+}  // namespace kqd

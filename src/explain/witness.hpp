@@ -1,0 +1,59 @@
+#pragma once
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "core/pool.hpp"
+#include "kqd/core/labels.hpp"
+#include "kqd/core/matrix.hpp"
+#include "kqd/core/types.hpp"
+#include "kqd/kernel/kernel.hpp"
+
+namespace kqd {
+
+/// f(x) = sum_j c_j k(z_j, x): one function, or several that share their points, one per column of the coefficients.
+struct KernelFunctions {
+  Kernel kernel;
+  Matrix<double> points;        ///< m x d
+  Matrix<double> coefficients;  ///< m x count
+};
+
+/// values(i, j) = function j at row i of the pool.
+[[nodiscard]] Matrix<double> evaluate_functions(const KernelFunctions& functions, const Pool& pool,
+                                                ThreadCount threads);
+
+/// The gradients of functions, averaged over rows of the pool, per unit of `scales` of each column.
+struct AveragedGradients {
+  Matrix<double> mean;       ///< count x d
+  Matrix<double> magnitude;  ///< count x d: root mean square
+};
+
+/// Over at most 1000 rows, the first of the pool, fewer when there are many columns.
+[[nodiscard]] AveragedGradients averaged_gradients(const KernelFunctions& functions, const Pool& pool,
+                                                   std::span<const double> scales, ThreadCount threads);
+
+/// What tells Y from X.
+struct Witness {
+  KernelFunctions function;    ///< one; larger is more Y-like
+  std::vector<double> scores;  ///< per position of the pool, of variance 1: what the function gives when the row itself
+                               ///< is left out
+  double share = 0.0;          ///< of the labels' variance that the scores predict
+};
+
+struct WitnessRequest {
+  Pool pool;                        ///< in label-blind order
+  const LabelBatch& labels;         ///< the observed labelling is the first one
+  std::span<const double> weights;  ///< per position, empty: equal
+  const KernelSpec& kernel;         ///< bandwidths set
+  Seed seed;
+  ThreadCount threads;
+};
+
+/// The regularised difference of kernel means, sum_j d_j / (v_j + lambda) e_j, along the principal functions e_j of the
+/// pool with variances v_j: the kernel discriminant. Everything but the two means d_j knows no labels, so leaving a row
+/// out is leaving it out of its mean, and a row's own label cannot make it extreme. lambda, and the bandwidth among
+/// half, once and twice the given one, are those whose left-out scores tell the labels best. Fitted to at most 20000
+/// rows.
+[[nodiscard]] Witness fit_witness(const WitnessRequest& request);
+
+}  // namespace kqd

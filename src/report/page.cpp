@@ -1,0 +1,92 @@
+#include "kqd/report/page.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "kqd/core/error.hpp"
+#include "kqd/report/explanation.hpp"
+#include "kqd/version.hpp"
+#include "report/objects.hpp"
+#include "report/page_template.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kMostNullValues = 2000;
+// Where the data go: the end of the element that holds them.
+constexpr std::string_view kDataElement = R"(<script type="application/json" id="report">)";
+
+// Without < no text can end the element it stands in, nor open another. In JSON it occurs within texts alone.
+std::string without_angles(std::string_view json) {
+  std::string text;
+  text.reserve(json.size() + json.size() / 64);
+  for (const char c : json) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+std::string compact(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Json null_json(const TestOutcome& test) {
+  if (test.null_distribution.empty()) return nullptr;
+  return {{"values", thinned_by_rank(test.null_distribution)},
+          {"of", test.null_distribution.size()},
+          {"observed", test.statistic}};
+}
+
+std::string page_of(std::string_view kind, Json result, Json null, const PageInfo& info) {
+  Json report;
+  report["schema"] = "kqd.report/1";
+  report["kind"] = kind;
+  report["command"] = info.command;
+  report["version"] = kVersion;
+  report["result"] = std::move(result);
+  report["null"] = std::move(null);
+  report["explanation"] = info.explanation ? Json::parse(explanation_json(*info.explanation)) : Json(nullptr);
+  report["explanation_note"] = info.explanation_note;
+  return report_page(compact(report));
+}
+
+}  // namespace
+
+std::vector<double> thinned_by_rank(std::vector<double> values) {
+  std::ranges::sort(values);
+  if (values.size() <= kMostNullValues) return values;
+  std::vector<double> kept(kMostNullValues);
+  for (std::size_t i = 0; i < kMostNullValues; ++i) kept[i] = values[i * (values.size() - 1) / (kMostNullValues - 1)];
+  return kept;
+}
+
+std::string report_page(std::string_view report_json) {
+  const std::string_view page = page_template();
+  const std::size_t place = page.find(kDataElement);
+  if (place == std::string_view::npos)
+    throw Error(ErrorCode::internal, "the template of the page has no place for data");
+  const std::size_t split = place + kDataElement.size();
+  return std::string(page.substr(0, split)) + without_angles(report_json) + std::string(page.substr(split));
+}
+
+std::string test_page(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run,
+                      const PageInfo& info) {
+  Json object = test_object(result, options, run);
+  object.erase("null_distribution");  // shown thinned, and no page should grow with it
+  return page_of("test", std::move(object), null_json(result.test), info);
+}
+
+std::string distance_page(const KqdResult& result, const KqdOptions& options, const RunInfo& run,
+                          const PageInfo& info) {
+  return page_of("distance", distance_object(result, options, run), nullptr, info);
+}
+
+std::string matrix_page(const MatrixReport& report, const PageInfo& info) {
+  return page_of("matrix", matrix_object(report), nullptr, info);
+}
+
+}  // namespace kqd

@@ -1,0 +1,318 @@
+#include "kqd/explain/explain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "kqd/report/explanation.hpp"
+#include "support/errors.hpp"
+#include "support/source.hpp"
+
+namespace kqd {
+namespace {
+
+const ColumnExplanation& column(const Explanation& e, std::size_t index) {
+  return *std::ranges::find(e.columns, index, &ColumnExplanation::index);
+}
+
+// The score of a labelling as the header describes it, over all gaps of the pool: X is where `labels` has a bit.
+double score_of(const std::vector<double>& sorted, const std::vector<bool>& is_x) {
+  const std::size_t n = sorted.size();
+  const auto nx = static_cast<double>(std::ranges::count(is_x, true));
+  const double ny = static_cast<double>(n) - nx;
+  double gaps[3] = {0, 0, 0};
+  double sizes[3] = {0, 0, 0};
+  double below_x = 0;
+  double below_y = 0;
+  for (std::size_t k = 0; k + 1 < n; ++k) {
+    (is_x[k] ? below_x : below_y) += 1;
+    const double level = static_cast<double>(k + 1) / static_cast<double>(n);
+    const double width = sorted[k + 1] - sorted[k];
+    const double gap = std::abs(below_x / nx - below_y / ny) * width;
+    const double size = std::sqrt(level * (1 - level)) * width;
+    const bool in_part[3] = {true, level<0.1, level> 0.9};
+    for (int part = 0; part < 3; ++part) {
+      if (!in_part[part]) continue;
+      gaps[part] += gap;
+      sizes[part] += size;
+    }
+  }
+  double score = gaps[0] / sizes[0];
+  for (const int part : {1, 2}) {
+    if (sizes[part] > 0) score = std::max(score, 0.8 * gaps[part] / sizes[part]);
+  }
+  return score;
+}
+
+// All labellings of six and six numbers, one by one.
+TEST(Explain, p_value_of_a_column_is_the_share_of_labellings_that_score_as_high) {
+  test::Source source(3);
+  std::vector<double> values(12);
+  for (double& value : values) value = source.normal();
+  for (std::size_t i = 6; i < 12; ++i) values[i] = 0.6 + 1.5 * values[i];
+  const Sample x = test::column({values.begin(), values.begin() + 6});
+  const Sample y = test::column({values.begin() + 6, values.end()});
+  const Explanation e = explain(x, y);
+
+  std::vector<double> sorted = values;
+  std::ranges::sort(sorted);
+  const auto score = [&](const std::vector<bool>& labels) { return score_of(sorted, labels); };
+  std::vector<bool> observed(12);
+  for (std::size_t k = 0; k < 12; ++k) {
+    observed[k] = std::find(values.begin(), values.begin() + 6, sorted[k]) != values.begin() + 6;
+  }
+  std::size_t num_labellings = 0;
+  std::size_t as_high = 0;
+  for (unsigned bits = 0; bits < 4096; ++bits) {
+    if (std::popcount(bits) != 6) continue;
+    std::vector<bool> labels(12);
+    for (std::size_t k = 0; k < 12; ++k) labels[k] = ((bits >> k) & 1U) != 0;
+    ++num_labellings;
+    if (score(labels) >= score(observed) * (1 - 1e-5)) ++as_high;
+  }
+  EXPECT_TRUE(e.enumerated);
+  EXPECT_EQ(e.n_resamples, num_labellings);
+  EXPECT_DOUBLE_EQ(e.columns.front().pvalue, static_cast<double>(as_high) / static_cast<double>(num_labellings));
+}
+
+TEST(Explain, p_values_are_those_of_enumeration_with_equal_weights_too) {
+  test::Source source(4);
+  Sample x = test::normal_sample({6, 2}, source);
+  Sample y = test::normal_sample({5, 2}, source, 0.8);
+  const Explanation plain = explain(x, y);
+  x.weights.assign(6, 2.5);
+  y.weights.assign(5, 2.5);
+  const Explanation weighted = explain(x, y);
+  for (std::size_t c = 0; c < 2; ++c) {
+    EXPECT_DOUBLE_EQ(column(plain, c).pvalue, column(weighted, c).pvalue);
+    EXPECT_NEAR(column(plain, c).wasserstein, column(weighted, c).wasserstein, 1e-12);
+  }
+}
+
+struct Pair {
+  Sample x;
+  Sample y;
+};
+
+Pair shifted_pair() {
+  test::Source source(11);
+  Pair pair{test::normal_sample({130, 4}, source), test::normal_sample({90, 4}, source)};
+  for (std::size_t i = 0; i < 90; ++i) pair.y.points(i, 1) += 1.0;
+  return pair;
+}
+
+std::string without_threads(const Explanation& e) {
+  auto json = nlohmann::ordered_json::parse(explanation_json(e));
+  json.erase("threads");
+  return json.dump();
+}
+
+TEST(Explain, result_is_the_same_for_any_number_of_threads_and_any_bound_on_memory) {
+  const auto [x, y] = shifted_pair();
+  const std::string expected = without_threads(explain(x, y, {.threads = ThreadCount{1}}));
+  for (const unsigned threads : {2U, 3U, 5U}) {
+    EXPECT_EQ(without_threads(explain(x, y, {.threads = ThreadCount{threads}})), expected);
+  }
+  EXPECT_EQ(without_threads(explain(x, y, {.max_memory = 60'000})), expected);
+}
+
+TEST(Explain, order_of_the_rows_changes_nothing_but_their_numbers) {
+  const auto [x, y] = shifted_pair();
+  test::Source source(2);
+  const std::vector<std::size_t> order = test::shuffled(x.points.rows(), source);
+  const Explanation before = explain(x, y);
+  const Explanation after = explain(test::rows_in_order(x, order), y);
+  ASSERT_EQ(before.most_x.size(), after.most_x.size());
+  for (std::size_t c = 0; c < before.columns.size(); ++c) {
+    EXPECT_EQ(before.columns[c].index, after.columns[c].index);
+    EXPECT_EQ(before.columns[c].pvalue, after.columns[c].pvalue);
+    EXPECT_EQ(before.columns[c].wasserstein, after.columns[c].wasserstein);
+  }
+  for (std::size_t k = 0; k < before.most_x.size(); ++k) {
+    const ExtremeRow& row = after.most_x[k];
+    EXPECT_EQ(before.most_x[k].index, row.in_y ? row.index : order[row.index]);
+    EXPECT_EQ(before.most_x[k].score, row.score);
+  }
+}
+
+// In many dimensions any labels are told apart by a function that has seen them.
+TEST(Explain, own_label_of_a_row_does_not_make_it_extreme) {
+  double total = 0.0;
+  for (const std::uint64_t seed : test::seeds(5)) {
+    test::Source source(seed);
+    const Sample x = test::normal_sample({25, 60}, source);
+    const Sample y = test::normal_sample({25, 60}, source);
+    const Explanation e = explain(x, y, {.num_permutations = 19, .seed = Seed{seed}});
+    for (const ExtremeRow& row : e.most_y) total += row.in_y ? 1.0 : -1.0;
+    for (const ExtremeRow& row : e.most_x) total += row.in_y ? -1.0 : 1.0;
+  }
+  // Of 100 rows 50 would be on their own side by chance, with a standard deviation of 5 if they were independent. What
+  // has seen the labels puts nearly all there.
+  EXPECT_LT(total, 50.0);
+}
+
+// Quantiles of a normal law, so that nothing is left to chance.
+std::vector<double> normal_scores(std::size_t n) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double p = (static_cast<double>(i) + 0.5) / static_cast<double>(n);
+    double low = -10.0;
+    double high = 10.0;
+    for (int step = 0; step < 80; ++step) {
+      const double middle = 0.5 * (low + high);
+      (0.5 * std::erfc(-middle / std::sqrt(2.0)) < p ? low : high) = middle;
+    }
+    values.push_back(low);
+  }
+  return values;
+}
+
+TEST(Explain, names_the_part_of_a_distribution_that_differs) {
+  const std::vector<double> base = normal_scores(400);
+  const auto where_after = [&](auto change) {
+    std::vector<double> changed = base;
+    for (double& value : changed) value = change(value);
+    return to_string(explain(test::column(base), test::column(changed)).columns.front().where);
+  };
+  EXPECT_EQ(where_after([](double v) { return v; }), "nowhere");
+  EXPECT_EQ(where_after([](double v) { return v + 0.5; }), "everywhere");
+  EXPECT_EQ(where_after([](double v) { return v > 0.3 ? 0.3 + 2 * (v - 0.3) : v; }), "upper tail");
+  EXPECT_EQ(where_after([](double v) { return v < -0.3 ? -0.3 + 2 * (v + 0.3) : v; }), "lower tail");
+  EXPECT_EQ(where_after([](double v) { return 2 * v; }), "both tails");
+  EXPECT_EQ(where_after([](double v) { return std::abs(v) < 0.6 ? 0.6 : v; }), "centre");
+}
+
+TEST(Explain, levels_of_a_shift_are_all_moved_by_it) {
+  const std::vector<double> base = normal_scores(200);
+  std::vector<double> moved = base;
+  for (double& value : moved) value += 0.25;
+  const Explanation e = explain(test::column(base), test::column(moved));
+  ASSERT_TRUE(e.columns.front().profile);
+  EXPECT_EQ(e.columns.front().profile->levels.size(), 99U);
+  for (const double difference : e.columns.front().profile->difference) EXPECT_NEAR(difference, 0.25, 1e-12);
+  EXPECT_NEAR(e.columns.front().wasserstein, 0.25, 1e-12);
+  EXPECT_NEAR(e.columns.front().shift, 0.25, 1e-12);
+}
+
+TEST(Explain, sensitivity_has_the_sign_of_what_is_y_like) {
+  auto [x, y] = shifted_pair();
+  for (std::size_t i = 0; i < y.points.rows(); ++i) y.points(i, 3) -= 1.0;
+  const Explanation e = explain(x, y);
+  EXPECT_GT(column(e, 1).sensitivity, 0.2);
+  EXPECT_LT(column(e, 3).sensitivity, -0.2);
+  EXPECT_LT(std::abs(column(e, 0).sensitivity), 0.1);
+}
+
+TEST(Explain, densities_integrate_to_one) {
+  const auto [x, y] = shifted_pair();
+  for (const DirectionExplanation& direction : explain(x, y).directions) {
+    const ProjectedDensity& density = direction.density;
+    double area_x = 0.0;
+    double area_y = 0.0;
+    for (std::size_t k = 1; k < density.at.size(); ++k) {
+      const double width = density.at[k] - density.at[k - 1];
+      area_x += 0.5 * width * (density.x[k] + density.x[k - 1]);
+      area_y += 0.5 * width * (density.y[k] + density.y[k - 1]);
+    }
+    EXPECT_NEAR(area_x, 1.0, 0.05) << direction.name;
+    EXPECT_NEAR(area_y, 1.0, 0.05) << direction.name;
+  }
+}
+
+TEST(Explain, says_so_when_labellings_are_too_few_to_call_a_column_different) {
+  const auto [x, y] = shifted_pair();
+  const Explanation e = explain(x, y, {.num_permutations = 79});
+  EXPECT_EQ(e.columns_note,
+            "79 labellings are too few to call columns different after adjustment for all 4: 80 are needed");
+  EXPECT_FALSE(e.columns.front().reject);
+  EXPECT_EQ(explain(x, y, {.num_permutations = 80}).columns_note, "");
+}
+
+TEST(Explain, labellings_grow_with_the_number_of_columns) {
+  test::Source source(1);
+  const Sample x = test::normal_sample({30, 120}, source);
+  const Sample y = test::normal_sample({30, 120}, source);
+  const Explanation e = explain(x, y);
+  EXPECT_EQ(e.n_resamples, 20 * e.n_directions_examined);
+  EXPECT_EQ(e.columns_note, "");
+  EXPECT_EQ(e.directions_note, "");
+}
+
+TEST(Explain, constant_and_equal_data_show_nothing) {
+  const Sample same{Matrix<double>(20, 2, 1.0), {}, {}};
+  const Explanation e = explain(same, same);
+  for (const ColumnExplanation& c : e.columns) {
+    EXPECT_EQ(c.pvalue, 1.0);
+    EXPECT_EQ(c.wasserstein, 0.0);
+    EXPECT_EQ(c.where, Where::nowhere);
+  }
+  EXPECT_FALSE(e.directions.empty());
+}
+
+TEST(Explain, rows_of_weight_zero_take_no_part_and_others_keep_their_numbers) {
+  auto [x, y] = shifted_pair();
+  x.weights.assign(x.points.rows(), 1.0);
+  x.weights[0] = 0.0;
+  x.points(0, 1) = -50.0;
+  const Explanation e = explain(x, y);
+  EXPECT_LT(column(e, 1).wasserstein, 1.5);
+  for (const ExtremeRow& row : e.most_x) {
+    EXPECT_TRUE(row.in_y || row.index > 0);
+    EXPECT_EQ(row.row, row.index + 1);
+    const double cell = row.in_y ? y.points(row.index, 1) : x.points(row.index, 1);
+    EXPECT_EQ(row.values.front(), cell);  // the first column shown is the one that differs
+  }
+}
+
+TEST(Explain, pairs_are_relabelled_as_pairs) {
+  const auto [x, y] = shifted_pair();
+  Sample first = test::rows_in_order(x, [] {
+    std::vector<std::size_t> rows(90);
+    for (std::size_t i = 0; i < 90; ++i) rows[i] = i;
+    return rows;
+  }());
+  const Explanation e = explain(first, y, {.design = Design::paired()});
+  EXPECT_TRUE(e.columns.front().reject);
+  EXPECT_EQ(e.columns.front().index, 1U);
+}
+
+TEST(Explain, json_holds_hostile_names_and_stays_small_with_many_columns) {
+  test::Source source(5);
+  Sample x = test::normal_sample({20, 2000}, source);
+  const Sample y = test::normal_sample({20, 2000}, source);
+  for (std::size_t c = 0; c < 2000; ++c) x.column_names.push_back("c" + std::to_string(c));
+  x.column_names[3] = "</script><b>\"\n\xff";
+  const std::string json = explanation_json(explain(x, y, {.num_permutations = 19}));
+  EXPECT_LT(json.size(), 2'000'000U);
+  const auto parsed = nlohmann::json::parse(json);
+  EXPECT_EQ(parsed["columns"].size(), 2000U);
+  EXPECT_EQ(parsed["schema"], "kqd.explain/1");
+  EXPECT_TRUE(std::ranges::any_of(parsed["columns"], [](const auto& c) {
+    return c["name"].template get<std::string>().starts_with("</script><b>\"\n");
+  }));
+}
+
+TEST(Explain, shapes_of_pictures_are_read_and_checked) {
+  EXPECT_EQ(parse_image_shape("32x30x3").size(), 2880U);
+  EXPECT_EQ(parse_image_shape("28x28").channels, 1U);
+  for (const char* text : {"28", "0x3", "2x2x2x2", "axb", "2.5x2", ""}) {
+    EXPECT_THROW(static_cast<void>(parse_image_shape(text)), Error) << text;
+  }
+  const auto [x, y] = shifted_pair();
+  test::expect_error(ErrorCode::shape_mismatch, "pictures of 3 x 3 points of 1 numbers have 9 numbers, the rows have 4",
+                     [&] {
+                       static_cast<void>(explain(x, y, {.image = ImageShape{3, 3}}));
+                     });
+  const Explanation e = explain(x, y, {.image = ImageShape{2, 2}});
+  ASSERT_TRUE(e.image);
+  EXPECT_EQ(e.image->witness.size(), 4U);
+  EXPECT_EQ(e.most_x.front().pixels.size(), 4U);
+}
+
+}  // namespace
+}  // namespace kqd

@@ -1,0 +1,74 @@
+import "./style.css";
+import { drawHidden, h, section } from "./dom.js";
+import { chance } from "./sections/chance.js";
+import { columns } from "./sections/columns.js";
+import { compared } from "./sections/compared.js";
+import { directions } from "./sections/directions.js";
+import { images } from "./sections/images.js";
+import { matrix } from "./sections/matrix.js";
+import { rows } from "./sections/rows.js";
+import { scatter } from "./sections/scatter.js";
+import { settings } from "./sections/settings.js";
+import { verdict } from "./sections/verdict.js";
+import { themeButton } from "./theme.js";
+
+const text = document.getElementById("report").textContent;
+const report = JSON.parse(text);
+document.title = `${titleOf(report)} \u2013 kqd`;
+document.getElementById("page").replaceWith(page());
+openForPrint();
+
+function titleOf({ kind, result }) {
+  return kind === "matrix" ? `${result.names.length} data sets` : `${result.x} and ${result.y}`;
+}
+
+function page() {
+  const parts = partsOf(report).flat(Infinity).filter(Boolean);
+  return h(
+    "div",
+    { id: "page" },
+    h("a", { class: "skip", href: "#verdict" }, "To the result"),
+    h("header", null, h("p", { class: "brand" }, "kqd report"), h("p", { class: "subject" }, titleOf(report)), themeButton()),
+    h("div", { class: "columns" }, contents(parts), h("main", null, parts)),
+  );
+}
+
+function partsOf(report) {
+  const { kind, explanation } = report;
+  const own = kind === "matrix" ? matrix(report) : [compared(report), kind === "test" && chance(report)];
+  return [
+    verdict(report),
+    warnings(report),
+    own,
+    explanation && [directions(report), images(report), columns(report), rows(report), scatter(report)],
+    settings(report, text),
+  ];
+}
+
+function warnings({ result, explanation, explanation_note: note }) {
+  const unexplained = note ? [`Where the samples differ was not examined: ${note}`] : [];
+  const all = [...new Set([...result.warnings, ...(explanation?.warnings ?? []), ...unexplained])];
+  return all.length > 0 && section("warnings", "To keep in mind", h("ul", { class: "facts" }, all.map((warning) => h("li", null, warning))));
+}
+
+function contents(parts) {
+  const link = (part) => h("li", null, h("a", { href: `#${part.id}` }, part.id === "verdict" ? "Result" : part.querySelector("h2").textContent));
+  return h("nav", { "aria-label": "Contents" }, h("ul", null, parts.map(link)));
+}
+
+// Paper cannot be unfolded.
+function openForPrint() {
+  addEventListener("beforeprint", () => {
+    drawHidden();
+    for (const details of document.querySelectorAll("details:not([open])")) {
+      details.open = true;
+      details.dataset.opened = "";
+    }
+  });
+  addEventListener("afterprint", () => {
+    for (const details of document.querySelectorAll("details[data-opened]")) {
+      details.open = false;
+      delete details.dataset.opened;
+    }
+  });
+}

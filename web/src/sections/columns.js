@@ -1,0 +1,84 @@
+import { sparkline } from "../charts.js";
+import { bodyRow, h, headCell, section } from "../dom.js";
+import { bar } from "../marks.js";
+import { integer, number, signed, wherePhrase } from "../words.js";
+
+const shownAtOnce = 20;
+
+/** Every column by itself, ranked. */
+export function columns({ explanation }) {
+  const all = explanation.columns;
+  return section(
+    "columns",
+    "Column by column",
+    h("p", null, columnsSentence(explanation)),
+    explanation.columns_note && h("p", { class: "caution" }, explanation.columns_note),
+    rankedTable(all),
+  );
+}
+
+function columnsSentence({ columns: all, alpha }) {
+  if (all.length === 1) return "The distance is how far the quantiles of X and Y are apart on average, in the column\u2019s own units; the effect is that distance over the pooled spread.";
+  return (
+    "The distance is how far the quantiles of X and Y are apart on average, in the column\u2019s own units; the effect is that distance over the pooled spread. " +
+    `The p-values are adjusted for ${integer(all.length)} columns by the rule of Benjamini and Hochberg: of the columns called different, ${number(100 * alpha)} % at most are expected to be so by chance. ` +
+    "Sensitivity says how much a larger value makes a row look like Y (+) or like X (\u2212) when all columns are seen together."
+  );
+}
+
+const fields = [
+  { text: "column", key: "name", cell: (c) => c.name },
+  { text: "Y \u2212 X by level", cell: (c) => (c.profile ? sparkline(c.profile, `Quantiles of Y minus X: ${wherePhrase(c.where)}`) : "") },
+  { text: "effect", key: "effect", number: true, cell: (c, largest) => [number(c.effect), bar(c.effect / largest)] },
+  { text: "distance", key: "wasserstein", number: true, cell: (c) => number(c.wasserstein) },
+  { text: "median Y \u2212 X", key: "shift", number: true, cell: (c) => signed(c.shift) },
+  { text: "p-value", key: "pvalue", number: true, cell: (c) => number(c.pvalue) },
+  { text: "adjusted", key: "pvalue_adjusted", number: true, cell: (c) => h("span", { class: c.reject ? "strong" : null }, number(c.pvalue_adjusted)) },
+  { text: "where", key: "where", cell: (c) => c.where },
+  { text: "sensitivity", key: "sensitivity", number: true, cell: (c) => signed(c.sensitivity, 2) },
+];
+
+// Sorted by the head that was pressed last; short until all are asked for.
+function rankedTable(all) {
+  const caption = `Columns, ranked${all.length > shownAtOnce ? `; the first ${shownAtOnce} of ${integer(all.length)}` : ""}`;
+  const largest = Math.max(...all.map((column) => column.effect)) || 1;
+  const order = { key: null, descending: true };
+  let shown = Math.min(shownAtOnce, all.length);
+  const body = h("tbody");
+  const captionElement = h("caption", null, caption);
+  const heads = fields.map((field) => headCell({ ...field, key: null, cell: null, text: field.key ? sortButton(field, sortBy) : field.text }));
+  const more = h("button", { type: "button", class: "quiet", onclick: showAll }, `Show all ${integer(all.length)} columns`);
+
+  function draw() {
+    const sorted = order.key === null ? all : [...all].sort((a, b) => (order.descending ? -1 : 1) * compare(a[order.key], b[order.key]));
+    body.replaceChildren(...sorted.slice(0, shown).map((column) => bodyRow(fields.map((field) => field.cell(column, largest)), fields)));
+  }
+  function sortBy(field) {
+    order.descending = order.key === field.key ? !order.descending : field.number === true && !field.key.startsWith("pvalue");
+    order.key = field.key;
+    fields.forEach((other, i) => {
+      if (other.key === field.key) heads[i].setAttribute("aria-sort", order.descending ? "descending" : "ascending");
+      else heads[i].removeAttribute("aria-sort");
+    });
+    draw();
+  }
+  function showAll() {
+    shown = all.length;
+    captionElement.textContent = "Columns, ranked";
+    more.remove();
+    draw();
+  }
+  draw();
+  return [
+    h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Columns, ranked" }, h("table", null, captionElement, h("thead", null, h("tr", null, heads)), body)),
+    shown < all.length && more,
+  ];
+}
+
+function sortButton(field, sortBy) {
+  return h("button", { type: "button", class: "sort", title: `Sort by ${field.text}`, onclick: () => sortBy(field) }, field.text);
+}
+
+function compare(a, b) {
+  return typeof a === "string" ? a.localeCompare(b) : a - b;
+}

@@ -1,0 +1,84 @@
+import { densityChart, profileChart } from "../charts.js";
+import { chart, figure, h, section, table } from "../dom.js";
+import { sampleKey, signedBar } from "../marks.js";
+import { count, integer, number, signed, wherePhrase } from "../words.js";
+
+const shownAtOnce = 3;
+
+/** Along which directions the samples differ, at which levels, and which columns carry them. */
+export function directions({ explanation }) {
+  const all = explanation.directions;
+  if (all.length === 0) return null;
+  const rest = all.slice(shownAtOnce);
+  return section(
+    "where",
+    all.some((direction) => direction.reject) ? "Where they differ" : "Where they differ most",
+    h("p", null, adjustmentSentence(explanation)),
+    explanation.directions_note && h("p", { class: "caution" }, explanation.directions_note),
+    all.some(carriedByColumns) && h("p", null, strengthSentence),
+    sampleKey(),
+    all.slice(0, shownAtOnce).map((direction) => directionPart(direction)),
+    rest.length > 0 && h("details", null, h("summary", null, `${count(rest.length, "more direction")}`), rest.map((direction) => directionPart(direction))),
+  );
+}
+
+function adjustmentSentence({ directions: [strongest], alpha, n_resamples: labellings }) {
+  const examined = strongest.n_directions_examined;
+  return (
+    `A direction turns every row into one number; both samples can then be compared level by level. ${count(examined, "direction")} ` +
+    `${examined === 1 ? "was" : "were"} examined, chosen from the pooled rows without looking at which is X and which Y, each with up to ${count(labellings, "relabelling")}. ` +
+    `The p-values are adjusted for that by Holm\u2019s rule: if no direction differed, the chance of even one adjusted value at or below ${number(alpha)} would be ${number(alpha)} at most.`
+  );
+}
+
+const strengthSentence =
+  "Which columns carry a direction is said by two numbers. Strength: how far one standard deviation of the column moves a row along it, whichever way. " +
+  "Sensitivity: the same on average, with a sign, + where larger values move the row towards Y.";
+
+const carriedByColumns = ({ family, columns }) => family !== "column" && columns.length > 1;
+
+function directionPart(direction) {
+  return h(
+    "article",
+    { class: "direction" },
+    h("h3", null, direction.name, h("span", { class: direction.reject ? "tag strong" : "tag" }, direction.reject ? "different" : "may be chance")),
+    h("p", null, directionSentence(direction)),
+    h("div", { class: "pair" }, profileFigure(direction), densityFigure(direction)),
+    columnsTable(direction),
+  );
+}
+
+function directionSentence({ effect, pvalue, pvalue_adjusted, reject, where }) {
+  const shows = reject ? `The difference shows ${wherePhrase(where)}.` : "What is seen here may be chance.";
+  return `${shows} Gap of the quantiles: ${number(effect)} of the pooled spread; p\u00a0=\u00a0${number(pvalue)}, adjusted ${number(pvalue_adjusted)}.`;
+}
+
+function profileFigure({ name, profile, where }) {
+  const largest = profile.difference.reduce((best, d, i) => (Math.abs(d) > Math.abs(profile.difference[best]) ? i : best), 0);
+  const description = `Quantiles of Y minus quantiles of X along ${name}: ${wherePhrase(where)}; largest at level ${number(profile.levels[largest])}, where Y \u2212 X is ${number(profile.difference[largest])}.`;
+  return figure("Quantiles of Y minus those of X, from the lowest to the highest level. Above the line Y is larger.", chart((width) => profileChart(width, profile, description)));
+}
+
+function densityFigure({ name, density }) {
+  const peak = (values) => density.at[values.indexOf(Math.max(...values))];
+  const description = `Densities along ${name}: X is highest near ${number(peak(density.x))}, Y near ${number(peak(density.y))}.`;
+  return figure("The two samples along this direction.", chart((width) => densityChart(width, density, name, description)));
+}
+
+function columnsTable(direction) {
+  if (!carriedByColumns(direction)) return null;
+  const { name, columns } = direction;
+  const largest = Math.max(...columns.map((column) => Math.abs(column.sensitivity))) || 1;
+  const head = ["column", { text: "strength", number: true }, { text: "sensitivity", number: true }, "towards X \u2190 \u2192 towards Y"];
+  return h(
+    "details",
+    { open: columns.length <= 6 },
+    h("summary", null, `Which columns carry it: ${columns.slice(0, 3).map((column) => column.name).join(", ")}${columns.length > 3 ? ", \u2026" : ""}`),
+    table(
+      `Columns that carry ${name}, the strongest ${integer(columns.length)}`,
+      head,
+      columns.map((column) => [column.name, number(column.magnitude), signed(column.sensitivity), signedBar(column.sensitivity / largest)]),
+      { className: "compact" },
+    ),
+  );
+}

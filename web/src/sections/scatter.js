@@ -1,0 +1,23 @@
+import { scatterChart } from "../charts.js";
+import { chart, figure, h, section } from "../dom.js";
+import { sampleKey } from "../marks.js";
+import { integer } from "../words.js";
+
+/** Both samples along the two strongest directions. */
+export function scatter({ explanation }) {
+  const points = explanation.scatter;
+  if (!points || points.names.length < 2) return null;
+  const { names, shown_x, of_x, shown_y, of_y } = points;
+  const all = shown_x === of_x && shown_y === of_y;
+  const thinned = all
+    ? "All rows are shown."
+    : `Shown are ${integer(shown_x)} of ${integer(of_x)} rows of X and ${integer(shown_y)} of ${integer(of_y)} rows of Y, drawn at random.`;
+  const description = `Scatter plot of X and Y along ${names[0]} and ${names[1]}. ${thinned}`;
+  return section(
+    "scatter",
+    "Both samples at a glance",
+    h("p", null, "Each row once, along the two directions that tell the samples apart best."),
+    sampleKey(),
+    figure(thinned, chart((width) => scatterChart(width, points, description))),
+  );
+}

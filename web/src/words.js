@@ -1,0 +1,76 @@
+const minus = "\u2212";
+
+/** A number for a reader: so many significant digits, a real minus sign, thousands apart. */
+export function number(value, digits = 3) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "\u2013";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  if (Number.isInteger(value) && size < 1e15) return integer(value);
+  if (size >= 1e6 || size < 1e-4) return powerOfTen(value, digits);
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
+  return withMinus(Number(value).toLocaleString("en", { maximumFractionDigits: Math.min(decimals, 20) }));
+}
+
+/** A value of the data: six digits, as it is written in files. */
+export function cell(value) {
+  return typeof value === "number" ? withMinus(String(Number(value.toPrecision(6)))) : String(value ?? "");
+}
+
+export function signed(value, digits = 3) {
+  return value > 0 ? `+${number(value, digits)}` : number(value, digits);
+}
+
+export function integer(value) {
+  return withMinus(value.toLocaleString("en"));
+}
+
+function powerOfTen(value, digits) {
+  const [factor, exponent] = value.toExponential(digits - 1).split("e");
+  return `${withMinus(String(Number(factor)))}\u00d710${superscript(Number(exponent))}`;
+}
+
+function superscript(value) {
+  const digits = "\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079";
+  return String(value).replace("-", "\u207b").replace(/\d/g, (digit) => digits[digit]);
+}
+
+function withMinus(text) {
+  return text.replace("-", minus);
+}
+
+export function percent(part) {
+  return `${number(100 * part)} %`;
+}
+
+/** "1 row", "3 rows". */
+export function count(n, one, many = `${one}s`) {
+  return `${integer(n)} ${n === 1 ? one : many}`;
+}
+
+/** "a", "a and b", "a, b and c". */
+export function list(items) {
+  return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
+}
+
+/** The end of a long name, which tells more than its beginning: often the same folder. */
+export function shortened(name, length) {
+  const letters = [...name];
+  return letters.length <= length ? name : `\u2026${letters.slice(1 - length).join("")}`;
+}
+
+export function interval([low, high]) {
+  return `${number(low)} to ${number(high)}`;
+}
+
+/** Where along the quantiles a difference sits, as a part of a sentence. */
+export function wherePhrase(where) {
+  const phrases = {
+    centre: "in the centre",
+    "lower tail": "in the lower tail",
+    "upper tail": "in the upper tail",
+    "both tails": "in both tails",
+    everywhere: "at all levels",
+    nowhere: "at no level in particular",
+  };
+  return phrases[where] ?? where;
+}

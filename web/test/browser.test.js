@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+import { hostileName, hostileText, makePages } from "./pages.js";
+
+const program = process.env.KQD_PROGRAM;
+const executablePath = process.env.KQD_CHROMIUM ?? "/usr/bin/chromium";
+const wide = { width: 1280, height: 900 };
+const narrow = { width: 360, height: 740 };
+const explained = ["verdict", "compared", "where", "columns", "settings"];
+const sections = {
+  tabular: [...explained, "chance", "rows", "scatter"],
+  "one column": [...explained, "chance", "rows", "scatter"],
+  text: [...explained, "chance", "rows", "scatter"],
+  hostile: [...explained, "chance", "rows", "scatter"],
+  image: [...explained, "chance", "pictures", "scatter"],
+  distance: [...explained, "rows", "scatter"],
+  matrix: ["verdict", "compared", "map", "tree", "pairs", "settings"],
+  "hostile matrix": ["verdict", "compared", "map", "tree", "pairs", "settings"],
+};
+
+let browser;
+let pages;
+before(async () => {
+  pages = makePages(program);
+  const args = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
+  browser = await chromium.launch({ executablePath, args });
+});
+after(async () => {
+  await browser?.close();
+  pages?.remove();
+});
+
+/** Opens a page without a network; what it complains of or asks for besides itself is in `complaints`. */
+async function opened(name, { viewport = wide, colorScheme = "light" } = {}) {
+  const context = await browser.newContext({ viewport, colorScheme, offline: true, reducedMotion: "reduce" });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const address = pathToFileURL(pages.paths[name]).href;
+  const complaints = [];
+  page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("dialog", (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+  page.on("request", (request) => request.url() !== address && complaints.push(`request: ${request.url()}`));
+  await page.goto(address);
+  await page.waitForFunction(() => [...document.querySelectorAll(".chart-box")].every((box) => box.firstChild || !box.checkVisibility()));
+  return { page, complaints, close: () => context.close() };
+}
+
+/** Waits until charts are drawn for the present room and colours. */
+async function settled(page) {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
+for (const [name, expected] of Object.entries(sections)) {
+  test(`the page of ${name} data is complete and quiet, wide and narrow, light and dark`, async () => {
+    const { page, complaints, close } = await opened(name);
+    const shown = await page.$$eval("main > section", (parts) => parts.map((part) => part.id).filter((id) => id !== "warnings"));
+    assert.deepEqual([...shown].sort(), [...expected].sort());
+    await assertAccessible(page);
+    for (const [viewport, colorScheme] of [[wide, "light"], [narrow, "light"], [narrow, "dark"], [wide, "dark"]]) {
+      await page.setViewportSize(viewport);
+      await page.emulateMedia({ colorScheme });
+      await settled(page);
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `${overflow} pixels beside a screen of ${viewport.width}`);
+    }
+    assert.deepEqual(complaints, []);
+    await close();
+  });
+}
+
+/** Charts and pictures have texts instead, headings leave no level out, cells of heads say what they head. */
+async function assertAccessible(page) {
+  const found = await page.evaluate(() => {
+    const all = (selector, wrong) => [...document.querySelectorAll(selector)].filter(wrong).length;
+    return {
+      mute: all(".chart, .spark, canvas", (one) => one.getAttribute("role") !== "img" || !one.getAttribute("aria-label")),
+      unscoped: all("th", (cell) => !cell.scope),
+      uncaptioned: all("table", (table) => !table.caption?.textContent),
+      nameless: all("button, a", (one) => !one.textContent.trim()),
+      levels: [...document.querySelectorAll("h1, h2, h3")].map((one) => Number(one.tagName[1])),
+    };
+  });
+  const { levels, ...faults } = found;
+  assert.deepEqual(faults, { mute: 0, unscoped: 0, uncaptioned: 0, nameless: 0 });
+  assert.ok(levels.every((level, i) => (i === 0 ? level === 1 : level > 1 && level <= levels[i - 1] + 1)), String(levels));
+}
+
+test("text stands out from its ground by 4.5 to 1 in both themes", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const { page, close } = await opened("tabular", { colorScheme });
+    const ratios = await page.evaluate(() => {
+      const style = getComputedStyle(document.documentElement);
+      const luminance = (name) => {
+        const channels = style.getPropertyValue(name).match(/[0-9a-f]{2}/gi).map((hex) => parseInt(hex, 16) / 255);
+        const [r, g, b] = channels.map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+      const texts = ["--ink", "--soft", "--x", "--y", "--accent", "--link"].flatMap((text) => ["--paper", "--raised"].map((ground) => [text, ground]));
+      return [...texts, ["--ink", "--map"]].map(([text, ground]) => [`${text} on ${ground}`, ratio(luminance(text), luminance(ground))]);
+    });
+    for (const [pair, ratio] of ratios) assert.ok(ratio >= 4.5, `${colorScheme}: ${pair} has ${ratio.toFixed(2)}`);
+    await close();
+  }
+});
+
+test("names and cells that look like HTML are shown as text", async () => {
+  for (const [name, text] of [["hostile", hostileName], ["text", hostileText]]) {
+    const { page, complaints, close } = await opened(name);
+    assert.equal(await page.evaluate(() => window.hacked), undefined);
+    assert.ok((await page.locator("main").textContent()).includes(text));
+    assert.equal(await page.locator("img, main script, iframe, object").count(), 0);
+    assert.deepEqual(complaints, []);
+    await close();
+  }
+});
+
+test("the policy stops scripts, styles and requests that are not the page's own", async () => {
+  const { page, complaints, close } = await opened("tabular");
+  const outcome = await page.evaluate(async () => {
+    document.body.append(Object.assign(document.createElement("script"), { textContent: "window.hacked = 1" }));
+    document.body.append(Object.assign(document.createElement("style"), { textContent: "body { color: rgb(1, 2, 3) }" }));
+    const fetched = await fetch("data:text/plain,x").then(() => "fetched", () => "refused");
+    return [window.hacked, getComputedStyle(document.body).color === "rgb(1, 2, 3)", fetched];
+  });
+  assert.deepEqual(outcome, [undefined, false, "refused"]);
+  assert.ok(complaints.length >= 3 && complaints.every((text) => text.includes("Content Security Policy") || text.includes("Fetch API")), complaints.join("\n"));
+  await close();
+});
+
+test("the theme follows the system until the reader chooses", async () => {
+  const { page, close } = await opened("tabular", { colorScheme: "dark" });
+  const becomes = (theme) => page.waitForFunction((wanted) => document.documentElement.dataset.theme === wanted, theme, { timeout: 5000 });
+  await becomes("dark");
+  await page.emulateMedia({ colorScheme: "light" });
+  await becomes("light");
+  await page.getByRole("button", { name: "Show the page in dark colours" }).click();
+  await becomes("dark");
+  await page.emulateMedia({ colorScheme: "dark" });
+  await page.emulateMedia({ colorScheme: "light" });
+  await settled(page);
+  await becomes("dark");
+  await close();
+});
+
+test("the keyboard reaches the result, the theme and the order of the columns", async () => {
+  const { page, close } = await opened("tabular");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "To the result");
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Dark");
+  const firstColumn = () => page.locator("#columns tbody th").first().textContent();
+  const before = await firstColumn();
+  await page.getByRole("button", { name: "effect" }).focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await firstColumn(), before);
+  await page.keyboard.press("Enter");
+  assert.notEqual(await firstColumn(), before);
+  assert.equal(await page.locator("#columns th[aria-sort]").getAttribute("aria-sort"), "ascending");
+  await close();
+});
+
+test("the download holds the data of the page", async () => {
+  const { page, close } = await opened("tabular");
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: /Download/ }).click()]);
+  const embedded = await page.evaluate(() => document.getElementById("report").textContent);
+  assert.deepEqual(JSON.parse(readFileSync(await download.path(), "utf8")), JSON.parse(embedded));
+  await close();
+});
+
+test("on paper everything is unfolded, light and without buttons", async () => {
+  for (const name of ["image", "matrix"]) {
+    const { page, complaints, close } = await opened(name, { colorScheme: "dark" });
+    await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+    await page.emulateMedia({ media: "print" });
+    assert.equal(await page.locator("details:not([open])").count(), 0);
+    assert.equal(await page.locator(".chart-box:empty").count(), 0);
+    assert.equal(await page.locator("header button:visible, nav:visible").count(), 0);
+    assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--ink").trim()), "#22252a");
+    await page.evaluate(() => dispatchEvent(new Event("afterprint")));
+    const pdf = await page.pdf({ format: "A4" });
+    assert.equal(pdf.subarray(0, 5).toString(), "%PDF-");
+    assert.ok(pdf.length > 20_000);
+    assert.deepEqual(complaints, []);
+    await close();
+  }
+});

@@ -1,0 +1,84 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const hostileName = `</script><img src=x onerror="hacked=1"><script>hacked=1</script>`;
+export const hostileText = `<svg onload=hacked=1>&amp;"'`;
+
+// A small generator of our own, so that every run sees the same numbers: nearly normal, by a sum of twelve.
+function normals(seed) {
+  let state = seed;
+  const uniform = () => (state = (state * 48271) % 2147483647) / 2147483647;
+  return () => Array.from({ length: 12 }, uniform).reduce((a, b) => a + b) - 6;
+}
+
+function csv(header, rows) {
+  const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`;
+  return [header, ...rows].map((row) => row.map(quoted).join(",")).join("\n") + "\n";
+}
+
+function table(seed, rows, cells) {
+  const next = normals(seed);
+  return Array.from({ length: rows }, (_, i) => cells(next, i));
+}
+
+/** Pictures of a bright spot whose place tells the samples apart; idx, as of MNIST. */
+function pictures(seed, count, size, centre) {
+  const next = normals(seed);
+  const header = Buffer.from([0, 0, 8, 3, 0, 0, count >> 8, count & 255, 0, 0, 0, size, 0, 0, 0, size]);
+  const pixel = (i, shift) => {
+    const distance = Math.hypot(Math.floor(i / size) - centre - shift, (i % size) - size / 2);
+    return Math.max(0, Math.min(255, 230 * Math.exp(-distance * distance / 4) + 12 * next()));
+  };
+  const picture = () => {
+    const shift = 0.5 * next();
+    return Buffer.from(Array.from({ length: size * size }, (_, i) => Math.round(pixel(i, shift))));
+  };
+  return Buffer.concat([header, ...Array.from({ length: count }, picture)]);
+}
+
+const plain = ["age", "income", "score", "weight"];
+const person = (tail) => (next) => {
+  const [age, income, score, weight] = [next(), next(), next(), next()];
+  return [age, income > 0 ? tail * income : income, score + 0.5 * age, weight].map((value) => value.toFixed(4));
+};
+const city = (share) => (next, i) => [next().toFixed(3), i % 10 < share ? hostileText : "Bonn"];
+
+const files = {
+  "before.csv": csv(plain, table(11, 220, person(1))),
+  "after.csv": csv(plain, table(12, 200, person(2))),
+  "later.csv": csv(plain, table(13, 210, person(1))),
+  "one-x.csv": csv(["pressure"], table(14, 80, (next) => [next().toFixed(4)])),
+  "one-y.csv": csv(["pressure"], table(15, 70, (next) => [next().toFixed(4)])),
+  "text-x.csv": csv(["income", "city"], table(16, 120, city(3))),
+  "text-y.csv": csv(["income", "city"], table(17, 120, city(8))),
+  "hostile-x.csv": csv([hostileName, "b"], table(18, 60, (next) => [next(), next()])),
+  "hostile-y.csv": csv([hostileName, "b"], table(19, 60, (next) => [next() + 2, next()])),
+  "pictures-x.idx": pictures(20, 260, 12, 4),
+  "pictures-y.idx": pictures(21, 260, 12, 6.5),
+};
+
+const few = ["--permutations", "199"];
+const commands = {
+  tabular: ["test", "before.csv", "after.csv", ...few],
+  "one column": ["test", "one-x.csv", "one-y.csv", "--method", "ekqd", "--effect-interval", ...few],
+  text: ["test", "text-x.csv", "text-y.csv", "--categorical", "onehot", ...few],
+  hostile: ["test", "hostile-x.csv", "hostile-y.csv", ...few],
+  image: ["test", "pictures-x.idx", "pictures-y.idx", ...few],
+  distance: ["distance", "before.csv", "after.csv"],
+  matrix: ["matrix", "before.csv", "after.csv", "later.csv", "--test", ...few],
+  "hostile matrix": ["matrix", "hostile-x.csv", "hostile-y.csv"],
+};
+
+/** Writes the data and lets the program make every page; returns their paths by name, and how to remove them. */
+export function makePages(program) {
+  const folder = mkdtempSync(join(tmpdir(), "kqd-pages-"));
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  const paths = {};
+  for (const [name, command] of Object.entries(commands)) {
+    paths[name] = join(folder, `${name}.html`);
+    execFileSync(program, [...command, "--quiet", "--report", paths[name]], { cwd: folder });
+  }
+  return { paths, remove: () => rmSync(folder, { recursive: true }) };
+}
