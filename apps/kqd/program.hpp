@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 
+#include "experiment.hpp"
 #include "flags.hpp"
 
 namespace kqd::app {
@@ -24,6 +25,7 @@ class Program {
   void add_matrix();
   void add_methods();
   void add_sample();
+  void add_experiment();
   void add_completions();
   void add_manual();
   /// A command that does `work` once its flags are known.
@@ -36,6 +38,7 @@ class Program {
   MatrixFlags matrix_;
   MethodsFlags methods_;
   SampleFlags sample_;
+  ExperimentFlags experiment_;
   std::string shell_;
   int code_ = 0;
 };
