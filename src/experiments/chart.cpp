@@ -20,7 +20,7 @@ constexpr double kRight = 14.0;
 constexpr double kTop = 34.0;
 constexpr double kBottom = 50.0;
 constexpr double kLegendLine = 22.0;
-constexpr double kLetter = 8.0;   // average width
+constexpr double kLetter = 8.6;   // average width
 constexpr double kSample = 34.0;  // of a line in the legend
 
 std::string escaped(const std::string& text) {
@@ -92,7 +92,7 @@ std::string lines_through(double x, double y, double size, const std::array<std:
 std::string marker_svg(const Series& series, double x, double y) {
   const double s = series.marker_size;
   const std::string paint =
-      fmt::format("fill=\"{}\" stroke=\"{}\" stroke-width=\"{}\"", series.hollow ? "#ffffff" : series.colour,
+      fmt::format("fill=\"{}\" stroke=\"{}\" stroke-width=\"{}\"", series.hollow ? "none" : series.colour,
                   series.colour, series.hollow ? "1.5" : "0.5");
   using Corners3 = std::array<std::pair<double, double>, 3>;
   using Corners4 = std::array<std::pair<double, double>, 4>;
@@ -275,7 +275,7 @@ std::vector<Tick> even_ticks(double low, double high, std::size_t count) {
   }
   std::vector<Tick> ticks;
   for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1.0) {
-    ticks.push_back({k * step, shortest(std::round(k * step * 1e9) / 1e9)});
+    ticks.push_back({k * step, shortest(std::round(k * step * 1e9) / 1e9 + 0.0)});  // no "-0"
   }
   return ticks;
 }

@@ -24,13 +24,47 @@ struct Experiment {
   Study (*study)(const StudyRequest& request);
 };
 
-constexpr std::array<Experiment, 2> kExperiments = {{
+constexpr std::array<std::string_view, 2> kTwoSchemes = {kSchemes[0], kSchemes[2]};
+constexpr std::string_view kCifarData = "cifar10 (./dev data cifar10)";
+constexpr std::string_view kFashionData = "fashion-mnist (./dev data fashion-mnist)";
+
+constexpr std::array<Experiment, 15> kExperiments = {{
     {{"power-decay", "normal laws whose variance differs in three of many coordinates",
       "figures 3a, 6a and their table", "", kSchemes, 300},
      power_decay},
     {{"laplace-gaussian", "Laplace and normal laws of one variance, told apart by a cubic kernel",
       "figures 3b, 6b and their table", "", kSchemes, 300},
      laplace_gaussian},
+    {{"galaxy", "Galaxy MNIST: a class of galaxies that X has not", "figures 3c, 6c, 7 left, 8 middle",
+      "galaxy-mnist/images.npy and labels.npy (yours)", kSchemes, 200},
+     galaxy},
+    {{"fashion-mnist", "the design of galaxy on Fashion-MNIST", "the design of figures 3c, 6c", kFashionData, kSchemes,
+      200},
+     fashion_mnist},
+    {{"cifar10", "the design of galaxy on CIFAR-10, 32 x 32 pixels", "the design of figures 3c, 6c", kCifarData,
+      kSchemes, 200},
+     cifar10},
+    {{"cifar10.1", "CIFAR-10 against CIFAR-10.1, 64 x 64 pixels", "figures 3d, 6d, 7",
+      "cifar10 and cifar10.1/cifar10.1_v4_data.npy (yours)", kSchemes, 200},
+     cifar10_1},
+    {{"cifar10-blur", "CIFAR-10 against a blur of it, 64 x 64 pixels", "the design of figures 3d, 6d", kCifarData,
+      kSchemes, 200},
+     cifar10_blur},
+    {{"type-one", "true hypotheses: normal, heavy tails, ties, unequal sizes", "figure 5", "", {}, 2000}, type_one},
+    {{"type-one-cifar", "a true hypothesis: CIFAR-10 training against test pictures", "figure 5", kCifarData,
+      kTwoSchemes, 200},
+     type_one_cifar},
+    {{"nu-study", "weights of quantile levels", "the design of figure 7 left and middle", kFashionData, kTwoSchemes,
+      200},
+     nu_study},
+    {{"xi-study", "where reference points come from", "the design of figure 7 right", kFashionData, {}, 200}, xi_study},
+    {{"sliced", "sliced Wasserstein distances", "figure 8 left", "", {}, 300}, sliced},
+    {{"kme", "approximations of mean embeddings, as coded and corrected", "figure 8 middle and right", "", {}, 300},
+     kme},
+    {{"fuse-mixture", "four normal laws, one of another spread", "MMD-FUSE's first experiment", "", {}, 200},
+     fuse_mixture},
+    {{"fuse-perturbed", "a uniform law with two small waves", "MMD-FUSE's second experiment", "", {}, 200},
+     fuse_perturbed},
 }};
 
 constexpr auto kInfos = [] {

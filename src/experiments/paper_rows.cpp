@@ -36,6 +36,9 @@ TwoSampleOptions test_options(const PaperRow& row, const PaperSetting& setting, 
   options.statistic.directions.num_directions = many ? 64 : floor_log(column.n) + 1;
   options.statistic.directions.num_reference = many ? 64 : floor_log(column.n);
   options.test.num_permutations = static_cast<std::int64_t>(setting.permutations);
+  // Incomplete statistics need new kernel values for every permutation and none for swaps of x_i and y_i [Schrab 2022].
+  const bool incomplete = row.statistic.kind == Kind::mmd_multi || row.statistic.kind == Kind::mmd_lin;
+  if (incomplete && column.equal_sizes) options.calibration = Calibration::sign_flip;
   return options;
 }
 
@@ -91,6 +94,10 @@ const std::vector<PaperRow>& paper_rows() {
     return rows;
   }();
   return kRows;
+}
+
+const PaperRow& paper_row(std::string_view id) {
+  return *std::ranges::find(paper_rows(), id, &PaperRow::id);
 }
 
 const std::vector<PaperRow>& weighting_rows() {

@@ -39,6 +39,9 @@ struct PaperRow {
 /// e-KQD, its centered form and sup-KQD for p = 1 and 2, MMD-Multi, MMD-Lin and MMD.
 [[nodiscard]] const std::vector<PaperRow>& paper_rows();
 
+/// The row of paper_rows() with this id.
+[[nodiscard]] const PaperRow& paper_row(std::string_view id);
+
 /// e-KQD with p = 2 and other weights of levels: triangles and slopes, ratio 0 (the paper's study of nu).
 [[nodiscard]] const std::vector<PaperRow>& weighting_rows();
 

@@ -1,9 +1,9 @@
-#include <cmath>
+#include <algorithm>
 #include <utility>
 
+#include "experiments/columns.hpp"
 #include "experiments/paper_rows.hpp"
 #include "experiments/studies.hpp"
-#include "kqd/synthetic/problems.hpp"
 
 namespace kqd::lab {
 namespace {
@@ -24,16 +24,6 @@ std::string scheme_text(Scheme scheme) {
   return "";
 }
 
-Draw synthetic(ProblemRequest request, Seed seed) {
-  request.seed = seed;
-  SyntheticPair pair = make_problem(request, ThreadCount{1});
-  return {std::move(pair.x), std::move(pair.y)};
-}
-
-Column synthetic_column(double x, const ProblemRequest& problem, double work) {
-  return {.x = x, .n = problem.n_x, .draw = [problem](Seed seed) { return synthetic(problem, seed); }, .work = work};
-}
-
 Study paper_study(std::string id, const std::string& title, const StudyRequest& request) {
   const Scheme scheme = parse_scheme(request.scheme);
   Study study;
@@ -51,18 +41,13 @@ Study paper_study(std::string id, const std::string& title, const StudyRequest& 
 }  // namespace
 
 Study power_decay(const StudyRequest& request) {
-  constexpr std::size_t kN = 200;
   Study study = paper_study("power-decay", "Power decay, n = 200", request);
   study.axis = "dimension d";
-  for (const std::size_t dim : {32U, 64U, 128U, 256U, 512U}) {
-    const ProblemRequest problem{.name = "power-decay", .n_x = kN, .n_y = kN, .dim = dim};
-    study.columns.push_back(
-        synthetic_column(static_cast<double>(dim), problem, 1.0 + static_cast<double>(dim) / 200.0));
-  }
+  study.columns = power_decay_columns();
   const PaperSetting setting{.published = "power_decay", .scheme = parse_scheme(request.scheme)};
   add_paper_rows(study, paper_rows(), setting);
   study.settings = {
-      {"problem", "power-decay"}, {"n", kN}, {"kernel", "gaussian"}, {"permutations", setting.permutations}};
+      {"problem", "power-decay"}, {"n", 200}, {"kernel", "gaussian"}, {"permutations", setting.permutations}};
   return study;
 }
 

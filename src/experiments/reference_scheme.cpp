@@ -46,14 +46,19 @@ void sort_halves(std::span<const double> values, const Order& order, Halves& hal
 
 // sum_j w_j |gap_j|^p; a centered gap has the square gap^2 - <u, mu_P - mu_Q>^2 + MMD^2 (methods A2).
 double tau(const Halves& halves, const OrderedStatistic& statistic, std::span<const double> masses, double mmd_v) {
-  const double shift = statistic.centered ? mmd_v - halves.mean_gap * halves.mean_gap : 0.0;
-  double sum = 0.0;
-  for (std::size_t j = 0; j < masses.size(); ++j) {
-    const double gap = halves.x[j] - halves.y[j];
-    const double squared = statistic.centered ? std::max(0.0, gap * gap + shift) : gap * gap;
-    sum += masses[j] * (statistic.power == 1.0 ? std::sqrt(squared) : squared);
+  const auto weighted_sum = [&](auto function) {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < masses.size(); ++j) sum += masses[j] * function(halves.x[j] - halves.y[j]);
+    return sum;
+  };
+  const bool first_power = statistic.power == 1.0;
+  if (!statistic.centered) {
+    return first_power ? weighted_sum([](double gap) { return std::abs(gap); })
+                       : weighted_sum([](double gap) { return gap * gap; });
   }
-  return sum;
+  const double shift = mmd_v - halves.mean_gap * halves.mean_gap;
+  const auto squared = [shift](double gap) { return std::max(0.0, gap * gap + shift); };
+  return first_power ? weighted_sum([&](double gap) { return std::sqrt(squared(gap)); }) : weighted_sum(squared);
 }
 
 // What the statistics of one test share over all orders.

@@ -24,10 +24,11 @@ struct Draw {
 /// One place on the horizontal axis of a figure: where the data of its runs come from.
 struct Column {
   double x = 0.0;
-  std::size_t n = 0;  ///< rows of each sample
+  std::size_t n = 0;  ///< rows of X
   std::function<Draw(Seed)> draw;
-  std::string name = {};  ///< instead of the number x
-  double work = 1.0;      ///< of a run, beside that of other columns; for the time left alone
+  std::string name = {};    ///< instead of the number x
+  bool equal_sizes = true;  ///< Y has n rows too
+  double work = 1.0;        ///< of a run, beside that of other columns; for the time left alone
 };
 
 /// One method: a row of the table, a curve of the figure.
