@@ -7,7 +7,9 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "experiments/illustrations.hpp"
 #include "experiments/paper_rows.hpp"
+#include "experiments/runtime.hpp"
 #include "experiments/studies.hpp"
 #include "experiments/study_report.hpp"
 #include "experiments/study_results.hpp"
@@ -21,14 +23,16 @@ using namespace lab;  // NOLINT(google-build-using-namespace): this file joins b
 
 struct Experiment {
   ExperimentInfo info;
-  Study (*study)(const StudyRequest& request);
+  Study (*study)(const StudyRequest& request) = nullptr;
+  /// For those that are no study.
+  ExperimentReport (*run)(const ExperimentOptions& options, const RunControl* control) = nullptr;
 };
 
 constexpr std::array<std::string_view, 2> kTwoSchemes = {kSchemes[0], kSchemes[2]};
 constexpr std::string_view kCifarData = "cifar10 (./dev data cifar10)";
 constexpr std::string_view kFashionData = "fashion-mnist (./dev data fashion-mnist)";
 
-constexpr std::array<Experiment, 15> kExperiments = {{
+constexpr std::array<Experiment, 18> kExperiments = {{
     {{"power-decay", "normal laws whose variance differs in three of many coordinates",
       "figures 3a, 6a and their table", "", kSchemes, 300},
      power_decay},
@@ -65,6 +69,9 @@ constexpr std::array<Experiment, 15> kExperiments = {{
      fuse_mixture},
     {{"fuse-perturbed", "a uniform law with two small waves", "MMD-FUSE's second experiment", "", {}, 200},
      fuse_perturbed},
+    {{"runtime", "seconds of statistics and tests by sample size", "figure 4", "", {}, 0}, nullptr, runtime},
+    {{"figure-1", "quantiles of a law on the plane along all directions", "figure 1", "", {}, 0}, nullptr, figure_1},
+    {{"figure-2", "what two directions of the feature space see of P and Q", "figure 2", "", {}, 0}, nullptr, figure_2},
 }};
 
 constexpr auto kInfos = [] {
@@ -94,6 +101,16 @@ std::string checked_scheme(const ExperimentInfo& info, const std::string& asked)
        join(info.schemes), suggestion(asked, info.schemes));
 }
 
+// Only what is made of rows and runs can have some of them.
+void refuse_study_options(const ExperimentInfo& info, const ExperimentOptions& options) {
+  if (!options.methods.empty()) {
+    fail(ErrorCode::invalid_option, "methods: experiment {} has no rows to choose from, expected none", info.id);
+  }
+  if (options.runs > 0) {
+    fail(ErrorCode::invalid_option, "runs = {}: experiment {} repeats nothing, expected none", options.runs, info.id);
+  }
+}
+
 // Made when it is missing; asked before the work, which may be long.
 void require_folder(const std::string& folder) {
   std::error_code error;
@@ -102,7 +119,7 @@ void require_folder(const std::string& folder) {
   require_writable((std::filesystem::path(folder) / "results.json").string());
 }
 
-ExperimentReport run(const Study& study, const ExperimentOptions& options, const RunControl* control) {
+ExperimentReport run_rows(const Study& study, const ExperimentOptions& options, const RunControl* control) {
   const std::string stem = (std::filesystem::path(options.out) / file_stem(study)).string();
   const std::vector<std::size_t> rows = chosen_rows(study, options.methods);
   StudyResults results(study);
@@ -128,10 +145,14 @@ ExperimentReport run_experiment(std::string_view id, const ExperimentOptions& op
   const Experiment& experiment = find(id);
   const std::string scheme = checked_scheme(experiment.info, options.scheme);
   require_folder(options.out);
+  if (experiment.run != nullptr) {
+    refuse_study_options(experiment.info, options);
+    return experiment.run(options, control);
+  }
   Study study = experiment.study({.scheme = scheme, .quick = options.quick, .data = options.data});
   if (options.quick) make_quick(study);
   if (options.runs > 0) study.runs = options.runs;
-  return run(study, options, control);
+  return run_rows(study, options, control);
 }
 
 }  // namespace kqd

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <numeric>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "experiments/run_seed.hpp"
 
 namespace kqd::lab {
 namespace {
@@ -16,13 +16,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// FNV-1a: runs of different places have different data, and a place keeps its data whatever else is run.
-std::uint64_t hash(std::string_view text) {
-  std::uint64_t value = 0xcbf29ce484222325ULL;
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return value;
 }
 
 // A bundle with something to do in a column, and how long it took and what it decided in one run.
@@ -104,6 +97,7 @@ class StudyRun {
 
   void run_once(std::size_t column, std::size_t run, std::vector<Outcome>& outcomes) const {
     const Column& place = study_.columns[column];
+    // Every scheme of an experiment sees the same data.
     const Seed seed = run_seed(study_.id + " | " + shortest(place.x), seed_, run);
     const Draw data = place.draw(seed);
     for (std::size_t b = 0; b < study_.bundles.size(); ++b) {
@@ -149,10 +143,6 @@ class StudyRun {
 };
 
 }  // namespace
-
-Seed run_seed(std::string_view name, Seed seed, std::size_t run) {
-  return {hash(name) + seed.value * 0x9e3779b97f4a7c15ULL + run};
-}
 
 std::vector<std::size_t> chosen_rows(const Study& study, std::span<const std::string> ids) {
   std::vector<std::size_t> rows(study.rows.size());

@@ -7,9 +7,6 @@
 
 namespace kqd::lab {
 
-/// The seed of one run: the same data whatever else is run, and for every scheme of an experiment.
-[[nodiscard]] Seed run_seed(std::string_view name, Seed seed, std::size_t run);
-
 /// The rows that ids name, all for none. Throws Error{invalid_option} with a suggestion for a misspelt one.
 [[nodiscard]] std::vector<std::size_t> chosen_rows(const Study& study, std::span<const std::string> ids);
 
