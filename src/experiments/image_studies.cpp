@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t kRuns = 200;
 constexpr std::size_t kPermutations = 300;
-constexpr std::array<std::size_t, 6> kSizes = {100, 500, 1000, 1500, 2000, 2500};
 constexpr std::size_t kColourPixels = 32 * 32 * 3;
 
 const ImageSource kFashion{"fashion-mnist/t10k-images.npy", "fashion-mnist/t10k-labels.npy",
@@ -35,9 +34,17 @@ Study image_study(std::string id, std::string title, const StudyRequest& request
   return study;
 }
 
-void add_columns(Study& study, std::size_t largest, const std::function<Draw(std::size_t n, Seed seed)>& draw) {
-  for (const std::size_t n : kSizes) {
-    if (n > largest) continue;
+// Sizes at which the authors' draws are known; two small ones for a quick look.
+std::vector<std::size_t> sizes(const StudyRequest& request, std::size_t largest) {
+  if (request.quick) return {100, 200};
+  std::vector<std::size_t> list = {100, 500, 1000, 1500, 2000, 2500};
+  std::erase_if(list, [largest](std::size_t n) { return n > largest; });
+  return list;
+}
+
+void add_columns(Study& study, const std::vector<std::size_t>& sizes,
+                 const std::function<Draw(std::size_t n, Seed seed)>& draw) {
+  for (const std::size_t n : sizes) {
     study.columns.push_back({.x = static_cast<double>(n),
                              .n = n,
                              .draw = [n, draw](Seed seed) { return draw(n, seed); },
@@ -78,7 +85,7 @@ void add_rows(Study& study, const StudyRequest& request, std::string published, 
 
 Study class_shift_study(std::string id, std::string title, const ImageSource& source, const StudyRequest& request) {
   Study study = image_study(std::move(id), std::move(title), request);
-  add_columns(study, 2500, class_shift(read_images(request.data, source)));
+  add_columns(study, sizes(request, 2500), class_shift(read_images(request.data, source)));
   add_rows(study, request, "", kPermutations);
   return study;
 }
@@ -99,7 +106,7 @@ Study galaxy(const StudyRequest& request) {
   constexpr std::size_t kPixels = 64 * 64 * 3;
   Study study = image_study("galaxy", "Galaxy MNIST: classes 1 to 3; 15 % of class 0 in Y", request);
   study.comparison = "the paper's rates (200 runs)";
-  add_columns(study, 2500, class_shift(read_images(request.data, kGalaxy, kPixels)));
+  add_columns(study, sizes(request, 2500), class_shift(read_images(request.data, kGalaxy, kPixels)));
   add_rows(study, request, "galaxy_mnist", kGalaxyPermutations);
   add_paper_rows(
       study, weighting_rows(),
@@ -114,7 +121,7 @@ Study cifar10_1(const StudyRequest& request) {
   study.comparison = "the paper's rates (200 runs)";
   const Images x = larger(scaled(read_images(request.data, kCifar, kColourPixels)));
   const Images y = larger(scaled(read_images(request.data, kCifar101, kColourPixels)));
-  add_columns(study, 2000, [x, y](std::size_t n, Seed seed) {
+  add_columns(study, sizes(request, 2000), [x, y](std::size_t n, Seed seed) {
     return Draw{draw_any(*x, 0, x->pixels.rows(), n, seed, false), draw_any(*y, 0, y->pixels.rows(), n, seed, true)};
   });
   add_rows(study, request, "cifar10_vs_cifar10_1", kPermutations);
@@ -132,7 +139,7 @@ Study cifar10_blur(const StudyRequest& request) {
   const Images sharp = scaled(read_images(request.data, kCifar, kColourPixels));
   const auto soft = std::make_shared<ImageSet>(ImageSet{blurred(sharp->pixels, 32, kBlur)});
   const std::size_t half = sharp->pixels.rows() / 2;
-  add_columns(study, 2000, [sharp, soft, half](std::size_t n, Seed seed) {
+  add_columns(study, sizes(request, 2000), [sharp, soft, half](std::size_t n, Seed seed) {
     Draw data{draw_any(*sharp, 0, half, n, seed, false), draw_any(*soft, half, 2 * half, n, seed, true)};
     data.x.points = doubled(data.x.points, 32);
     data.y.points = doubled(data.y.points, 32);
@@ -146,7 +153,7 @@ Study type_one_cifar(const StudyRequest& request) {
   Study study = image_study("type-one-cifar", "No difference: CIFAR-10 training against test pictures", request);
   const Images train = read_images(request.data, kCifarTrain, kColourPixels);
   const Images test = read_images(request.data, kCifar, kColourPixels);
-  add_columns(study, 2000, [train, test](std::size_t n, Seed seed) {
+  add_columns(study, sizes(request, 2000), [train, test](std::size_t n, Seed seed) {
     return Draw{draw_any(*train, 0, train->pixels.rows(), n, seed, false),
                 draw_any(*test, 0, test->pixels.rows(), n, seed, true)};
   });
@@ -156,7 +163,7 @@ Study type_one_cifar(const StudyRequest& request) {
 
 Study nu_study(const StudyRequest& request) {
   Study study = image_study("nu-study", "Weights of levels on Fashion-MNIST's class shift, p = 2", request);
-  add_columns(study, 2500, class_shift(read_images(request.data, kFashion)));
+  add_columns(study, sizes(request, 2500), class_shift(read_images(request.data, kFashion)));
   const PaperSetting setting{.published = "", .permutations = kPermutations, .scheme = parse_scheme(request.scheme)};
   std::vector<PaperRow> rows = {paper_row("ekqd-2")};
   rows.insert(rows.end(), weighting_rows().begin(), weighting_rows().end());
@@ -170,7 +177,7 @@ Study nu_study(const StudyRequest& request) {
 
 Study xi_study(const StudyRequest& request) {
   Study study = image_study("xi-study", "Reference points on Fashion-MNIST's class shift, p = 2", request);
-  add_columns(study, 2500, class_shift(read_images(request.data, kFashion)));
+  add_columns(study, sizes(request, 2500), class_shift(read_images(request.data, kFashion)));
   PaperRow pooled = paper_row("ekqd-2");
   pooled.curve = "pooled points, re-indexed";
   pooled.label += ", pooled points, re-indexed";

@@ -69,7 +69,7 @@ Study laplace_gaussian(const StudyRequest& request) {
 }
 
 void make_quick(Study& study) {
-  constexpr std::size_t kQuickRuns = 3;
+  constexpr std::size_t kQuickRuns = 2;
   if (study.columns.size() > 2) study.columns.resize(2);
   for (Row& row : study.rows) row.published.resize(std::min(row.published.size(), study.columns.size()));
   study.runs = kQuickRuns;
