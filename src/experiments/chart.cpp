@@ -16,7 +16,7 @@ namespace {
 constexpr double kPanelWidth = 300.0;
 constexpr double kPanelHeight = 230.0;
 constexpr double kLeft = 62.0;
-constexpr double kRight = 14.0;
+constexpr double kRight = 24.0;
 constexpr double kTop = 34.0;
 constexpr double kBottom = 50.0;
 constexpr double kLegendLine = 22.0;

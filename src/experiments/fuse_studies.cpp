@@ -32,19 +32,26 @@ const std::vector<FuseRow>& fuse_rows() {
   return kRows;
 }
 
+// Rows of each sample; for a quick look fewer, which no published rate is set beside.
+std::size_t rows_of(const StudyRequest& request) {
+  return request.quick ? 100 : 500;
+}
+
 Study fuse_study(std::string id, std::string title, std::string axis, std::string_view published,
                  std::vector<Column> columns) {
+  const std::size_t n = columns.front().n;
+  const bool as_published = n == 500;
   Study study;
   study.id = std::move(id);
-  study.title = std::move(title);
+  study.title = std::move(title) + ", n = " + std::to_string(n);
   study.axis = std::move(axis);
   study.comparison = "the rates of Biggs, Schrab, Gretton 2023 (200 runs)";
   study.columns = std::move(columns);
   study.runs = kRuns;
-  Panel panel{"n = 500", {}};
+  Panel panel{"n = " + std::to_string(n), {}};
   for (const FuseRow& row : fuse_rows()) {
     Row added{.id = row.id, .label = row.label};
-    if (!row.key.empty()) added.published = fuse_counts(published, row.key, places(study));
+    if (as_published && !row.key.empty()) added.published = fuse_counts(published, row.key, places(study));
     panel.rows.push_back(row.id);
     add_test_row(study, std::move(added), [row](const Column&) {
       TwoSampleOptions options;
@@ -56,30 +63,32 @@ Study fuse_study(std::string id, std::string title, std::string axis, std::strin
     });
   }
   study.panels = {std::move(panel)};
-  study.settings = {{"n", 500}, {"permutations", kPermutations}};
+  study.settings = {{"n", n}, {"permutations", kPermutations}};
   study.note = "Rows without brackets are ours. Published tests use 2000 permutations, ours 299.";
   return study;
 }
 
 }  // namespace
 
-Study fuse_mixture(const StudyRequest&) {
+Study fuse_mixture(const StudyRequest& request) {
+  const std::size_t n = rows_of(request);
   std::vector<Column> columns;
   for (const double sd : {0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0}) {
     columns.push_back(
-        synthetic_column(sd, {.name = "mixture", .n_x = 500, .n_y = 500, .dim = 2, .parameters = {{"sd", sd}}}));
+        synthetic_column(sd, {.name = "mixture", .n_x = n, .n_y = n, .dim = 2, .parameters = {{"sd", sd}}}));
   }
-  return fuse_study("fuse-mixture", "Mixture of four normal laws, one of other spread, n = 500",
+  return fuse_study("fuse-mixture", "Mixture of four normal laws, one of other spread",
                     "spread of the changed component", "mixture_vary_sd", std::move(columns));
 }
 
-Study fuse_perturbed(const StudyRequest&) {
+Study fuse_perturbed(const StudyRequest& request) {
+  const std::size_t n = rows_of(request);
   std::vector<Column> columns;
   for (const double scale : {0.0, 0.1, 0.2, 0.3, 0.4, 0.5}) {
     columns.push_back(synthetic_column(
-        scale, {.name = "perturbed-uniform", .n_x = 500, .n_y = 500, .dim = 1, .parameters = {{"scale", scale}}}));
+        scale, {.name = "perturbed-uniform", .n_x = n, .n_y = n, .dim = 1, .parameters = {{"scale", scale}}}));
   }
-  return fuse_study("fuse-perturbed", "Uniform law with two small waves, n = 500", "height of the waves",
+  return fuse_study("fuse-perturbed", "Uniform law with two small waves", "height of the waves",
                     "perturbed_uniform_d1_vary_scale", std::move(columns));
 }
 

@@ -7,7 +7,6 @@
 #include "core/names.hpp"
 #include "core/pool.hpp"
 #include "experiments/published.hpp"
-#include "kernel/resolve.hpp"
 
 namespace kqd::lab {
 namespace {
@@ -36,7 +35,7 @@ TwoSampleOptions test_options(const PaperRow& row, const PaperSetting& setting, 
   options.statistic.directions.num_directions = many ? 64 : floor_log(column.n) + 1;
   options.statistic.directions.num_reference = many ? 64 : floor_log(column.n);
   options.test.num_permutations = static_cast<std::int64_t>(setting.permutations);
-  // Incomplete statistics need new kernel values for every permutation and none for swaps of x_i and y_i [Schrab 2022].
+  // Incomplete statistics need new kernel values for every permutation and none for swaps of x_i and y_i [Sch22].
   const bool incomplete = row.statistic.kind == Kind::mmd_multi || row.statistic.kind == Kind::mmd_lin;
   if (incomplete && column.equal_sizes) options.calibration = Calibration::sign_flip;
   return options;
@@ -146,9 +145,7 @@ std::unique_ptr<const PooledKernel> authors_kernel(const KernelSpec& kernel, con
   if (kernel.family == KernelFamily::linear) return feature_kernel(std::move(rows));
   const bool cubic = kernel.family == KernelFamily::polynomial && kernel.degree == 3 && kernel.offset == 1.0;
   if (cubic && rows.cols() == 1) return feature_kernel(cubic_features(rows));
-  std::vector<std::string> warnings;
-  const KernelSpec resolved = resolve(kernel, data.x, data.y, BandwidthRule::median_with_diagonal, seed, warnings);
-  return gram_kernel(Kernel(resolved), rows);
+  return gram_kernel(Kernel(data.resolved(kernel, BandwidthRule::median_with_diagonal, seed)), rows);
 }
 
 std::vector<Panel> power_panels() {

@@ -34,7 +34,7 @@ struct StudyRequest {
 /// J7: sliced Wasserstein distances and approximations of mean embeddings on power decay.
 [[nodiscard]] Study sliced(const StudyRequest& request);
 [[nodiscard]] Study kme(const StudyRequest& request);
-/// The problems of [Biggs, Schrab, Gretton 2023].
+/// The problems of [Big23].
 [[nodiscard]] Study fuse_mixture(const StudyRequest& request);
 [[nodiscard]] Study fuse_perturbed(const StudyRequest& request);
 

@@ -15,10 +15,20 @@
 
 namespace kqd::lab {
 
-/// The data of one run.
+/// The data of one run, which one thread works on.
 struct Draw {
   Sample x;
   Sample y;
+
+  /// The kernel with the bandwidth that the rule finds in the pool: looked for once, whatever the number of tests.
+  [[nodiscard]] const KernelSpec& resolved(const KernelSpec& kernel, BandwidthRule rule, Seed seed) const;
+
+  struct Resolved {
+    std::string text;
+    BandwidthRule rule;
+    KernelSpec kernel;
+  };
+  mutable std::vector<Resolved> known = {};
 };
 
 /// One place on the horizontal axis of a figure: where the data of its runs come from.

@@ -63,9 +63,9 @@ std::string agreement_text(const Study& study, const StudyResults& results) {
   if (!study.replicates) return text + ".\n";
   const ChiSquare all = chi_square(pairs);
   return text + fmt::format(
-                    "; the farthest is {:.1f} away. All together: chi-square {:.1f} with {} degrees of freedom, "
+                    "; the farthest is {:.1f} away. All together: chi-square {:.1f} with {} degree{} of freedom, "
                     "p = {:.2g}.\n",
-                    farthest, all.statistic, all.degrees, all.pvalue);
+                    farthest, all.statistic, all.degrees, all.degrees == 1 ? "" : "s", all.pvalue);
 }
 
 Axis column_axis(const Study& study) {
