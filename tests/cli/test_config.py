@@ -75,7 +75,7 @@ def test_sample_takes_a_config(kqd, config, folder):
     ("kernal = 'laplace'\n", "kqd.toml:1: kernal is no flag of any command; did you mean kernel?"),
     ("[test]\n\npermutation = 9\n", "kqd.toml:3: permutation is no flag of kqd test; did you mean permutations?"),
     ("[tset]\nseed = 1\n", "kqd.toml:2: [tset] is no command, expected one of test, distance, matrix, methods, sample, "
-     "completions, man; did you mean test?"),
+     "experiment, completions, man; did you mean test?"),
     ("config = 'other.toml'\n", "kqd.toml:1: config is no flag of any command"),
     ("X = 'c.csv'\n", "kqd.toml:1: X is no flag of any command"),
     ("seed = 1\nseed = 2\n", "kqd.toml:2: seed is set for the second time, first in line 1"),
