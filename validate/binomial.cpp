@@ -27,12 +27,4 @@ Band binomial_band(std::size_t runs, double rate, double false_alarm) {
   return band;
 }
 
-double standardised_difference(Count a, Count b) {
-  const auto runs_a = static_cast<double>(a.runs);
-  const auto runs_b = static_cast<double>(b.runs);
-  const double common = static_cast<double>(a.successes + b.successes) / (runs_a + runs_b);
-  const double variance = common * (1.0 - common) * (1.0 / runs_a + 1.0 / runs_b);
-  return variance > 0.0 ? (a.rate() - b.rate()) / std::sqrt(variance) : 0.0;
-}
-
 }  // namespace kqd::validation

@@ -15,16 +15,4 @@ struct Band {
 /// probability below false_alarm / 2. 0 <= rate <= 1.
 [[nodiscard]] Band binomial_band(std::size_t runs, double rate, double false_alarm);
 
-/// What a rate was measured from.
-struct Count {
-  std::size_t successes = 0;
-  std::size_t runs = 0;
-
-  [[nodiscard]] double rate() const { return static_cast<double>(successes) / static_cast<double>(runs); }
-};
-
-/// The difference of two rates in units of its standard error under one common rate: unlike the standard error of each
-/// rate alone it does not vanish when one of them is 0 or 1. 0 when both are 0 or both are 1.
-[[nodiscard]] double standardised_difference(Count a, Count b);
-
 }  // namespace kqd::validation

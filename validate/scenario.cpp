@@ -4,19 +4,13 @@
 #include <cmath>
 
 #include "core/executor.hpp"
+#include "experiments/run_seed.hpp"
 
 namespace kqd::validation {
 namespace {
 
 constexpr double kFalseAlarm = 1e-6;
 constexpr double kMaxStandardErrors = 3.0;
-
-// FNV-1a: runs of different scenarios have different data, and a scenario keeps its data whatever else is run.
-std::uint64_t hash(std::string_view text) {
-  std::uint64_t value = 0xcbf29ce484222325ULL;
-  for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return value;
-}
 
 TwoSampleResult run_once(const Scenario& scenario, Seed seed) {
   const Draw data = scenario.draw(seed);
@@ -54,20 +48,19 @@ bool meets(const Scenario& scenario, Count rejections) {
 
 Count count_rejections(const Scenario& scenario, std::size_t runs, ThreadCount threads, Seed seed,
                        const std::function<void()>& after_run) {
-  const std::uint64_t first_seed = hash(scenario.name()) + seed.value * 0x9e3779b97f4a7c15ULL;
   std::atomic<std::size_t> rejections{0};
   parallel_for_blocks(runs, 1, threads, [&](std::size_t run, std::size_t) {
-    if (run_once(scenario, Seed{first_seed + run}).test.reject) ++rejections;
+    if (run_once(scenario, run_seed(scenario.name(), seed, run)).test.reject) ++rejections;
     if (after_run) after_run();
   });
   return {rejections, runs};
 }
 
 ConfigurationCounts count_configurations(const Scenario& scenario, std::size_t runs, ThreadCount threads, Seed seed) {
-  const std::uint64_t first_seed = hash(scenario.name()) + seed.value * 0x9e3779b97f4a7c15ULL;
   std::vector<TwoSampleResult> results(runs);
-  parallel_for_blocks(runs, 1, threads,
-                      [&](std::size_t run, std::size_t) { results[run] = run_once(scenario, Seed{first_seed + run}); });
+  parallel_for_blocks(runs, 1, threads, [&](std::size_t run, std::size_t) {
+    results[run] = run_once(scenario, run_seed(scenario.name(), seed, run));
+  });
   ConfigurationCounts counts;
   counts.aggregate.runs = runs;
   for (const TwoSampleResult& result : results) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "binomial.hpp"
+#include "experiments/rates.hpp"
 #include "kqd/two_sample/two_sample_test.hpp"
 
 namespace kqd::validation {

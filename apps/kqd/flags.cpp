@@ -87,16 +87,6 @@ void set_reference(DirectionOptions& directions, const Flags& flags) {
   directions.reference = parse_reference_measure(text);
 }
 
-std::uint64_t whole_number(const std::string& flag, const std::string& text, std::uint64_t low, std::uint64_t high) {
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || stop != end || value < low || value > high) {
-    refuse(flag, text, fmt::format("a whole number in {}..{}", low, high));
-  }
-  return value;
-}
-
 // Bytes: a number and a unit, powers of 1000 as in MB or of 1024 as in MiB.
 std::size_t bytes_of(const std::string& flag, const std::string& text) {
   constexpr std::array<std::pair<std::string_view, double>, 7> kUnits = {
@@ -112,14 +102,6 @@ std::size_t bytes_of(const std::string& flag, const std::string& text) {
   const double bytes = value * found->second;
   if (!(bytes >= 1e6 && bytes <= 1e15)) refuse(flag, text, expected);
   return static_cast<std::size_t>(bytes);
-}
-
-std::uint64_t seed_of(const std::string& text) {
-  return whole_number("--seed", text, 0, std::numeric_limits<std::uint64_t>::max());
-}
-
-ThreadCount thread_count(const Flags& flags) {
-  return {static_cast<unsigned>(whole_number("--threads", flags.threads, 0, 1024))};
 }
 
 char delimiter_of(const std::string& text, bool decimal_comma) {
@@ -152,18 +134,6 @@ CsvFormat csv_format(const Flags& flags) {
           .decimal_comma = flags.decimal_comma};
 }
 
-// The words of a list with commas between.
-std::vector<std::string> items_of(const std::string& text) {
-  std::vector<std::string> items;
-  std::size_t begin = 0;
-  while (begin <= text.size()) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    items.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return items;
-}
-
 // "blocks" of "blocks:COLUMN"; refuses what is no design.
 std::string design_kind(const std::string& text) {
   const auto colon = text.find(':');
@@ -194,13 +164,7 @@ void offer(const CLI::Option* option, std::span<const std::string_view> words) {
   offer_words(*option, bare_words);
 }
 
-// A flag with a value; `letter` stands for it in the help text. Its default is what the variable holds.
-CLI::Option* add_value(CLI::App& command, const std::string& flag, const std::string& letter, std::string& value,
-                       const std::string& text) {
-  return command.add_option(flag, value, text)->type_name(letter)->capture_default_str();
-}
-
-// The same for a value that is one of some words, with or without parameters, which stand for {} in the help text.
+// add_value() for a value that is one of some words, with or without parameters, which stand for {} in the help text.
 void add_choice(CLI::App& command, const std::string& flag, const std::string& letter, std::string& value,
                 std::span<const std::string_view> words, const std::string& text) {
   offer(add_value(command, flag, letter, value, fmt::format(fmt::runtime(text), fmt::join(words, ", "))), words);
@@ -360,6 +324,40 @@ KernelSpec kernel_of(const Flags& flags) {
 
 }  // namespace
 
+std::uint64_t whole_number(const std::string& flag, const std::string& text, std::uint64_t low, std::uint64_t high) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || stop != end || value < low || value > high) {
+    refuse(flag, text, fmt::format("a whole number in {}..{}", low, high));
+  }
+  return value;
+}
+
+std::uint64_t seed_of(const std::string& text) {
+  return whole_number("--seed", text, 0, std::numeric_limits<std::uint64_t>::max());
+}
+
+ThreadCount thread_count(const std::string& text) {
+  return {static_cast<unsigned>(whole_number("--threads", text, 0, 1024))};
+}
+
+std::vector<std::string> items_of(const std::string& text) {
+  std::vector<std::string> items;
+  std::size_t begin = 0;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    items.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return items;
+}
+
+CLI::Option* add_value(CLI::App& command, const std::string& flag, const std::string& letter, std::string& value,
+                       const std::string& text) {
+  return command.add_option(flag, value, text)->type_name(letter)->capture_default_str();
+}
+
 void add_comparison_flags(CLI::App& command, Flags& flags) {
   add_sample_arguments(command, flags);
   add_data_flags(command, flags);
@@ -491,7 +489,7 @@ ReadOptions to_read_options(const Flags& flags) {
   if (!flags.max_rows.empty()) options.max_rows = whole_number("--max-rows", flags.max_rows, 1, kMostRows);
   options.seed.value = seed_of(flags.seed);
   options.csv = csv_format(flags);
-  options.threads = thread_count(flags);
+  options.threads = thread_count(flags.threads);
   options.map_files = true;  // main() turns the risk into a sentence
   const std::string kind = design_kind(flags.design);
   options.paired = kind == "paired";
@@ -530,7 +528,7 @@ KqdOptions to_options(const Flags& flags) {
   options.power = power(flags.power);
   options.weighting = parse_level_weights(flags.weighting);
   options.seed.value = seed_of(flags.seed);
-  options.threads = thread_count(flags);
+  options.threads = thread_count(flags.threads);
   if (!flags.max_memory.empty()) options.max_memory = bytes_of("--max-memory", flags.max_memory);
   options.allow_quadratic = flags.yes_quadratic;
   if (!flags.compat.empty()) apply_compat(flags.compat, options);

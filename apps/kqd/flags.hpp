@@ -104,6 +104,17 @@ void add_matrix_flags(CLI::App& command, MatrixFlags& flags);
 void add_methods_flags(CLI::App& command, MethodsFlags& flags);
 void add_sample_flags(CLI::App& command, SampleFlags& flags);
 
+/// A flag with a value; `letter` stands for it in the help text. Its default is what the variable holds.
+CLI::Option* add_value(CLI::App& command, const std::string& flag, const std::string& letter, std::string& value,
+                       const std::string& text);
+
+/// What was typed as a number, a seed, a number of threads or a list with commas between; throws Error{invalid_option}.
+[[nodiscard]] std::uint64_t whole_number(const std::string& flag, const std::string& text, std::uint64_t low,
+                                         std::uint64_t high);
+[[nodiscard]] std::uint64_t seed_of(const std::string& text);
+[[nodiscard]] ThreadCount thread_count(const std::string& text);
+[[nodiscard]] std::vector<std::string> items_of(const std::string& text);
+
 /// Lets a flag or argument take words as its value, for value_words().
 void offer_words(const CLI::Option& option, const std::vector<std::string>& words);
 /// Words that a flag or argument takes as its value, for those that have some: what a shell can complete.

@@ -95,6 +95,7 @@ Program::Program() : app_("kqd compares samples: are they from the same distribu
   add_matrix();
   add_methods();
   add_sample();
+  add_experiment();
   add_completions();
   add_manual();
 }
@@ -204,6 +205,18 @@ void Program::add_sample() {
                                   return run_sample(sample_);
                                 });
   add_sample_flags(*command, sample_);
+}
+
+void Program::add_experiment() {
+  CLI::App* const command = add("experiment", "run a published experiment and set it beside the published numbers",
+                                "  kqd experiment list\n"
+                                "  kqd experiment power-decay --scheme reference --runs 1000\n"
+                                "  kqd experiment laplace-gaussian --methods ekqd-1,ekqd-2 --out results",
+                                [this] {
+                                  refuse_empty(*app_.get_subcommand("experiment"));
+                                  return run_experiment_command(experiment_);
+                                });
+  add_experiment_flags(*command, experiment_);
 }
 
 void Program::add_completions() {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "config.hpp"
+#include "experiment.hpp"
 #include "flags.hpp"
 
 namespace kqd::app {
@@ -26,6 +27,7 @@ class Program {
   void add_matrix();
   void add_methods();
   void add_sample();
+  void add_experiment();
   void add_completions();
   void add_manual();
   /// A command that does `work` once its flags are known.
@@ -39,6 +41,7 @@ class Program {
   MatrixFlags matrix_;
   MethodsFlags methods_;
   SampleFlags sample_;
+  ExperimentFlags experiment_;
   std::string shell_;
   ConfigPlaces config_places_;
   int code_ = 0;

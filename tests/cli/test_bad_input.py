@@ -132,12 +132,12 @@ BAD_SAMPLE_SETTINGS = [
 
 # (arguments, sentence, command whose help is named)
 BAD_USAGE = [
-    ("", "a command is missing, expected one of test, explain, distance, matrix, methods, sample, completions, man", "kqd"),
+    ("", "a command is missing, expected one of test, explain, distance, matrix, methods, sample, experiment, completions, man", "kqd"),
     ("tset a.csv b.csv",
-     'command "tset" is unknown, expected one of test, explain, distance, matrix, methods, sample, completions, man; did you mean '
+     'command "tset" is unknown, expected one of test, explain, distance, matrix, methods, sample, experiment, completions, man; did you mean '
      "test?", "kqd"),
     ("a.csv b.csv",
-     'command "a.csv" is unknown, expected one of test, explain, distance, matrix, methods, sample, completions, man', "kqd"),
+     'command "a.csv" is unknown, expected one of test, explain, distance, matrix, methods, sample, experiment, completions, man', "kqd"),
     ("--seed 1 test a.csv b.csv", "--seed is no flag of kqd; flags follow the command", "kqd"),
     ("distance", "X is required by kqd distance", "kqd distance"),
     ("test a.csv", "Y is required by kqd test", "kqd test"),

@@ -46,7 +46,7 @@ def test_bash_knows_the_completion_of_kqd(bash_file):
 def test_bash_completes_commands(complete):
     assert complete("kqd", "te") == ["test"]
     assert complete("kqd", "ma") == ["matrix", "man"]
-    assert set(complete("kqd", "")) >= {"test", "distance", "matrix", "methods", "sample", "completions", "man"}
+    assert set(complete("kqd", "")) >= {"test", "distance", "matrix", "methods", "sample", "experiment", "completions", "man"}
 
 
 def test_bash_completes_flags(complete, kqd):

@@ -75,7 +75,7 @@ def test_sample_takes_a_config(kqd, config, folder):
     ("kernal = 'laplace'\n", "kqd.toml:1: kernal is no flag of any command; did you mean kernel?"),
     ("[test]\n\npermutation = 9\n", "kqd.toml:3: permutation is no flag of kqd test; did you mean permutations?"),
     ("[test]\n[tset]\n\nseed = 1\n", "kqd.toml:2: [tset] is no command, expected one of test, explain, distance, matrix, methods, sample, "
-     "completions, man; did you mean test?"),
+     "experiment, completions, man; did you mean test?"),
     ("[test]\nseed = 1\n[test]\n", "kqd.toml:3: [test] is opened for the second time, first in line 1"),
     ('[""]\n', 'kqd.toml:1: [""] names no command'),
     ("permutations = 1__0\n", "kqd.toml:1: 1__0 is no number, expected one as 1000, 1_000, 0.5, 1e-3 or 0x10"),

@@ -159,7 +159,7 @@ TEST(CheckValues, level_masses_are_the_published_fractions) {
 class AuthorsConstants : public testing::Test {
  protected:
   static KqdOptions options(const std::string& key, const Sample& x, const Sample& y, double bandwidth, double power) {
-    std::ifstream file(std::string(KQD_TEST_DATA) + "/reference-stream.json");
+    std::ifstream file(std::string(KQD_PUBLISHED) + "/reference-stream.json");
     const auto rows = nlohmann::json::parse(file).at("unit_tests").at(key).get<std::vector<std::vector<double>>>();
     KqdOptions options;
     options.kernel = gaussian(bandwidth);

@@ -16,7 +16,7 @@
 
 #include "io/csv_sniff.hpp"
 #include "kqd/core/error.hpp"
-#include "unit/io/scratch_folder.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace kqd {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "kqd/core/error.hpp"
 #include "kqd/io/read.hpp"
+#include "support/scratch_folder.hpp"
 #include "unit/io/compress.hpp"
-#include "unit/io/scratch_folder.hpp"
 
 namespace kqd {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "kqd/io/read.hpp"
+#include "support/scratch_folder.hpp"
 #include "unit/io/npy_bytes.hpp"
-#include "unit/io/scratch_folder.hpp"
 
 namespace kqd {
 namespace {

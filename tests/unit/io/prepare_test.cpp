@@ -11,8 +11,8 @@
 
 #include "io/text_dictionary.hpp"
 #include "kqd/io/read.hpp"
+#include "support/scratch_folder.hpp"
 #include "unit/io/sample_values.hpp"
-#include "unit/io/scratch_folder.hpp"
 
 namespace kqd {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <sys/stat.h>
 
+#include "support/scratch_folder.hpp"
 #include "unit/io/npy_bytes.hpp"
 #include "unit/io/sample_values.hpp"
-#include "unit/io/scratch_folder.hpp"
 
 namespace kqd {
 namespace {

@@ -18,7 +18,7 @@
 #include "io/output_file.hpp"
 #include "kqd/core/error.hpp"
 #include "kqd/io/read.hpp"
-#include "unit/io/scratch_folder.hpp"
+#include "support/scratch_folder.hpp"
 
 namespace kqd {
 namespace {

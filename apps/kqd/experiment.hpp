@@ -1,0 +1,27 @@
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace kqd::app {
+
+/// What was typed for `kqd experiment`.
+struct ExperimentFlags {
+  std::string name;
+  std::string scheme;
+  std::string runs;
+  std::string methods;
+  std::string out = "experiments";
+  std::string data = "data";
+  std::string seed = "0";
+  std::string threads = "0";
+  bool quick = false;
+  bool quiet = false;
+};
+
+void add_experiment_flags(CLI::App& command, ExperimentFlags& flags);
+
+/// `kqd experiment NAME`: runs it, prints its table and says what was written; `list` shows all.
+int run_experiment_command(const ExperimentFlags& flags);
+
+}  // namespace kqd::app

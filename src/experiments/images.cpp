@@ -1,0 +1,167 @@
+#include "experiments/images.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+
+#include "core/fail.hpp"
+#include "core/random.hpp"
+#include "core/text.hpp"
+#include "kqd/io/read.hpp"
+
+namespace kqd::lab {
+namespace {
+
+std::string existing_file(const std::string& data, const std::string& spellings, const std::string& advice) {
+  for (const std::string_view name : split(spellings, '|')) {
+    const auto path = std::filesystem::path(data) / name;
+    if (std::filesystem::exists(path)) return path.string();
+  }
+  const auto first = std::filesystem::path(data) / split(spellings, '|').front();
+  fail(ErrorCode::unreadable_input, "{}: there is no such file; {}, and --data names the folder", first.string(),
+       advice);
+}
+
+std::vector<std::size_t> read_labels(const std::string& path) {
+  const Sample column = read_sample(path);
+  std::vector<std::size_t> labels;
+  for (const double value : column.points.values()) {
+    if (value < 0.0 || value != static_cast<double>(static_cast<std::size_t>(value))) {
+      fail(ErrorCode::unreadable_input, "{}: row {} is {}, expected a class 0, 1, 2, ...", path, labels.size() + 1,
+           value);
+    }
+    labels.push_back(static_cast<std::size_t>(value));
+  }
+  return labels;
+}
+
+Purpose purpose_of(bool second) {
+  return second ? Purpose::synthetic_y : Purpose::synthetic_x;
+}
+
+Sample gathered(const ImageSet& images, std::span<const std::size_t> rows) {
+  Sample sample{Matrix<double>(rows.size(), images.pixels.cols()), {}, {}};
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    std::ranges::copy(images.pixels.row(rows[i]), sample.points.row(i).begin());
+  return sample;
+}
+
+constexpr std::size_t kColours = 3;
+
+// The number of one pixel and colour in a row of a picture, by rows of pixels.
+std::size_t place(std::size_t side, std::size_t y, std::size_t x, std::size_t colour) {
+  return (y * side + x) * kColours + colour;
+}
+
+}  // namespace
+
+std::vector<std::size_t> ImageSet::rows_of(std::size_t label) const {
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] == label) rows.push_back(i);
+  }
+  return rows;
+}
+
+std::shared_ptr<const ImageSet> read_images(const std::string& data, const ImageSource& source, std::size_t size) {
+  const std::string path = existing_file(data, source.images, source.advice);
+  auto set = std::make_shared<ImageSet>();
+  set->pixels = read_sample(path).points;
+  if (size > 0 && set->pixels.cols() != size) {
+    fail(ErrorCode::unreadable_input, "{}: pictures have {} numbers each, expected {}", path, set->pixels.cols(), size);
+  }
+  if (source.labels.empty()) return set;
+  const std::string labels = existing_file(data, source.labels, source.advice);
+  set->labels = read_labels(labels);
+  if (set->labels.size() != set->pixels.rows()) {
+    fail(ErrorCode::unreadable_input, "{}: {} labels for the {} pictures of {}, expected one each", labels,
+         set->labels.size(), set->pixels.rows(), path);
+  }
+  return set;
+}
+
+Sample draw_classes(const ImageSet& images, std::span<const ClassShare> classes, std::size_t n, Seed seed,
+                    bool second) {
+  RandomStream stream(seed, purpose_of(second));
+  std::vector<std::size_t> wanted(classes.size(), 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    double u = stream.uniform();
+    std::size_t k = 0;
+    while (k + 1 < classes.size() && u >= classes[k].share) u -= classes[k++].share;
+    ++wanted[k];
+  }
+  std::vector<std::size_t> rows;
+  for (std::size_t k = 0; k < classes.size(); ++k) {
+    const std::vector<std::size_t> known = images.rows_of(classes[k].label);
+    if (known.size() < wanted[k]) {
+      fail(ErrorCode::unreadable_input, "class {} has {} pictures, but {} of {} are to be of it: too few pictures",
+           classes[k].label, known.size(), wanted[k], n);
+    }
+    for (const std::size_t index : sample_without_replacement(known.size(), wanted[k], stream))
+      rows.push_back(known[index]);
+  }
+  return gathered(images, rows);
+}
+
+Sample draw_any(const ImageSet& images, std::size_t first, std::size_t last, std::size_t n, Seed seed, bool second) {
+  if (last > images.pixels.rows() || last - first < n) {
+    fail(ErrorCode::unreadable_input, "{} pictures are asked for, but there are {}: too few pictures", n,
+         std::min(last, images.pixels.rows()) - first);
+  }
+  RandomStream stream(seed, purpose_of(second));
+  std::vector<std::size_t> rows = sample_without_replacement(last - first, n, stream);
+  for (std::size_t& row : rows) row += first;
+  return gathered(images, rows);
+}
+
+Matrix<double> doubled(MatrixView<const double> pictures, std::size_t side) {
+  const std::size_t large = 2 * side;
+  Matrix<double> out(pictures.rows(), large * large * kColours);
+  // The middle of a small pixel lies a quarter of a pixel from that of the nearest large one.
+  const auto neighbours = [side](std::size_t at) {
+    const std::size_t near = at / 2;
+    const std::size_t far = at % 2 == 0 ? (near == 0 ? 0 : near - 1) : std::min(near + 1, side - 1);
+    return std::pair(near, far);
+  };
+  for (std::size_t i = 0; i < pictures.rows(); ++i) {
+    const auto from = pictures.row(i);
+    for (std::size_t y = 0; y < large; ++y) {
+      const auto [y1, y2] = neighbours(y);
+      for (std::size_t x = 0; x < large; ++x) {
+        const auto [x1, x2] = neighbours(x);
+        for (std::size_t c = 0; c < kColours; ++c) {
+          const double one = 0.75 * from[place(side, y1, x1, c)] + 0.25 * from[place(side, y1, x2, c)];
+          const double two = 0.75 * from[place(side, y2, x1, c)] + 0.25 * from[place(side, y2, x2, c)];
+          out(i, place(large, y, x, c)) = 0.75 * one + 0.25 * two;
+        }
+      }
+    }
+  }
+  return out;
+}
+
+Matrix<double> blurred(MatrixView<const double> pictures, std::size_t side, double share) {
+  Matrix<double> out(pictures.rows(), pictures.cols());
+  const auto clamped = [side](std::size_t at, std::size_t step) {  // step 0, 1, 2: before, at, behind
+    const std::size_t moved = at + step;
+    return moved == 0 ? 0 : std::min(moved - 1, side - 1);
+  };
+  for (std::size_t i = 0; i < pictures.rows(); ++i) {
+    const auto from = pictures.row(i);
+    for (std::size_t y = 0; y < side; ++y) {
+      for (std::size_t x = 0; x < side; ++x) {
+        for (std::size_t c = 0; c < kColours; ++c) {
+          double sum = 0.0;
+          for (std::size_t dy = 0; dy < 3; ++dy) {
+            for (std::size_t dx = 0; dx < 3; ++dx) sum += from[place(side, clamped(y, dy), clamped(x, dx), c)];
+          }
+          const double own = from[place(side, y, x, c)];
+          out(i, place(side, y, x, c)) = (1.0 - share) * own + share * sum / 9.0;
+        }
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace kqd::lab

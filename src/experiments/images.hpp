@@ -1,0 +1,55 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiments/study.hpp"
+#include "kqd/core/matrix.hpp"
+
+namespace kqd::lab {
+
+/// Pictures, one per row, and the class of each; no labels where classes do not matter.
+struct ImageSet {
+  Matrix<double> pixels;
+  std::vector<std::size_t> labels = {};
+
+  /// The rows of one class.
+  [[nodiscard]] std::vector<std::size_t> rows_of(std::size_t label) const;
+};
+
+/// Where a set of pictures is looked for, and how a user comes by it.
+struct ImageSource {
+  std::string images;  ///< below the data folder; several spellings apart by '|', the first that is there is taken
+  std::string labels;  ///< likewise; empty: none
+  std::string advice;  ///< "`./dev data cifar10` fetches it"
+};
+
+/// Reads pictures and labels. Throws Error{unreadable_input} when a file is missing, with the advice; when pictures and
+/// labels differ in number, or have not the `size` pixels that are expected (0: any).
+[[nodiscard]] std::shared_ptr<const ImageSet> read_images(const std::string& data, const ImageSource& source,
+                                                          std::size_t size = 0);
+
+/// n pictures, each of a class drawn from `classes` with these probabilities, no picture twice: as the authors draw
+/// Galaxy MNIST. Throws Error{unreadable_input} when a class has too few pictures.
+struct ClassShare {
+  std::size_t label = 0;
+  double share = 0.0;
+};
+[[nodiscard]] Sample draw_classes(const ImageSet& images, std::span<const ClassShare> classes, std::size_t n, Seed seed,
+                                  bool second);
+
+/// n pictures at random, none twice, from the rows [first, last).
+[[nodiscard]] Sample draw_any(const ImageSet& images, std::size_t first, std::size_t last, std::size_t n, Seed seed,
+                              bool second);
+
+/// Colour pictures of side x side pixels, three numbers each, made larger by linear interpolation between the middles
+/// of pixels: 32 x 32 becomes 64 x 64 as in the released code (erratum 34).
+[[nodiscard]] Matrix<double> doubled(MatrixView<const double> pictures, std::size_t side);
+
+/// Every picture mixed with its own blur: (1 - share) picture + share (mean over 3 x 3 pixels).
+[[nodiscard]] Matrix<double> blurred(MatrixView<const double> pictures, std::size_t side, double share);
+
+}  // namespace kqd::lab

@@ -1,0 +1,34 @@
+#pragma once
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "experiments/rates.hpp"
+#include "kqd/core/matrix.hpp"
+
+namespace kqd::lab {
+
+/// Rejections of one method as they were released, for each of the places asked for; nothing where there is no number.
+/// `experiment` and `method` are keys of published/paper-results.json.
+[[nodiscard]] std::vector<std::optional<Count>> paper_counts(std::string_view experiment, std::string_view method,
+                                                             std::span<const double> places);
+
+/// The same for the experiments of MMD-FUSE [Big23], published/mmdfuse-results.json.
+[[nodiscard]] std::vector<std::optional<Count>> fuse_counts(std::string_view experiment, std::string_view method,
+                                                            std::span<const double> places);
+
+/// Coefficients of directions (m x l) and the places of their reference points in the pooled sequence of 2n rows.
+struct DirectionDraw {
+  Matrix<double> coefficients;
+  std::vector<std::size_t> indices;
+};
+
+/// What the authors' code draws from its constant key for samples of n rows: the same in every run of every experiment
+/// (erratum 24). Throws Error{invalid_option} for sizes that are not stored.
+[[nodiscard]] DirectionDraw authors_draw(std::size_t n);
+
+}  // namespace kqd::lab

@@ -1,0 +1,44 @@
+#pragma once
+#include <string>
+
+#include "experiments/study.hpp"
+#include "kqd/core/types.hpp"
+
+namespace kqd::lab {
+
+/// What the choice of a user leaves open in a study.
+struct StudyRequest {
+  std::string scheme;  ///< one of the experiment's; empty where it has none
+  bool quick = false;  ///< few columns and runs
+  std::string data;    ///< folder of data sets
+};
+
+/// J1 of the paper: N(0, I_d) against N(0, diag(4, 4, 4, 1, ..)), n = 200.
+[[nodiscard]] Study power_decay(const StudyRequest& request);
+/// J2: Laplace against normal laws of the same variance, cubic kernel.
+[[nodiscard]] Study laplace_gaussian(const StudyRequest& request);
+
+/// J3 and its design on pictures that are within reach: a class that is missing in X makes up 15 % of Y.
+[[nodiscard]] Study galaxy(const StudyRequest& request);
+[[nodiscard]] Study fashion_mnist(const StudyRequest& request);
+[[nodiscard]] Study cifar10(const StudyRequest& request);
+/// J4, and where its second data set is out of reach a blur in its place.
+[[nodiscard]] Study cifar10_1(const StudyRequest& request);
+[[nodiscard]] Study cifar10_blur(const StudyRequest& request);
+/// J5: how often tests reject when there is no difference.
+[[nodiscard]] Study type_one(const StudyRequest& request);
+[[nodiscard]] Study type_one_cifar(const StudyRequest& request);
+/// J6: weights of quantile levels; measures of reference points.
+[[nodiscard]] Study nu_study(const StudyRequest& request);
+[[nodiscard]] Study xi_study(const StudyRequest& request);
+/// J7: sliced Wasserstein distances and approximations of mean embeddings on power decay.
+[[nodiscard]] Study sliced(const StudyRequest& request);
+[[nodiscard]] Study kme(const StudyRequest& request);
+/// The problems of [Big23].
+[[nodiscard]] Study fuse_mixture(const StudyRequest& request);
+[[nodiscard]] Study fuse_perturbed(const StudyRequest& request);
+
+/// The first two columns and few runs: what --quick runs.
+void make_quick(Study& study);
+
+}  // namespace kqd::lab

@@ -1,0 +1,98 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/rates.hpp"
+#include "kqd/core/run_control.hpp"
+#include "kqd/core/sample.hpp"
+#include "kqd/core/types.hpp"
+#include "kqd/two_sample/two_sample_test.hpp"
+
+namespace kqd::lab {
+
+/// The data of one run, which one thread works on.
+struct Draw {
+  Sample x;
+  Sample y;
+
+  /// The kernel with the bandwidth that the rule finds in the pool: looked for once, whatever the number of tests.
+  [[nodiscard]] const KernelSpec& resolved(const KernelSpec& kernel, BandwidthRule rule, Seed seed) const;
+
+  struct Resolved {
+    std::string text;
+    BandwidthRule rule;
+    KernelSpec kernel;
+  };
+  mutable std::vector<Resolved> known = {};
+};
+
+/// One place on the horizontal axis of a figure: where the data of its runs come from.
+struct Column {
+  double x = 0.0;
+  std::size_t n = 0;  ///< rows of X
+  std::function<Draw(Seed)> draw;
+  std::string name = {};    ///< instead of the number x
+  bool equal_sizes = true;  ///< Y has n rows too
+  double work = 1.0;        ///< of a run, beside that of other columns; for the time left alone
+};
+
+/// One method: a row of the table, a curve of the figure.
+struct Row {
+  std::string id;
+  std::string label;
+  std::vector<std::optional<Count>> published = {};  ///< for each column; empty: nothing was
+  bool quadratic = false;                            ///< cost of one evaluation; drawn with dots, as in the paper
+  std::string curve = {};                            ///< its name in the legend; empty: the label
+};
+
+/// Tests that share their work and are decided together.
+struct Bundle {
+  std::vector<std::size_t> rows;
+  /// Does each of them reject?
+  std::function<std::vector<bool>(const Column& column, const Draw& data, Seed seed)> reject;
+  std::size_t largest_n = std::numeric_limits<std::size_t>::max();  ///< columns beyond are left out: too dear
+};
+
+/// A part of a figure: some rows under a title.
+struct Panel {
+  std::string title;
+  std::vector<std::string> rows;
+};
+
+/// An experiment whose outcome is how often tests reject: a table of rows and columns, the same runs in each cell.
+struct Study {
+  std::string id;
+  std::string scheme;  ///< empty: the experiment has one alone
+  std::string title;
+  std::string axis;         ///< what the columns are
+  bool log_axis = false;    ///< columns are drawn at log x
+  std::string comparison;   ///< where published rates come from
+  bool replicates = false;  ///< rates should be the published ones; else they are for comparison
+  std::vector<Column> columns;
+  std::vector<Row> rows;
+  std::vector<Bundle> bundles;
+  std::vector<Panel> panels;
+  std::size_t runs = 0;
+  nlohmann::ordered_json settings;  ///< all else that the numbers follow from
+  std::string note = {};            ///< a sentence below the table
+};
+
+/// Adds a row that is decided by the library's own test; `options` gives its settings for a column.
+void add_test_row(Study& study, Row row, std::function<TwoSampleOptions(const Column& column)> options,
+                  std::size_t largest_n = std::numeric_limits<std::size_t>::max());
+
+/// "power-decay.reference", as files of its results are called; without a scheme "type-one".
+[[nodiscard]] std::string file_stem(const Study& study);
+
+/// floor(log n), which the paper's settings follow from.
+[[nodiscard]] std::size_t floor_log(std::size_t n);
+
+/// The level of every test here.
+inline constexpr double kLevel = 0.05;
+
+}  // namespace kqd::lab

@@ -1,0 +1,196 @@
+#include "experiments/study_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "experiments/chart.hpp"
+#include "report/rows.hpp"
+
+namespace kqd::lab {
+namespace {
+
+constexpr double kFarOff = 4.0;  // standard errors
+
+std::string column_name(const Column& column) {
+  return column.name.empty() ? shortest(column.x) : column.name;
+}
+
+std::optional<Count> published_at(const Row& row, std::size_t column) {
+  return row.published.empty() ? std::nullopt : row.published[column];
+}
+
+// "0.957", beside a published rate "0.957 (0.963)"; bold when the two should be one and cannot.
+std::string cell_text(const Cell& cell, const std::optional<Count>& published, bool replicates) {
+  const Count count = cell.count();
+  if (count.runs == 0) return published ? fmt::format("({:.3f})", published->rate()) : "";
+  if (!published) return fmt::format("{:.3f}", count.rate());
+  const std::string text = fmt::format("{:.3f} ({:.3f})", count.rate(), published->rate());
+  return replicates && std::abs(standardised_difference(count, *published)) > kFarOff ? "**" + text + "**" : text;
+}
+
+std::string runs_text(const Study& study, const StudyResults& results) {
+  std::size_t fewest = 0;
+  std::size_t most = 0;
+  for (std::size_t r = 0; r < study.rows.size(); ++r) {
+    for (std::size_t c = 0; c < study.columns.size(); ++c) {
+      const std::size_t runs = results.cell(r, c).count().runs;
+      if (runs == 0) continue;
+      fewest = fewest == 0 ? runs : std::min(fewest, runs);
+      most = std::max(most, runs);
+    }
+  }
+  return fewest == most ? fmt::format("{} runs", most) : fmt::format("{} to {} runs", fewest, most);
+}
+
+// How many cells are surely above or below what was published, and whether all of them together could be the same.
+std::string agreement_text(const Study& study, const StudyResults& results) {
+  const std::vector<CountPair> pairs = published_pairs(study, results);
+  std::size_t above = 0;
+  std::size_t below = 0;
+  double farthest = 0.0;
+  for (const auto& [ours, theirs] : pairs) {
+    const double difference = standardised_difference(ours, theirs);
+    farthest = std::max(farthest, std::abs(difference));
+    if (difference > kFarOff) ++above;
+    if (difference < -kFarOff) ++below;
+  }
+  std::string text = fmt::format(
+      "Of {} cells with a published rate, {} are more than {:.0f} combined standard errors above it and {} below",
+      pairs.size(), above, kFarOff, below);
+  if (!study.replicates) return text + ".\n";
+  const ChiSquare all = chi_square(pairs);
+  return text + fmt::format(
+                    "; the farthest is {:.1f} away. All together: chi-square {:.1f} with {} degree{} of freedom, "
+                    "p = {:.2g}.\n",
+                    farthest, all.statistic, all.degrees, all.degrees == 1 ? "" : "s", all.pvalue);
+}
+
+Axis column_axis(const Study& study) {
+  Axis axis{.title = study.axis, .log = study.log_axis};
+  double low = study.columns.front().x;
+  double high = low;
+  for (const Column& column : study.columns) {
+    low = std::min(low, column.x);
+    high = std::max(high, column.x);
+    axis.ticks.push_back({column.x, column_name(column)});
+  }
+  // A little room at both ends, and some for a single column.
+  if (axis.log) {
+    const double room = high > low ? std::pow(high / low, 0.05) : 2.0;
+    axis.low = low / room;
+    axis.high = high * room;
+  } else {
+    const double room = high > low ? 0.05 * (high - low) : 1.0;
+    axis.low = low - room;
+    axis.high = high + room;
+  }
+  return axis;
+}
+
+// Names of columns that stand close are left out, from the second on, where they would touch.
+void thin_out(Axis& axis) {
+  constexpr double kLetters = 26.0;  // that fit below a panel
+  std::vector<Tick> kept;
+  double last_end = -1.0;
+  for (const Tick& tick : axis.ticks) {
+    const double place = axis.log ? std::log(tick.place / axis.low) / std::log(axis.high / axis.low)
+                                  : (tick.place - axis.low) / (axis.high - axis.low);
+    const double half = 0.5 * (static_cast<double>(tick.text.size()) + 1.0) / kLetters;
+    if (place - half < last_end) continue;
+    last_end = place + half;
+    kept.push_back(tick);
+  }
+  axis.ticks = std::move(kept);
+}
+
+Series curve(const Study& study, const StudyResults& results, std::size_t r, std::size_t number) {
+  const Row& row = study.rows[r];
+  Series series{.label = row.curve.empty() ? row.label : row.curve,
+                .points = {},
+                .colour = palette_colour(number),
+                .marker = palette_marker(number),
+                .stroke = row.quadratic ? Stroke::dotted : Stroke::solid};
+  for (std::size_t c = 0; c < study.columns.size(); ++c) {
+    const Count count = results.cell(r, c).count();
+    if (count.runs > 0) series.points.push_back({study.columns[c].x, count.rate(), wilson_interval(count)});
+  }
+  return series;
+}
+
+Series published_marks(const Study& study, std::size_t r, std::size_t number) {
+  Series series{.label = "",
+                .points = {},
+                .colour = palette_colour(number),
+                .marker = palette_marker(number),
+                .stroke = Stroke::none,
+                .hollow = true,
+                .marker_size = 5.0};
+  for (std::size_t c = 0; c < study.columns.size(); ++c) {
+    if (const auto count = published_at(study.rows[r], c)) series.points.push_back({study.columns[c].x, count->rate()});
+  }
+  return series;
+}
+
+ChartPanel panel_chart(const Study& study, const StudyResults& results, const Panel& panel, bool first) {
+  ChartPanel chart{
+      .title = panel.title,
+      .x = column_axis(study),
+      .y = {.title = first ? "rejection rate" : "", .low = -0.02, .high = 1.02, .ticks = even_ticks(0.0, 1.0, 5)},
+      .series = {},
+      .guides = {kLevel}};
+  thin_out(chart.x);
+  bool any_published = false;
+  for (std::size_t number = 0; number < panel.rows.size(); ++number) {
+    const auto found = std::ranges::find(study.rows, panel.rows[number], &Row::id);
+    const auto r = static_cast<std::size_t>(found - study.rows.begin());
+    if (found == study.rows.end() || !results.has_row(r)) continue;
+    Series marks = published_marks(study, r, number);
+    any_published = any_published || !marks.points.empty();
+    chart.series.push_back(std::move(marks));
+    chart.series.push_back(curve(study, results, r, number));
+  }
+  if (any_published) {
+    chart.series.push_back({.label = "hollow: published",
+                            .points = {},
+                            .colour = "#444444",
+                            .marker = Marker::circle,
+                            .stroke = Stroke::none,
+                            .hollow = true,
+                            .marker_size = 5.0});
+  }
+  return chart;
+}
+
+}  // namespace
+
+std::string study_markdown(const Study& study, const StudyResults& results) {
+  const bool compared = !published_pairs(study, results).empty();
+  std::string text =
+      fmt::format("### {}\n\nRejection rate at level {}, {}", study.title, kLevel, runs_text(study, results));
+  text += compared ? fmt::format("; in brackets {}.\n\n", study.comparison) : ".\n\n";
+  std::vector<std::vector<std::string>> lines = {{study.axis}};
+  for (const Column& column : study.columns) lines.front().push_back(column_name(column));
+  for (std::size_t r = 0; r < study.rows.size(); ++r) {
+    if (!results.has_row(r)) continue;
+    std::vector<std::string> line = {study.rows[r].label};
+    for (std::size_t c = 0; c < study.columns.size(); ++c) {
+      line.push_back(cell_text(results.cell(r, c), published_at(study.rows[r], c), study.replicates));
+    }
+    lines.push_back(std::move(line));
+  }
+  text += markdown_table(lines);
+  if (compared) text += "\n" + agreement_text(study, results);
+  if (!study.note.empty()) text += "\n" + study.note + "\n";
+  return text;
+}
+
+std::string study_figure(const Study& study, const StudyResults& results) {
+  std::vector<ChartPanel> panels;
+  for (const Panel& panel : study.panels) panels.push_back(panel_chart(study, results, panel, panels.empty()));
+  return svg_chart(panels);
+}
+
+}  // namespace kqd::lab

@@ -1,0 +1,150 @@
+#include "experiments/study_results.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "core/fail.hpp"
+#include "kqd/io/write.hpp"
+#include "kqd/report/report.hpp"
+#include "kqd/version.hpp"
+
+namespace kqd::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSchema = "kqd.experiment/1";
+
+// What must be the same for runs to be put together.
+Json identity(const Study& study, Seed seed) {
+  return {{"experiment", study.id}, {"scheme", study.scheme}, {"seed", seed.value}, {"settings", study.settings}};
+}
+
+Json count_json(Count count) {
+  return {{"rejections", count.successes}, {"runs", count.runs}, {"rate", count.rate()}};
+}
+
+Json cell_json(const Column& column, const Cell& cell, const std::optional<Count>& published) {
+  const Count count = cell.count();
+  const Interval interval = wilson_interval(count);
+  Json json = {{"x", column.x}};
+  if (!column.name.empty()) json["name"] = column.name;
+  json["n"] = column.n;
+  json.update(count_json(count));
+  json["wilson"] = {interval.lower, interval.upper};
+  if (published) json["published"] = count_json(*published);
+  json["seconds"] = cell.seconds;
+  json["decisions"] = cell.decisions;
+  return json;
+}
+
+Json row_json(const Study& study, const StudyResults& results, std::size_t r) {
+  const Row& row = study.rows[r];
+  Json json = {{"id", row.id}, {"label", row.label}, {"cells", Json::array()}};
+  for (std::size_t c = 0; c < study.columns.size(); ++c) {
+    if (results.cell(r, c).count().runs == 0) continue;
+    const auto published = row.published.empty() ? std::optional<Count>{} : row.published[c];
+    json["cells"].push_back(cell_json(study.columns[c], results.cell(r, c), published));
+  }
+  return json;
+}
+
+Json agreement_json(const Study& study, const StudyResults& results) {
+  const std::vector<CountPair> pairs = published_pairs(study, results);
+  const ChiSquare all = chi_square(pairs);
+  double farthest = 0.0;
+  for (const auto& [ours, theirs] : pairs) {
+    farthest = std::max(farthest, std::abs(standardised_difference(ours, theirs)));
+  }
+  return {{"cells", pairs.size()},
+          {"chi_square", all.statistic},
+          {"degrees", all.degrees},
+          {"pvalue", all.pvalue},
+          {"farthest_in_standard_errors", farthest}};
+}
+
+bool is_decisions(const std::string& text) {
+  return text.find_first_not_of("01.") == std::string::npos;
+}
+
+}  // namespace
+
+void Cell::set(std::size_t run, bool rejected) {
+  if (decisions.size() <= run) decisions.resize(run + 1, '.');
+  decisions[run] = rejected ? '1' : '0';
+}
+
+Count Cell::count() const {
+  const auto number = [&](char c) { return static_cast<std::size_t>(std::ranges::count(decisions, c)); };
+  return {number('1'), number('0') + number('1')};
+}
+
+StudyResults::StudyResults(const Study& study) : cells_(study.rows.size(), std::vector<Cell>(study.columns.size())) {}
+
+bool StudyResults::has_row(std::size_t row) const {
+  return std::ranges::any_of(cells_[row], [](const Cell& cell) { return cell.count().runs > 0; });
+}
+
+void StudyResults::resume(const std::string& path, const Study& study, Seed seed) {
+  if (!std::filesystem::exists(path)) return;
+  std::ifstream file(path);
+  const Json json = Json::parse(file, nullptr, false);
+  if (json.is_discarded() || !json.is_object() || json.value("schema", "") != kSchema) {
+    fail(ErrorCode::unreadable_input, "{}: holds no results of an experiment; move it away, or choose another --out",
+         path);
+  }
+  const Json wanted = identity(study, seed);
+  for (const auto& [key, value] : wanted.items()) {
+    if (json.contains(key) && json[key] == value) continue;
+    fail(ErrorCode::unreadable_input,
+         "{}: holds results of {} {}, but {} is asked for; move it away, or choose another --out", path, key,
+         json.value(key, Json(nullptr)).dump(), value.dump());
+  }
+  try {
+    for (const Json& row : json.at("rows")) {
+      const auto found = std::ranges::find(study.rows, row.at("id").get<std::string>(), &Row::id);
+      if (found == study.rows.end()) continue;
+      for (const Json& cell : row.at("cells")) {
+        const auto column = std::ranges::find(study.columns, cell.at("x").get<double>(), &Column::x);
+        const auto decisions = cell.at("decisions").get<std::string>();
+        if (column == study.columns.end() || !is_decisions(decisions)) continue;
+        cells_[static_cast<std::size_t>(found - study.rows.begin())][static_cast<std::size_t>(
+            column - study.columns.begin())] = {decisions, cell.at("seconds").get<double>()};
+      }
+    }
+  } catch (const Json::exception&) {
+    fail(ErrorCode::unreadable_input, "{}: lacks parts of its results; move it away, or choose another --out", path);
+  }
+}
+
+void StudyResults::save(const std::string& path, const Study& study, Seed seed) const {
+  Json json = {{"schema", kSchema}, {"version", kVersion}};
+  json.update(identity(study, seed));
+  json["title"] = study.title;
+  json["axis"] = study.axis;
+  json["level"] = kLevel;
+  json["comparison"] = study.comparison;
+  json["agreement"] = agreement_json(study, *this);
+  json["simd"] = simd_name();
+  json["rows"] = Json::array();
+  for (std::size_t r = 0; r < study.rows.size(); ++r) {
+    if (has_row(r)) json["rows"].push_back(row_json(study, *this, r));
+  }
+  write_text(path, json.dump(1) + "\n");
+}
+
+std::vector<CountPair> published_pairs(const Study& study, const StudyResults& results) {
+  std::vector<CountPair> pairs;
+  for (std::size_t r = 0; r < study.rows.size(); ++r) {
+    const auto& published = study.rows[r].published;
+    for (std::size_t c = 0; c < published.size(); ++c) {
+      const Count count = results.cell(r, c).count();
+      if (published[c] && count.runs > 0) pairs.push_back({count, *published[c]});
+    }
+  }
+  return pairs;
+}
+
+}  // namespace kqd::lab

@@ -1,0 +1,173 @@
+"""`kqd experiment`: every experiment in its quick form, what it writes, and what happens when something is missing, wrong or
+interrupted."""
+
+import json
+import re
+import signal
+import subprocess
+import time
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+from conftest import PROGRAM
+
+ILLUSTRATIONS = {"figure-1", "figure-2"}
+LARGE_PICTURES = {"galaxy", "cifar10", "cifar10.1", "cifar10-blur"}
+WITHOUT_ROWS = ILLUSTRATIONS | {"runtime"}
+
+
+def experiment(*arguments, cwd):
+    return subprocess.run([PROGRAM, "experiment", *map(str, arguments)], cwd=cwd, timeout=300, capture_output=True,
+                          text=True)
+
+
+def listed():
+    text = subprocess.run([PROGRAM, "experiment", "list"], capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"(?m)^(\S+) +\S", text)
+    schemes = dict(re.findall(r"(?m)^(\S+) .*\n .*; schemes ([^;\n]*)", text))
+    return [(name, scheme) for name in names for scheme in schemes.get(name, "").split(", ")
+            if not (name in LARGE_PICTURES and scheme in ("kqd-64", "fresh"))]  # the same code as on small ones
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Pictures of noise under the names that the experiments look for."""
+    folder = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(0)
+    for name, pixels, rows, part in [("fashion-mnist", 16, 1000, "t10k-"), ("cifar10", 3072, 1000, "test-"),
+                                     ("cifar10", 3072, 400, "train-"), ("galaxy-mnist", 12288, 1000, "")]:
+        (folder / name).mkdir(exist_ok=True)
+        np.save(folder / name / f"{part}images.npy", rng.integers(0, 256, (rows, pixels), np.uint8))
+        np.save(folder / name / f"{part}labels.npy", (np.arange(rows) % 4).astype(np.uint8))
+    (folder / "cifar10.1").mkdir()
+    np.save(folder / "cifar10.1" / "cifar10.1_v4_data.npy", rng.integers(0, 256, (400, 32, 32, 3), np.uint8))
+    return folder
+
+
+def decisions(path):
+    cells = json.loads(path.read_text())["rows"]
+    return {(row["id"], cell["x"]): cell["decisions"] for row in cells for cell in row["cells"]}
+
+
+@pytest.mark.parametrize("name, scheme", listed())
+def test_the_quick_form_writes_results_table_and_figure(tmp_path, data, name, scheme):
+    stem = f"{name}.{scheme}" if scheme else name
+    run = experiment(name, "--quick", "--out", tmp_path, "--data", data, *(["--scheme", scheme] if scheme else []),
+                     cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert f"{stem}.json" in run.stderr
+    results = json.loads((tmp_path / f"{stem}.json").read_text())
+    assert (results["schema"], results["experiment"]) == ("kqd.experiment/1", name)
+    figure = ElementTree.parse(tmp_path / f"{stem}.svg")
+    assert figure.getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    if name not in ILLUSTRATIONS:
+        assert (tmp_path / f"{stem}.md").read_text() == run.stdout
+    for row in [] if name in WITHOUT_ROWS else results["rows"]:
+        for cell in row["cells"]:
+            low, high = cell["wilson"]
+            assert 0 <= low <= cell["rate"] <= high <= 1
+            assert (cell["runs"], cell["decisions"].count("1")) == (2, cell["rejections"])
+
+
+def test_numbers_do_not_depend_on_threads_and_follow_from_the_seed(tmp_path):
+    for out, more in [("one", ["--threads", 1]), ("two", ["--threads", 2]), ("other", ["--seed", 1])]:
+        run = experiment("laplace-gaussian", "--quick", "--runs", 12, "--methods", "ekqd-1,mmd-lin", "--out", out, *more,
+                         cwd=tmp_path)
+        assert run.returncode == 0, run.stderr
+    one, two, other = (decisions(tmp_path / out / "laplace-gaussian.kqd.json") for out in ("one", "two", "other"))
+    assert one == two != other
+    assert {row for row, _ in one} == {"ekqd-1", "mmd-lin"}
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+    arguments = ["power-decay", "--scheme", "reference", "--methods", "ekqd-1,mmd"]
+    whole = experiment(*arguments, "--quick", "--runs", 6, "--out", "whole", cwd=tmp_path)
+    assert whole.returncode == 0, whole.stderr
+    run = subprocess.Popen([PROGRAM, "experiment", *arguments, "--quick", "--runs", "100000", "--out", "part"],
+                           cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                           preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # ignored in background
+    time.sleep(2)
+    run.send_signal(signal.SIGINT)
+    _, words = run.communicate(timeout=60)
+    assert (run.returncode, "stopped on request" in words) == (130, True)
+    results = tmp_path / "part" / "power-decay.reference.json"
+    kept = decisions(results)
+    assert len(kept["ekqd-1", 32].replace(".", "")) > 0
+    again = experiment(*arguments, "--quick", "--runs", 6, "--out", "part", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    expected = decisions(tmp_path / "whole" / "power-decay.reference.json")
+    found = decisions(results)
+    assert {cell: text[:6] for cell, text in found.items()} == expected
+    assert found["ekqd-1", 32].startswith(kept["ekqd-1", 32][:6].rstrip("."))
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    (["power-decy"], 'experiment "power-decy" is unknown, .*; did you mean power-decay\\?'),
+    (["power-decay", "--methods", "ekqd"], 'method "ekqd" takes no part in power-decay.kqd, expected some of ekqd-2, .*'),
+    (["power-decay", "--scheme", "refrence"], 'scheme "refrence" is unknown to power-decay, .* did you mean reference\\?'),
+    (["sliced", "--scheme", "kqd"], 'scheme "kqd": experiment sliced has one way to run alone, expected no scheme'),
+    (["figure-1", "--runs", "3"], "runs = 3: experiment figure-1 repeats nothing, expected none"),
+    (["power-decay", "--runs", "0"], "--runs 0: expected a whole number in 1..1000000"),
+    (["power-decay", "--out", "file"], "file: the folder cannot be made: .*"),
+    (["power-decay", "--out", "/proc/no"], "/proc/no: the folder cannot be made: .*"),
+    (["galaxy", "--data", "nowhere"], "nowhere/galaxy-mnist/images.npy: there is no such file; save .*"),
+    (["fashion-mnist", "--data", "nowhere"],
+     "nowhere/fashion-mnist/t10k-images.npy: there is no such file; `./dev data fashion-mnist` fetches it, .*"),
+])
+def test_what_cannot_be_run_is_told_in_a_sentence(tmp_path, arguments, sentence):
+    (tmp_path / "file").write_text("not a folder")
+    run = experiment(*arguments, "--quick", cwd=tmp_path)
+    assert run.returncode == 2
+    assert re.fullmatch(f"kqd: {sentence}\n", run.stderr), run.stderr
+    assert run.stdout == ""
+
+
+@pytest.mark.parametrize("text, sentence", [
+    ("{", "holds no results of an experiment"),
+    ('{"schema": "kqd.test/1"}', "holds no results of an experiment"),
+    ('{"schema": "kqd.experiment/1", "experiment": "sliced", "scheme": ""}', 'holds results of experiment "sliced"'),
+])
+def test_a_file_of_something_else_is_not_written_over(tmp_path, text, sentence):
+    results = tmp_path / "power-decay.kqd.json"
+    results.write_text(text)
+    run = experiment("power-decay", "--quick", "--out", ".", cwd=tmp_path)
+    assert run.returncode == 2
+    assert sentence in run.stderr and "choose another --out" in run.stderr
+    assert results.read_text() == text
+
+
+def test_results_of_another_seed_or_of_the_quick_form_are_not_mixed_in(tmp_path):
+    quick = ["power-decay", "--scheme", "reference", "--methods", "mmd-lin", "--quick", "--out", "."]
+    assert experiment(*quick, cwd=tmp_path).returncode == 0
+    run = experiment(*quick, "--seed", 7, cwd=tmp_path)
+    assert (run.returncode, "holds results of seed 0, but 7 is asked for" in run.stderr) == (2, True)
+    run = experiment(*[word for word in quick if word != "--quick"], "--runs", 1, cwd=tmp_path)
+    assert (run.returncode, "holds results of settings" in run.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("spoil, sentence", [
+    (lambda folder: np.save(folder / "t10k-labels.npy", np.zeros(7)), "7 labels for the 1000 pictures of "),
+    (lambda folder: np.save(folder / "t10k-labels.npy", np.full(1000, 0.5)), "row 1 is 0.5, expected a class 0, 1, 2, ..."),
+    (lambda folder: np.save(folder / "t10k-labels.npy", np.ones(1000)), "class 3 has 0 pictures, but "),
+    (lambda folder: (folder / "t10k-images.npy").write_bytes(b"no array"), "t10k-images.npy: "),
+])
+def test_pictures_that_do_not_serve_are_told_in_a_sentence(tmp_path, data, spoil, sentence):
+    folder = tmp_path / "fashion-mnist"
+    folder.mkdir()
+    for name in ("t10k-images.npy", "t10k-labels.npy"):
+        (folder / name).write_bytes((data / "fashion-mnist" / name).read_bytes())
+    spoil(folder)
+    run = experiment("fashion-mnist", "--quick", "--data", ".", cwd=tmp_path)
+    assert run.returncode == 2
+    assert sentence in run.stderr and run.stderr.count("\n") == 1
+
+
+def test_too_few_pictures_are_told(tmp_path, data):
+    for name in ("cifar10", "cifar10.1"):
+        (tmp_path / name).mkdir()
+    for name in ("test-images.npy", "test-labels.npy"):
+        (tmp_path / "cifar10" / name).write_bytes((data / "cifar10" / name).read_bytes())
+    np.save(tmp_path / "cifar10.1" / "cifar10.1_v4_data.npy", np.zeros((20, 32, 32, 3), np.uint8))
+    run = experiment("cifar10.1", "--quick", "--data", ".", cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (2, "kqd: 100 pictures are asked for, but there are 20: too few pictures\n")

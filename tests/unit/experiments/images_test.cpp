@@ -1,0 +1,97 @@
+#include "experiments/images.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+
+#include "kqd/core/error.hpp"
+
+namespace kqd::lab {
+namespace {
+
+constexpr std::size_t kSide = 4;
+
+// A picture whose three colours are three planes a x + b y + c over the middles of its pixels.
+Matrix<double> planes(std::size_t side) {
+  Matrix<double> picture(1, side * side * 3);
+  for (std::size_t y = 0; y < side; ++y) {
+    for (std::size_t x = 0; x < side; ++x) {
+      const double u = (static_cast<double>(x) + 0.5) / static_cast<double>(side);
+      const double v = (static_cast<double>(y) + 0.5) / static_cast<double>(side);
+      const std::array<double, 3> colours = {u, v, 2.0 * u - 3.0 * v + 1.0};
+      for (std::size_t c = 0; c < 3; ++c) picture(0, (y * side + x) * 3 + c) = colours[c];
+    }
+  }
+  return picture;
+}
+
+// Interpolation is exact on planes, but at the border, where there is nothing to interpolate with.
+TEST(Doubled, keeps_planes) {
+  const Matrix<double> large = doubled(planes(kSide), kSide);
+  const Matrix<double> expected = planes(2 * kSide);
+  ASSERT_EQ(large.cols(), expected.cols());
+  for (std::size_t y = 1; y + 1 < 2 * kSide; ++y) {
+    for (std::size_t x = 1; x + 1 < 2 * kSide; ++x) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        const std::size_t k = (y * 2 * kSide + x) * 3 + c;
+        EXPECT_NEAR(large(0, k), expected(0, k), 1e-12) << x << " " << y << " " << c;
+      }
+    }
+  }
+}
+
+TEST(Blurred, keeps_planes_inside_and_spreads_a_dot_over_its_neighbours) {
+  const Matrix<double> picture = planes(kSide);
+  const Matrix<double> soft = blurred(picture, kSide, 0.7);
+  const std::size_t inside = (1 * kSide + 2) * 3;
+  for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(soft(0, inside + c), picture(0, inside + c), 1e-12);
+  Matrix<double> dot(1, kSide * kSide * 3, 0.0);
+  dot(0, inside) = 9.0;
+  const Matrix<double> spread = blurred(dot, kSide, 0.5);
+  EXPECT_DOUBLE_EQ(spread(0, inside), 4.5 + 0.5);
+  EXPECT_DOUBLE_EQ(spread(0, (2 * kSide + 3) * 3), 0.5);
+  EXPECT_DOUBLE_EQ(spread(0, (3 * kSide + 2) * 3), 0.0);
+  EXPECT_DOUBLE_EQ(spread(0, inside + 1), 0.0);
+}
+
+// Row i is the number i, of class i % 4.
+ImageSet numbered(std::size_t rows) {
+  ImageSet set{Matrix<double>(rows, 1), {}};
+  for (std::size_t i = 0; i < rows; ++i) {
+    set.pixels(i, 0) = static_cast<double>(i);
+    set.labels.push_back(i % 4);
+  }
+  return set;
+}
+
+// 2000 draws of share 0.15: outside [215, 390] with a probability below 1e-7.
+TEST(DrawClasses, has_the_shares_asked_for_and_no_picture_twice) {
+  const ImageSet set = numbered(8000);
+  const std::array<ClassShare, 2> shares = {{{3, 0.85}, {0, 0.15}}};
+  const Sample sample = draw_classes(set, shares, 2000, Seed{1}, false);
+  std::set<double> seen;
+  std::size_t zeros = 0;
+  for (const double value : sample.points.values()) {
+    const auto label = static_cast<std::size_t>(value) % 4;
+    EXPECT_TRUE(label == 0 || label == 3);
+    zeros += label == 0 ? 1 : 0;
+    EXPECT_TRUE(seen.insert(value).second);
+  }
+  EXPECT_GT(zeros, 215U);
+  EXPECT_LT(zeros, 390U);
+  EXPECT_THROW(static_cast<void>(draw_classes(numbered(400), shares, 2000, Seed{1}, false)), Error);
+}
+
+TEST(DrawAny, takes_different_rows_of_the_range) {
+  const ImageSet set = numbered(100);
+  const Sample sample = draw_any(set, 40, 60, 20, Seed{2}, true);
+  std::set<double> seen(sample.points.values().begin(), sample.points.values().end());
+  EXPECT_EQ(seen.size(), 20U);
+  EXPECT_EQ(*seen.begin(), 40.0);
+  EXPECT_EQ(*seen.rbegin(), 59.0);
+  EXPECT_THROW(static_cast<void>(draw_any(set, 40, 60, 21, Seed{2}, true)), Error);
+}
+
+}  // namespace
+}  // namespace kqd::lab

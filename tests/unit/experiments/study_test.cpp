@@ -1,0 +1,129 @@
+#include "experiments/study.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <fstream>
+
+#include "experiments/study_report.hpp"
+#include "experiments/study_results.hpp"
+#include "experiments/study_run.hpp"
+#include "kqd/core/error.hpp"
+#include "support/scratch_folder.hpp"
+
+namespace kqd::lab {
+namespace {
+
+// A study of coins: what a run decides follows from its seed, and how often it was asked is counted.
+struct Coins {
+  std::atomic<std::size_t> tosses{0};
+  std::atomic<std::size_t> fail_after{1'000'000};
+
+  Study study(std::size_t runs) {
+    Study study;
+    study.id = "coins";
+    study.title = "Coins";
+    study.axis = "side";
+    study.comparison = "what a coin should do";
+    study.runs = runs;
+    for (const double x : {1.0, 2.0}) {
+      study.columns.push_back({.x = x, .n = 1, .draw = [](Seed) { return Draw{}; }});
+    }
+    study.rows = {{.id = "fair", .label = "fair", .published = {Count{150, 300}, std::nullopt}},
+                  {.id = "never", .label = "never"},
+                  {.id = "late", .label = "late"}};
+    study.panels = {{"coins", {"fair", "never", "late"}}};
+    study.bundles.push_back({.rows = {0, 1}, .reject = [this](const Column&, const Draw&, Seed seed) {
+                               if (++tosses > fail_after) throw Error(ErrorCode::internal, "the coin is lost");
+                               return std::vector<bool>{(seed.value * 0x9e3779b97f4a7c15ULL) >> 63U != 0, false};
+                             }});
+    study.bundles.push_back({.rows = {2},
+                             .reject = [](const Column&, const Draw&, Seed) { return std::vector<bool>{true}; },
+                             .largest_n = 0});
+    study.settings = {{"metal", "copper"}};
+    return study;
+  }
+};
+
+class StudyRunTest : public testing::Test {
+ protected:
+  StudyResults run(const Study& study, unsigned threads = 1, const std::vector<std::string>& methods = {}) {
+    StudyResults results(study);
+    results.resume(path_, study, Seed{1});
+    run_study(study, chosen_rows(study, methods), Seed{1}, ThreadCount{threads}, path_, results, nullptr);
+    return results;
+  }
+
+  test::ScratchFolder folder_;
+  std::string path_ = folder_.path("coins.json");
+};
+
+TEST_F(StudyRunTest, decides_the_same_on_any_number_of_threads) {
+  Coins coins;
+  const Study study = coins.study(200);
+  const std::string one = run(study, 1).cell(0, 0).decisions;
+  std::remove(path_.c_str());
+  EXPECT_EQ(run(study, 3).cell(0, 0).decisions, one);
+  EXPECT_NE(one.find('1'), std::string::npos);
+  EXPECT_NE(one.find('0'), std::string::npos);
+}
+
+TEST_F(StudyRunTest, goes_on_where_it_stopped_and_adds_runs_to_those_it_has) {
+  Coins whole;
+  const std::string expected = run(whole.study(60)).cell(0, 1).decisions;
+  std::remove(path_.c_str());
+  Coins coins;
+  coins.fail_after = 70;
+  EXPECT_THROW(run(coins.study(50)), Error);
+  coins.fail_after = 1'000'000;
+  coins.tosses = 0;
+  const StudyResults resumed = run(coins.study(50));
+  EXPECT_EQ(coins.tosses, 100U - 70U);  // nothing finished was lost
+  EXPECT_EQ(resumed.cell(0, 1).decisions, expected.substr(0, 50));
+  coins.tosses = 0;
+  EXPECT_EQ(run(coins.study(60)).cell(0, 1).decisions, expected);
+  EXPECT_EQ(coins.tosses, 20U);
+  EXPECT_EQ(run(coins.study(10)).cell(0, 1).decisions, expected);  // fewer are asked for than there are
+}
+
+TEST_F(StudyRunTest, runs_the_chosen_rows_alone_and_keeps_the_others) {
+  Coins coins;
+  const StudyResults some = run(coins.study(10), 1, {"fair"});
+  EXPECT_TRUE(some.has_row(0));
+  EXPECT_FALSE(some.has_row(1));
+  const StudyResults more = run(coins.study(10), 1, {"never"});
+  EXPECT_TRUE(more.has_row(0));
+  EXPECT_EQ(more.cell(1, 0).count().runs, 10U);
+  EXPECT_FALSE(more.has_row(2));  // too dear for every column
+  EXPECT_THROW(static_cast<void>(chosen_rows(coins.study(1), std::vector<std::string>{"nevr"})), Error);
+}
+
+TEST_F(StudyRunTest, refuses_results_of_something_else) {
+  Coins coins;
+  Study study = coins.study(5);
+  static_cast<void>(run(study));
+  study.settings["metal"] = "gold";
+  EXPECT_THROW(run(study), Error);
+  std::ofstream(path_) << "{\"schema\": \"kqd.test/1\"}";
+  EXPECT_THROW(run(coins.study(5)), Error);
+  std::ofstream(path_) << "not even JSON";
+  EXPECT_THROW(run(coins.study(5)), Error);
+  const StudyResults none(study);
+  EXPECT_THROW(none.save(folder_.path("missing/coins.json"), study, Seed{1}), Error);
+}
+
+TEST_F(StudyRunTest, reports_rates_beside_published_ones) {
+  Coins coins;
+  const Study study = coins.study(100);
+  const StudyResults results = run(study);
+  const std::string text = study_markdown(study, results);
+  EXPECT_NE(text.find("(0.500)"), std::string::npos) << text;
+  EXPECT_NE(text.find("| never | 0.000 | 0.000 |"), std::string::npos) << text;
+  EXPECT_EQ(text.find("late"), std::string::npos) << text;
+  const std::string figure = study_figure(study, results);
+  EXPECT_NE(figure.find("</svg>"), std::string::npos);
+  EXPECT_EQ(figure.find("nan"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace kqd::lab
