@@ -99,7 +99,8 @@ def test_the_command_of_the_page_repeats_the_numbers(tmp_path):
     command = report_of(result, tmp_path)["command"]
     again = eval(command, {"kqd": kqd, "x": X, "y": Y, "x_weights": np.ones(60)})
     assert again.statistic == result.statistic
-    assert command == f"kqd.distance(x, y, method='ekqd', power=2, weighting='triangle', x_weights=x_weights, rng={result.seed})"
+    assert command == ("kqd.distance(x, y, method='ekqd', power=2, weighting='triangle', x_weights=x_weights, "
+                       f"rng={result.seed})")
 
 
 def test_what_cannot_be_written_is_an_os_error_and_leaves_nothing(tmp_path):

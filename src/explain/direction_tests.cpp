@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
-#include <numeric>
+#include <numbers>
 #include <span>
+#include <utility>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "kernel/kernel_traits.hpp"
 #include "metrics/label_lanes.hpp"
 #include "metrics/quantile/kqd_plan.hpp"
 #include "metrics/quantile/pooled_projections.hpp"
@@ -49,18 +52,24 @@ class Labels {
 
   [[nodiscard]] std::size_t count() const { return num_x_.size(); }
 
-  // values[k] = the part of tau_1 that lies within [first, last) of the sorted gaps, for the k-th labelling.
+  // values[k] = the part of tau_1 that lies within gaps [first, last) of the sorted pool, for the k-th labelling.
   void gaps_within(const simd::SortedPool& pool, std::size_t first, std::size_t last, std::span<double> values) const {
+    if (first == 0 && last + 1 == pool.num_rows()) return gaps(pool, values);
     std::vector<double> clamped(pool.values.begin(), pool.values.end());
-    for (std::size_t k = 0; k < first; ++k) clamped[k] = pool.values[first];
-    for (std::size_t k = last + 1; k < clamped.size(); ++k) clamped[k] = pool.values[last];
-    const simd::SortedPool part{clamped, pool.order};
-    if (!weights_.empty()) return weighted_gaps(part, values);
+    std::fill_n(clamped.begin(), first, pool.values[first]);
+    std::fill(clamped.begin() + static_cast<std::ptrdiff_t>(last), clamped.end(), pool.values[last]);
+    gaps({clamped, pool.order}, values);
+  }
+
+ private:
+  // values[k] = tau_1 for the k-th labelling.
+  void gaps(const simd::SortedPool& pool, std::span<double> values) const {
+    if (!weights_.empty()) return weighted_gaps(pool, values);
     const std::size_t n = pool.num_rows();
     if (std::ranges::all_of(num_x_, [&](std::size_t nx) { return 2 * nx == n; })) {
-      simd::label_scan_equal(part, words_, values);
+      simd::label_scan_equal(pool, words_, values);
     } else {
-      simd::label_scan(part, words_, num_x_, values);
+      simd::label_scan(pool, words_, num_x_, values);
     }
     for (std::size_t k = 0; k < values.size(); ++k) {
       const auto nx = static_cast<double>(num_x_[k]);
@@ -68,7 +77,6 @@ class Labels {
     }
   }
 
- private:
   void weigh_groups() {
     for (const LabelBatch& batch : batches_) {
       LabelLanes of_x{};
@@ -194,67 +202,99 @@ std::size_t directions_at_a_time(std::size_t num_rows, std::size_t max_bytes) {
   return std::max<std::size_t>(1, count >= 8 ? count / 8 * 8 : count);
 }
 
+// The factor that makes scores about 1 by chance; the same for all labellings, so no p-value feels it.
+double chance_factor(const LabelBatch& observed) {
+  const auto nx = static_cast<double>(observed.num_x[0]);
+  const auto n = static_cast<double>(observed.num_rows());
+  return std::sqrt(2.0 / std::numbers::pi * n / (nx * (n - nx)));
+}
+
+// Some directions at a time, through all labellings.
+class Round {
+ public:
+  Round(PooledProjections sorted, const LabellingSource& source, const DirectionTestOptions& options)
+      : sorted_(std::move(sorted)), run_(source, options.num_permutations, kEnumerationLimit), options_(options) {
+    source.fill(LabellingMode::random, 0, 1, observed_);
+    for (std::size_t i = 0; i < sorted_.values.rows(); ++i) {
+      if (!std::isfinite(sorted_.units[i])) {
+        fail(ErrorCode::non_finite_value, "the values of a column or direction span more than the largest number; {}",
+             kOverflowAdvice);
+      }
+      lines_.emplace_back(pool(i), options.weights,
+                          run_.enumerated() ? make_sequential_test(EarlyStop::none, 0.5, run_.num_labellings())
+                                            : make_besag_clifford_test(kEnoughExceedances));
+    }
+  }
+
+  [[nodiscard]] const LabellingRun& run() const { return run_; }
+
+  // report(share) is told how far it is.
+  void go(const std::function<void(double share)>& report) {
+    const double chance = chance_factor(observed_);
+    const double slack = relative_slack(observed_.num_rows(), !options_.weights.empty());
+    while (run_.num_done() < run_.num_labellings()) {
+      stop_point();
+      const std::vector<std::size_t> open = open_lines();
+      const auto done = static_cast<double>(run_.num_done()) / static_cast<double>(run_.num_labellings());
+      report(1.0 - (1.0 - done) * static_cast<double>(open.size()) / static_cast<double>(lines_.size()));
+      if (open.empty()) return;
+      const std::uint64_t before = run_.num_done();
+      const auto batches = run_.next(simd::kMaxLabelWords, options_.threads);
+      const Labels labels(batches, run_.num_done() - before, options_.weights);
+      parallel_for_blocks(open.size(), 1, options_.threads,
+                          [&](std::size_t k, std::size_t) { lines_[open[k]].add(labels, chance, slack); });
+    }
+  }
+
+  void add_results(std::vector<TestedDirection>& results) const {
+    const std::size_t first = results.size();
+    results.resize(first + lines_.size());
+    parallel_for_blocks(lines_.size(), 1, options_.threads, [&](std::size_t i, std::size_t) {
+      results[first + i] = {gap_shape({pool(i), sorted_.units[i], options_.weights, observed_}), lines_[i].score(),
+                            lines_[i].pvalue()};
+    });
+  }
+
+ private:
+  [[nodiscard]] simd::SortedPool pool(std::size_t i) const { return {sorted_.values.row(i), sorted_.order.row(i)}; }
+
+  [[nodiscard]] std::vector<std::size_t> open_lines() const {
+    std::vector<std::size_t> open;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+      if (!lines_[i].is_done()) open.push_back(i);
+    }
+    return open;
+  }
+
+  PooledProjections sorted_;
+  LabellingRun run_;
+  const DirectionTestOptions& options_;
+  LabelBatch observed_;
+  std::vector<Line> lines_;
+};
+
 }  // namespace
 
 DirectionTests test_directions(const DirectionFamilyView& family, const LabellingSource& source,
                                const DirectionTestOptions& options, const RunControl* control) {
   DirectionTests tests;
-  LabelBatch observed;
-  source.fill(LabellingMode::random, 0, 1, observed);
-  const auto nx = static_cast<double>(observed.num_x[0]);
-  const auto n = static_cast<double>(observed.num_rows());
-  // The factor that makes scores about 1 by chance; the same for all labellings, so no p-value feels it.
-  const double chance = std::sqrt(2.0 / std::numbers::pi * n / (nx * (n - nx)));
-  const double slack = relative_slack(observed.num_rows(), !options.weights.empty());
-  const std::size_t step = directions_at_a_time(observed.num_rows(), options.max_bytes);
-  const auto report = [&](double done) {
-    if (control == nullptr || !control->progress) return;
-    control->progress(
-        {.done = done, .total = static_cast<double>(family.count), .what = "directions", .counted = true});
-  };
+  const std::size_t step = directions_at_a_time(source.num_rows(), options.max_bytes);
   for (std::size_t first = 0; first < family.count; first += step) {
     stop_point();
     const std::size_t count = std::min(step, family.count - first);
-    PooledProjections sorted =
-        sort_projections(family.project(first, count, options.threads), Clock::values, options.threads);
-    LabellingRun run(source, options.num_permutations, kEnumerationLimit);
-    tests.n_resamples = run.enumerated() ? run.num_labellings() : run.num_labellings() - 1;
-    tests.enumerated = run.enumerated();
-    std::vector<Line> lines;
-    std::vector<GapShape> shapes(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!std::isfinite(sorted.units[i])) {
-        fail(ErrorCode::non_finite_value, "the values of direction {} span more than the largest number; rescale them",
-             first + i + 1);
-      }
-      lines.emplace_back(simd::SortedPool{sorted.values.row(i), sorted.order.row(i)}, options.weights,
-                         run.enumerated() ? make_sequential_test(EarlyStop::none, 0.05, run.num_labellings())
-                                          : make_besag_clifford_test(kEnoughExceedances));
-    }
-    parallel_for_blocks(count, 1, options.threads, [&](std::size_t i, std::size_t) {
-      shapes[i] = gap_shape({{sorted.values.row(i), sorted.order.row(i)}, sorted.units[i], options.weights, observed});
+    Round round(sort_projections(family.project(first, count, options.threads), Clock::values, options.threads), source,
+                options);
+    round.go([&](double share) {
+      if (control == nullptr || !control->progress) return;
+      control->progress({.done = static_cast<double>(first) + share * static_cast<double>(count),
+                         .total = static_cast<double>(family.count),
+                         .what = "directions",
+                         .counted = true});
     });
-    while (run.num_done() < run.num_labellings()) {
-      stop_point();
-      std::vector<std::size_t> open;
-      for (std::size_t i = 0; i < count; ++i) {
-        if (!lines[i].is_done()) open.push_back(i);
-      }
-      const auto at = static_cast<double>(run.num_done()) / static_cast<double>(run.num_labellings());
-      const auto closed = static_cast<double>(count - open.size());
-      report(static_cast<double>(first) + closed + at * static_cast<double>(open.size()));
-      if (open.empty()) break;
-      const std::uint64_t done = run.num_done();
-      const auto batches = run.next(simd::kMaxLabelWords, options.threads);
-      const Labels labels(batches, run.num_done() - done, options.weights);
-      parallel_for_blocks(open.size(), 1, options.threads,
-                          [&](std::size_t k, std::size_t) { lines[open[k]].add(labels, chance, slack); });
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      tests.directions.push_back({std::move(shapes[i]), lines[i].score(), lines[i].pvalue()});
-    }
+    round.add_results(tests.directions);
+    tests.enumerated = round.run().enumerated();
+    tests.n_resamples = round.run().num_labellings() - (tests.enumerated ? 0 : 1);
   }
-  report(static_cast<double>(family.count));
   return tests;
 }
 

@@ -264,6 +264,46 @@ void require_count(const std::vector<T>& given, std::size_t needed, std::string_
   fail(ErrorCode::shape_mismatch, "ExplainOptions::{} has {} entries, needs {} or none", what, given.size(), needed);
 }
 
+Explanation begin(const SampleView& x, const SampleView& y, const ExplainOptions& options) {
+  Explanation result;
+  result.n_x = x.size();
+  result.n_y = y.size();
+  result.dim = x.dim();
+  result.seed = options.seed;
+  result.threads = options.threads;
+  result.alpha = options.alpha;
+  warn_about_data(x, y, result.warnings);
+  return result;
+}
+
+// Every direction for itself; what there is to say of all of them goes into the result.
+std::vector<TestedDirection> test_all(const Study& study, const ExaminedDirections& examined, const RunControl* control,
+                                      Explanation& result) {
+  const ExplainOptions& options = study.options();
+  const DirectionTestOptions how{.num_permutations = chosen_permutations(options, study.num_rows(), examined.count()),
+                                 .weights = study.weights(),
+                                 .max_bytes = options.max_memory,
+                                 .threads = options.threads};
+  DirectionTests tests = test_directions(
+      {examined.count(), [&](auto first, auto count, auto threads) { return examined.project(first, count, threads); }},
+      study.source(), how, control);
+  result.n_resamples = tests.n_resamples;
+  result.enumerated = tests.enumerated;
+  result.n_directions_examined = tests.directions.size();
+  result.columns_note = resolution_note("columns", study.dim(), tests, options.alpha);
+  result.directions_note = resolution_note("directions", tests.directions.size(), tests, options.alpha);
+  result.warnings.insert(result.warnings.end(), study.source().warnings().begin(), study.source().warnings().end());
+  return std::move(tests.directions);
+}
+
+// How the witness follows each column; 0 when there is nothing to tell the samples apart by.
+std::vector<double> sensitivities_of(const Study& study, const Witness& witness, std::span<const double> scales) {
+  if (witness.function.coefficients.empty()) return std::vector<double>(study.dim(), 0.0);
+  const AveragedGradients gradients =
+      averaged_gradients(witness.function, study.pool(), scales, study.options().threads);
+  return {gradients.mean.row(0).begin(), gradients.mean.row(0).end()};
+}
+
 }  // namespace
 
 std::string to_string(Where where) {
@@ -314,34 +354,14 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
   require_count(options.rows_x, x.size(), "rows_x");
   require_count(options.rows_y, y.size(), "rows_y");
   validate(options.design, {x.size(), y.size()});
-  Explanation result;
-  result.n_x = x.size();
-  result.n_y = y.size();
-  result.dim = x.dim();
-  result.seed = options.seed;
-  result.threads = options.threads;
-  result.alpha = options.alpha;
-  warn_about_data(x, y, result.warnings);
-
+  Explanation result = begin(x, y, options);
   const Study study(x, y, options);
   const ExaminedDirections examined = [&] {
     const ProgressScope progress(control, "preparing");
     result.kernel = resolve(options.kernel, study.pool(), options.bandwidth_rule, options.seed, result.warnings);
     return ExaminedDirections(study, result.kernel);
   }();
-  const DirectionTestOptions how{.num_permutations = chosen_permutations(options, study.num_rows(), examined.count()),
-                                 .weights = study.weights(),
-                                 .max_bytes = options.max_memory,
-                                 .threads = options.threads};
-  const DirectionTests tests = test_directions(
-      {examined.count(), [&](auto first, auto count, auto threads) { return examined.project(first, count, threads); }},
-      study.source(), how, control);
-  const std::span<const TestedDirection> tested = tests.directions;
-  result.n_resamples = tests.n_resamples;
-  result.enumerated = tests.enumerated;
-  result.n_directions_examined = tested.size();
-  result.columns_note = resolution_note("columns", study.dim(), tests, options.alpha);
-  result.directions_note = resolution_note("directions", tested.size(), tests, options.alpha);
+  const std::vector<TestedDirection> tested = test_all(study, examined, control, result);
 
   const ProgressScope progress(control, "looking at rows");
   const Witness witness =
@@ -350,12 +370,8 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
   result.witness_share = witness.share;
   std::vector<double> scales;
   for (std::size_t c = 0; c < study.dim(); ++c) scales.push_back(tested[c].shape.scale);
-  std::vector<double> sensitivities(study.dim(), 0.0);
-  if (!witness.function.coefficients.empty()) {
-    const AveragedGradients gradients = averaged_gradients(witness.function, study.pool(), scales, options.threads);
-    sensitivities.assign(gradients.mean.row(0).begin(), gradients.mean.row(0).end());
-  }
-  add_columns(study, tested.first(study.dim()), sensitivities, result);
+  const std::vector<double> sensitivities = sensitivities_of(study, witness, scales);
+  add_columns(study, std::span(tested).first(study.dim()), sensitivities, result);
   std::vector<std::size_t> strongest = ranked(tested);
   strongest.resize(std::min(strongest.size(), kShownDirections));
   const ShownDirections shown = look_along(study, examined, std::move(strongest), scales);

@@ -11,7 +11,7 @@ WEB = ROOT / "web"
 CHROMIUM = os.environ.get("KQD_CHROMIUM") or shutil.which("chromium")
 
 
-def tests_of(name):
+def run_node(name):
     if shutil.which("node") is None or not (WEB / "node_modules" / "vite").exists():
         pytest.skip("no Node, or no packages in web/node_modules; `./dev web` fetches them")
     run = subprocess.run(["node", "--test", "--test-reporter=spec", f"test/{name}.test.js"], cwd=WEB, text=True,
@@ -22,9 +22,9 @@ def tests_of(name):
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium")
 def test_the_page_shows_every_view_in_a_browser():
-    tests_of("browser")
+    run_node("browser")
 
 
 @pytest.mark.parametrize("name", ["clustering", "template", "words"])
 def test_the_sources_of_the_page_do_what_they_say(name):
-    tests_of(name)
+    run_node(name)

@@ -23,8 +23,14 @@ export function verdict(report) {
 function testWords(report) {
   const { result, explanation } = report;
   return {
-    title: result.reject ? "The two samples differ" : "No difference was found",
-    sentences: [chanceSentence(result), whereSentence(result, explanation)],
+    title: testTitle(result, explanation),
+    sentences: [
+      chanceSentence(result),
+      whereSentence(result, explanation),
+      foundBeside(result, explanation)
+        ? "That is seen when columns and directions are looked at one by one, with p-values adjusted for all of them; the test looked at all together. Which of the two counts should be decided before looking."
+        : "",
+    ],
     figures: [
       ["p-value", number(result.pvalue), pvalueNote(result)],
       ["effect size", result.n_resamples > 0 ? number(result.effect_size) : "\u2013", effectNote(result)],
@@ -32,6 +38,17 @@ function testWords(report) {
     ],
     caution: testCaution(result),
   };
+}
+
+function testTitle(result, explanation) {
+  if (result.reject) return "The two samples differ";
+  return foundBeside(result, explanation) ? "This test found no difference" : "No difference was found";
+}
+
+// What a test does not see may be seen when columns and directions are looked at one by one.
+function foundBeside(result, explanation) {
+  if (result.reject !== false || !explanation) return false;
+  return explanation.columns.some((column) => column.reject) || explanation.directions.some((direction) => direction.reject);
 }
 
 function chanceSentence(result) {
