@@ -469,7 +469,7 @@ ExplainOptions to_explain_options(const Flags& flags) {
   if (!flags.permutations.empty()) options.num_permutations = permutations_of(flags);
   options.alpha = alpha_of(flags);
   options.seed.value = seed_of(flags.seed);
-  options.threads = thread_count(flags);
+  options.threads = thread_count(flags.threads);
   if (!flags.max_memory.empty()) options.max_memory = bytes_of("--max-memory", flags.max_memory);
   if (!flags.image_shape.empty()) options.image = parse_image_shape(flags.image_shape);
   static_cast<void>(design_kind(flags.design));  // refused here, before any file is read
