@@ -92,7 +92,7 @@ Axis column_axis(const Study& study) {
 
 // Names of columns that stand close are left out, from the second on, where they would touch.
 void thin_out(Axis& axis) {
-  constexpr double kLetters = 26.0;  // that fit below a panel
+  constexpr double kLetters = 32.0;  // that fit below a panel
   std::vector<Tick> kept;
   double last_end = -1.0;
   for (const Tick& tick : axis.ticks) {
