@@ -100,7 +100,10 @@ Sample draw_classes(const ImageSet& images, std::span<const ClassShare> classes,
     for (const std::size_t index : sample_without_replacement(known.size(), wanted[k], stream))
       rows.push_back(known[index]);
   }
-  return gathered(images, rows);
+  // Some statistics look at the order of rows, in which classes must not show.
+  std::vector<std::size_t> shuffled;
+  for (const std::size_t at : sample_without_replacement(n, n, stream)) shuffled.push_back(rows[at]);
+  return gathered(images, shuffled);
 }
 
 Sample draw_any(const ImageSet& images, std::size_t first, std::size_t last, std::size_t n, Seed seed, bool second) {

@@ -65,7 +65,7 @@ void add_paper_rows(Study& study, std::span<const PaperRow> rows, const PaperSet
 /// Panels "p = 2" and "p = 1" with the MMD rows in both, as figures 3 and 6 of the paper.
 [[nodiscard]] std::vector<Panel> power_panels();
 
-/// The column's place and those of all others, for published_counts.
+/// Where the columns stand on the axis.
 [[nodiscard]] std::vector<double> places(const Study& study);
 
 }  // namespace kqd::lab

@@ -5,7 +5,6 @@
 #include <span>
 #include <vector>
 
-#include "experiments/published.hpp"
 #include "kqd/core/matrix.hpp"
 #include "kqd/kernel/kernel.hpp"
 

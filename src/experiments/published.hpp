@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "experiments/pooled_kernel.hpp"
+#include "experiments/published.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/quantiles/level_weights.hpp"
 

@@ -69,10 +69,11 @@ struct Study {
   std::string id;
   std::string scheme;  ///< empty: the experiment has one alone
   std::string title;
-  std::string axis;         ///< what the columns are
-  bool log_axis = false;    ///< columns are drawn at log x
-  std::string comparison;   ///< where published rates come from
-  bool replicates = false;  ///< rates should be the published ones; else they are for comparison
+  std::string axis;           ///< what the columns are
+  double highest_rate = 1.0;  ///< of the figure's vertical axis
+  bool log_axis = false;      ///< columns are drawn at log x
+  std::string comparison;     ///< where published rates come from
+  bool replicates = false;    ///< rates should be the published ones; else they are for comparison
   std::vector<Column> columns;
   std::vector<Row> rows;
   std::vector<Bundle> bundles;

@@ -92,7 +92,7 @@ Axis column_axis(const Study& study) {
 
 // Names of columns that stand close are left out, from the second on, where they would touch.
 void thin_out(Axis& axis) {
-  constexpr double kLetters = 26.0;  // that fit below a panel
+  constexpr double kLetters = 32.0;  // that fit below a panel
   std::vector<Tick> kept;
   double last_end = -1.0;
   for (const Tick& tick : axis.ticks) {
@@ -135,12 +135,14 @@ Series published_marks(const Study& study, std::size_t r, std::size_t number) {
 }
 
 ChartPanel panel_chart(const Study& study, const StudyResults& results, const Panel& panel, bool first) {
-  ChartPanel chart{
-      .title = panel.title,
-      .x = column_axis(study),
-      .y = {.title = first ? "rejection rate" : "", .low = -0.02, .high = 1.02, .ticks = even_ticks(0.0, 1.0, 5)},
-      .series = {},
-      .guides = {kLevel}};
+  ChartPanel chart{.title = panel.title,
+                   .x = column_axis(study),
+                   .y = {.title = first ? "rejection rate" : "",
+                         .low = -0.02 * study.highest_rate,
+                         .high = 1.02 * study.highest_rate,
+                         .ticks = even_ticks(0.0, study.highest_rate, 5)},
+                   .series = {},
+                   .guides = {kLevel}};
   thin_out(chart.x);
   bool any_published = false;
   for (std::size_t number = 0; number < panel.rows.size(); ++number) {

@@ -36,7 +36,9 @@ class StudyRun {
 
   void run() {
     for (std::size_t c = 0; c < study_.columns.size(); ++c) {
-      total_ += study_.columns[c].work * static_cast<double>(missing_runs(c).size());
+      const auto runs = static_cast<double>(missing_runs(c).size());
+      total_runs_ += runs;
+      total_ += study_.columns[c].work * runs;
     }
     tell();
     for (std::size_t c = 0; c < study_.columns.size(); ++c) run_column(c);
@@ -118,9 +120,11 @@ class StudyRun {
     }
   }
 
+  // Columns differ in cost: what is told are runs of average cost, so that the time left is right.
   void tell() const {
     if (control_ != nullptr && control_->progress && total_ > 0.0) {
-      control_->progress({.done = done_, .total = total_, .what = study_.id, .counted = true});
+      const double done = total_runs_ * done_ / total_;
+      control_->progress({.done = done, .total = total_runs_, .what = label_, .counted = true});
     }
   }
 
@@ -137,8 +141,10 @@ class StudyRun {
   StudyResults& results_;
   const RunControl* control_;
   std::vector<bool> wanted_;
+  std::string label_ = file_stem(study_) + ", runs";
   double done_ = 0.0;
   double total_ = 0.0;
+  double total_runs_ = 0.0;
   Clock::time_point saved_ = Clock::now();
 };
 
