@@ -1,5 +1,6 @@
 #include "kqd/explain/explain.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -285,7 +286,7 @@ TEST(Explain, json_holds_hostile_names_and_stays_small_with_many_columns) {
   test::Source source(5);
   Sample x = test::normal_sample({20, 2000}, source);
   const Sample y = test::normal_sample({20, 2000}, source);
-  for (std::size_t c = 0; c < 2000; ++c) x.column_names.push_back("c" + std::to_string(c));
+  for (std::size_t c = 0; c < 2000; ++c) x.column_names.push_back(fmt::format("c{}", c));
   x.column_names[3] = "</script><b>\"\n\xff";
   const std::string json = explanation_json(explain(x, y, {.num_permutations = 19}));
   EXPECT_LT(json.size(), 2'000'000U);
