@@ -29,7 +29,7 @@ class Origin(NamedTuple):
     #: The samples as they were given; None in a result that was pickled or copied.
     rows: Optional[Tuple[Any, Any]]
     #: How many rows they had.
-    given: Tuple[int, int]
+    given: Tuple[int, ...]
     #: Values of the null distribution, at most 2000; none for a distance.
     null_shown: NDArray[np.float64]
     #: The kernel was named, not given as a function.
@@ -75,10 +75,10 @@ class Comparison:
 
     def remembered(self, result: SomeResult) -> SomeResult:
         """The result, which then knows where it comes from."""
-        kept = self.samples.kept
+        given = tuple(map(len, self.samples.kept or (self.samples.x.points, self.samples.y.points)))
         kernel_is_text = isinstance(self._asked["kernel"], str)
         rows = self._asked["x"], self._asked["y"]
-        origin = Origin(rows, (len(kept[0]), len(kept[1])), self._null_shown, kernel_is_text)
+        origin = Origin(rows, given, self._null_shown, kernel_is_text)
         object.__setattr__(result, "_origin", origin)  # results are frozen
         return result
 

@@ -193,7 +193,7 @@ def explain(
         confidence_level=0.95,
         null_distribution=False,
     )
-    rows = [[] if kept.all() else (np.flatnonzero(kept) + 1).tolist() for kept in samples.kept]
+    rows = [(np.flatnonzero(kept) + 1).tolist() for kept in samples.kept] if samples.kept else [[], []]
     shape = [] if image_shape is None else [count(size, "image_shape") for size in image_shape]
     labels = _core.Labels(columns=names, rows_x=rows[0], rows_y=rows[1], image=shape)
     with shown(progress) as callback:
