@@ -85,8 +85,9 @@ std::vector<std::string> npz_keys(const std::string& path) {
 Table read_npz(const NpzName& name, const TextRules& rules) {
   const ZipArchive archive(name.path);
   const std::string key = chosen_key(name, archive);
+  // The suffix may be written in capitals.
   const auto member = std::ranges::find_if(
-      archive.members(), [&](const ZipMember& m) { return m.name == key + std::string(kMemberSuffix); });
+      archive.members(), [&](const ZipMember& m) { return has_suffix(m.name, kMemberSuffix) && key_of(m) == key; });
   const auto source = archive.open(*member, fmt::format("{}:{}", archive.name(), printable(key)));
   return read_npy(*source, rules);
 }

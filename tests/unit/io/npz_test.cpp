@@ -69,6 +69,11 @@ TEST_F(Npz, a_key_chooses_among_arrays) {
             "a.npz: the archive holds no array, expected one written by numpy.savez");
 }
 
+TEST_F(Npz, an_array_whose_suffix_is_in_capitals_is_one) {
+  EXPECT_EQ(values(read({{.name = "x.Npy", .content = kArray}})), (std::vector<double>{1, 2, 3, 4}));
+  EXPECT_EQ(values(read({{.name = "X.NPY", .content = kArray}}, "X")).size(), 4U);
+}
+
 TEST_F(Npz, refuses_archives_that_lie) {
   EXPECT_EQ(refusal({{.name = "x.npy", .content = kArray, .checksum_error = 1}}),
             "a.npz:x: is damaged, its checksum is wrong, make the file again");
