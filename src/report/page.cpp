@@ -57,8 +57,8 @@ std::string page_of(std::string_view kind, Json result, Json null, const PageInf
 }  // namespace
 
 std::vector<double> thinned_by_rank(std::vector<double> values) {
-  std::ranges::sort(values);
   if (values.size() <= kMostNullValues) return values;
+  std::ranges::sort(values);
   std::vector<double> kept(kMostNullValues);
   for (std::size_t i = 0; i < kMostNullValues; ++i) kept[i] = values[i * (values.size() - 1) / (kMostNullValues - 1)];
   return kept;

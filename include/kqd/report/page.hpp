@@ -31,7 +31,7 @@ struct PageInfo {
 /// The page around a JSON object of schema "kqd.report/1", for callers that make their own.
 [[nodiscard]] std::string report_page(std::string_view report_json);
 
-/// At most 2000 of the values in rising order, evenly by rank, with both ends.
+/// The values as they are if they are no more than 2000, else so many of them, evenly by rank, with both ends.
 [[nodiscard]] std::vector<double> thinned_by_rank(std::vector<double> values);
 
 }  // namespace kqd
