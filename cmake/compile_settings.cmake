@@ -7,11 +7,21 @@ target_compile_options(kqd_compile_settings INTERFACE
   -fno-semantic-interposition  # given to static builds too: the same objects, so ccache compiles them once
   $<$<BOOL:${KQD_WARNINGS_AS_ERRORS}>:-Werror>)
 if(KQD_SANITIZE)
-  target_compile_options(kqd_compile_settings INTERFACE -fsanitize=${KQD_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all)
+  # Checks of alignment cost a third of the compile time and are left to the fuzz targets, which read foreign bytes.
+  target_compile_options(kqd_compile_settings INTERFACE -fsanitize=${KQD_SANITIZE} -fno-sanitize=alignment
+    -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(kqd_compile_settings INTERFACE -fsanitize=${KQD_SANITIZE})
 endif()
 target_compile_definitions(kqd_compile_settings INTERFACE $<$<CONFIG:Debug>:KQD_DEBUG>)
+
+# kqd_compile_together(target count): so many files are one to the compiler, which parses their headers once. Names of
+# anonymous namespaces then meet; files that share them by convention are named to kqd_compile_alone.
+function(kqd_compile_together target count)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${KQD_UNITY} UNITY_BUILD_BATCH_SIZE ${count})
+endfunction()
+function(kqd_compile_alone target)
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
 
 find_program(KQD_CCACHE ccache)
 if(KQD_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)

@@ -16,7 +16,7 @@ namespace kqd {
 namespace {
 
 constexpr std::size_t kRowsPerTask = 4096;  // sixteen blocks of 256 share their scratch memory
-constexpr std::size_t kRowBlock = 256;
+constexpr std::size_t kRowsAtATime = 256;
 
 // ||f||^2 this small beside sum c_j^2 k(z_j, z_j) is 0 up to rounding (methods A1).
 constexpr double kNullNorm = 1e-12;
@@ -140,9 +140,9 @@ void KernelDirections::evaluate(MatrixView<const double> points, std::size_t fir
   const auto coefficients = coefficients_.view().column_range(first, values.rows());
   const bool bounded = kernel_.shift_invariant();  // by k(x, x): finite coefficients then give finite values
   parallel_for_blocks(points.rows(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    Matrix<double> kernel_values(std::min(kRowBlock, end - begin), reference_.rows());
-    for (std::size_t i = begin; i < end; i += kRowBlock) {
-      const std::size_t rows = std::min(kRowBlock, end - i);
+    Matrix<double> kernel_values(std::min(kRowsAtATime, end - begin), reference_.rows());
+    for (std::size_t i = begin; i < end; i += kRowsAtATime) {
+      const std::size_t rows = std::min(kRowsAtATime, end - i);
       const auto block = kernel_values.view().row_range(0, rows);
       prepared_->block.evaluate(points.row_range(i, rows), block);
       const auto out = values.column_range(i, rows);
@@ -191,7 +191,7 @@ void LinearDirections::evaluate(MatrixView<const double> points, std::size_t fir
                                 ThreadCount threads) const {
   require_shape(*this, points, first, values);
   const auto weights = weights_.view().row_range(first, values.rows());
-  parallel_for_blocks(points.rows(), kRowBlock, threads, [&](std::size_t begin, std::size_t end) {
+  parallel_for_blocks(points.rows(), kRowsAtATime, threads, [&](std::size_t begin, std::size_t end) {
     const auto out = values.column_range(begin, end - begin);
     gemm(1.0, weights, Op::none, points.row_range(begin, end - begin), Op::transpose, 0.0, out);
     require_finite_values(out, first);
@@ -203,9 +203,9 @@ void LinearDirections::evaluate_from(std::span<const double> origin, MatrixView<
   require_shape(*this, points, first, values);
   const auto weights = weights_.view().row_range(first, values.rows());
   parallel_for_blocks(points.rows(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    Matrix<double> moved(std::min(kRowBlock, end - begin), dim());
-    for (std::size_t i = begin; i < end; i += kRowBlock) {
-      const std::size_t rows = std::min(kRowBlock, end - i);
+    Matrix<double> moved(std::min(kRowsAtATime, end - begin), dim());
+    for (std::size_t i = begin; i < end; i += kRowsAtATime) {
+      const std::size_t rows = std::min(kRowsAtATime, end - i);
       for (std::size_t r = 0; r < rows; ++r) simd::center(points.row(i + r), origin, moved.row(r));
       const auto out = values.column_range(i, rows);
       gemm(1.0, weights, Op::none, moved.view().row_range(0, rows), Op::transpose, 0.0, out);

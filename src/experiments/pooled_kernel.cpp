@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/blas.hpp"
+#include "core/vectors.hpp"
 
 namespace kqd::lab {
 namespace {
@@ -176,12 +177,6 @@ class FeatureKernel : public PooledKernel {
   }
 
  private:
-  static double dot(std::span<const double> a, std::span<const double> b) {
-    double sum = 0.0;
-    for (std::size_t k = 0; k < a.size(); ++k) sum += a[k] * b[k];
-    return sum;
-  }
-
   [[nodiscard]] Matrix<double> row_differences(const Order& order) const {
     const std::size_t n = order.size() / 2;
     Matrix<double> differences(n, features_.cols());

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMaxFitRows = 20'000;
 constexpr std::size_t kMaxLandmarks = 256;
-constexpr std::size_t kRowsPerTask = 256;
+constexpr std::size_t kRowsPerBlock = 256;
 constexpr std::array<double, 7> kRidges = {1.0, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4};  // of the largest variance
 constexpr std::array<double, 3> kBandwidthFactors = {1.0, 0.5, 2.0};
 
@@ -93,7 +93,7 @@ std::vector<double> left_out_scores(const Matrix<double>& features, std::span<co
                                     std::span<const double> mean_y, std::span<const double> inverse,
                                     const Groups& groups, ThreadCount threads) {
   std::vector<double> scores(features.rows());
-  parallel_for_blocks(features.rows(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+  parallel_for_blocks(features.rows(), kRowsPerBlock, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       double towards_x = 0.0;
       double towards_y = 0.0;
@@ -170,7 +170,7 @@ double deviation(std::span<const double> values) {
 Matrix<double> evaluate_functions(const KernelFunctions& functions, const Pool& pool, ThreadCount threads) {
   const KernelBlock block(functions.kernel, functions.points);
   Matrix<double> values(pool.size(), functions.coefficients.cols());
-  parallel_for_blocks(pool.size(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+  parallel_for_blocks(pool.size(), kRowsPerBlock, threads, [&](std::size_t begin, std::size_t end) {
     evaluate_rows(block, functions.coefficients, pool, begin, values.view().row_range(begin, end - begin));
   });
   return values;

@@ -41,7 +41,7 @@ std::vector<std::string> keys_of(const ZipArchive& archive) {
   return keys;
 }
 
-std::string list_of(const std::vector<std::string>& keys) {
+std::string list_of_keys(const std::vector<std::string>& keys) {
   std::vector<std::string> shown;
   for (const std::string& key : keys) {
     if (shown.size() == kKeysListed) break;
@@ -56,12 +56,12 @@ std::string chosen_key(const NpzName& name, const ZipArchive& archive) {
   if (name.key.empty()) {
     if (keys.size() == 1) return keys.front();
     fail(ErrorCode::unreadable_input, "{}: holds {} arrays ({}), name one as in {}:{}", archive.name(), keys.size(),
-         list_of(keys), archive.name(), shortened(keys.front()));
+         list_of_keys(keys), archive.name(), shortened(keys.front()));
   }
   if (std::ranges::find(keys, name.key) == keys.end()) {
     const std::vector<std::string_view> known(keys.begin(), keys.end());
     fail(ErrorCode::unreadable_input, "{}: holds no array {}, the arrays are {}{}", archive.name(), in_quotes(name.key),
-         list_of(keys), suggestion(name.key, known));
+         list_of_keys(keys), suggestion(name.key, known));
   }
   return name.key;
 }

@@ -23,7 +23,7 @@ std::string counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string list_of(const std::vector<std::string>& names) {
+std::string all_of_them(const std::vector<std::string>& names) {
   std::vector<std::string> shown;
   for (const std::string& name : names) shown.push_back(shortened(name));
   return fmt::format("{}", fmt::join(shown, ", "));
@@ -65,10 +65,10 @@ std::vector<std::string> columns_taken(const Preparation& p) {
   if (!p.unit_column.empty()) {
     lines.push_back(fmt::format("column {} tells the block or cluster of a row", shortened(p.unit_column)));
   }
-  if (!p.dropped_texts.empty()) lines.push_back(fmt::format("text left out: {}", list_of(p.dropped_texts)));
+  if (!p.dropped_texts.empty()) lines.push_back(fmt::format("text left out: {}", all_of_them(p.dropped_texts)));
   if (!p.encoded.empty()) lines.push_back(describe_texts(p));
-  if (!p.booleans.empty()) lines.push_back(fmt::format("true and false as 1 and 0: {}", list_of(p.booleans)));
-  if (!p.dates.empty()) lines.push_back(fmt::format("dates as days since 1970-01-01: {}", list_of(p.dates)));
+  if (!p.booleans.empty()) lines.push_back(fmt::format("true and false as 1 and 0: {}", all_of_them(p.booleans)));
+  if (!p.dates.empty()) lines.push_back(fmt::format("dates as days since 1970-01-01: {}", all_of_them(p.dates)));
   return lines;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/fail.hpp"
+#include "core/vectors.hpp"
 #include "kernel/custom_kernel.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
@@ -12,17 +13,9 @@
 namespace kqd {
 namespace {
 
-double dot(std::span<const double> a, std::span<const double> b) {
-  double total = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) total += a[k] * b[k];
-  return total;
-}
-
 // |x - o|^beta of the distance-induced kernel.
 double distance_to_origin(const KernelSpec& spec, std::span<const double> x) {
-  double total = 0.0;
-  for (std::size_t k = 0; k < x.size(); ++k) total += (x[k] - spec.origin[k]) * (x[k] - spec.origin[k]);
-  return std::pow(total, spec.beta / 2.0);
+  return std::pow(squared_distance(x, spec.origin), spec.beta / 2.0);
 }
 
 // k(x, x) of a leaf, by its formula.

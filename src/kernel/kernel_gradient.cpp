@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/vectors.hpp"
 #include "kernel/custom_kernel.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
@@ -12,18 +13,6 @@
 
 namespace kqd {
 namespace {
-
-double squared_distance(std::span<const double> a, std::span<const double> b) {
-  double total = 0.0;
-  for (std::size_t c = 0; c < a.size(); ++c) total += (a[c] - b[c]) * (a[c] - b[c]);
-  return total;
-}
-
-double dot(std::span<const double> a, std::span<const double> b) {
-  double total = 0.0;
-  for (std::size_t c = 0; c < a.size(); ++c) total += a[c] * b[c];
-  return total;
-}
 
 // For kernels g(r^2): 2 g'(r^2), which times x - z is the gradient.
 double radial_slope(const KernelSpec& spec, double squared) {

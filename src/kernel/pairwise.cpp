@@ -4,6 +4,7 @@
 
 #include "core/blas.hpp"
 #include "core/pool.hpp"
+#include "core/vectors.hpp"
 #include "simd/kernel_maps.hpp"
 
 namespace kqd {
@@ -21,12 +22,6 @@ Matrix<double> transposed(MatrixView<const double> a) {
     for (std::size_t j = 0; j < a.cols(); ++j) result(j, i) = a(i, j);
   }
   return result;
-}
-
-double squared_distance(std::span<const double> a, std::span<const double> b) {
-  double total = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) total += (a[k] - b[k]) * (a[k] - b[k]);
-  return total;
 }
 
 }  // namespace

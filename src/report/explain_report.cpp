@@ -130,10 +130,6 @@ Json image_json(const Explanation& explanation) {
           {"high", image.high}};
 }
 
-std::string compact(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 // A line per field, and in lists of objects a line per object: long lists of numbers stay on one.
 std::string dump_by_lines(const Json& json) {
   std::string text = "{\n";

@@ -16,10 +16,6 @@
 namespace kqd {
 namespace {
 
-std::string_view plural(std::size_t count) {
-  return count == 1 ? "" : "s";
-}
-
 std::string reference_phrase(ReferenceMeasure measure) {
   switch (measure) {
     case ReferenceMeasure::gaussian:
@@ -94,6 +90,14 @@ Json rows_json(const RowCounts& rows) {
 }
 
 }  // namespace
+
+std::string compact(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string_view plural(std::size_t count) {
+  return count == 1 ? "" : "s";
+}
 
 Json preparation_json(const Preparation& prepared, const std::vector<RowCounts>& rows) {
   Json json;

@@ -13,6 +13,12 @@ namespace kqd {
 /// JSON in the order in which it is built.
 using Json = nlohmann::ordered_json;
 
+/// JSON on one line; bytes that are no UTF-8 are replaced.
+[[nodiscard]] std::string compact(const Json& json);
+
+/// "s" unless there is one.
+[[nodiscard]] std::string_view plural(std::size_t count);
+
 /// "gaussian, bandwidth 1.5", or the whole text of a kernel of several parts or without a bandwidth.
 [[nodiscard]] std::string kernel_phrase(const KernelSpec& kernel);
 

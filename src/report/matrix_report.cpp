@@ -18,10 +18,6 @@ namespace {
 
 constexpr std::size_t kLongestName = 40;
 
-std::string_view plural(std::size_t count) {
-  return count == 1 ? "" : "s";
-}
-
 Made made(const MatrixReport& report) {
   static const std::vector<Detail> kNoDetails;
   const DistanceMatrix& matrix = report.matrix;

@@ -30,10 +30,6 @@ std::string without_angles(std::string_view json) {
   return text;
 }
 
-std::string compact(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
 Json null_json(const TestOutcome& test) {
   if (test.null_distribution.empty()) return nullptr;
   return {{"values", thinned_by_rank(test.null_distribution)},

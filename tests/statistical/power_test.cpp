@@ -7,7 +7,7 @@
 namespace kqd::validation {
 namespace {
 
-constexpr std::size_t kRuns = 100;
+constexpr std::size_t kPowerRuns = 100;
 
 struct Cell {
   std::string_view row;
@@ -25,7 +25,7 @@ const Scenario& find(const std::vector<Scenario>& scenarios, const Cell& cell) {
 
 // Cells of tables that an independent implementation filled with 200 or 300 runs, shortened to 100 or fewer. If that
 // rate is the true one, the number of rejections leaves its binomial band with a probability below 1e-6.
-void expect_replicated(const Cell& cell, std::size_t runs = kRuns) {
+void expect_replicated(const Cell& cell, std::size_t runs = kPowerRuns) {
   const std::vector<Scenario> scenarios = power_scenarios();
   const Scenario& scenario = find(scenarios, cell);
   const double rate = scenario.expectation.other.rate();

@@ -14,7 +14,7 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kRuns = 400;
+constexpr std::size_t kOrderRuns = 400;
 constexpr std::size_t kRowsOfX = 16;
 constexpr std::size_t kRowsOfY = 48;
 constexpr std::size_t kVectors = kRowsOfX - 1;
@@ -73,7 +73,7 @@ bool rejects(const TestPool& pool, Seed seed) {
 template <class Order>
 std::size_t rejected_nulls(const Order& order) {
   std::size_t rejections = 0;
-  for (std::size_t run = 0; run < kRuns; ++run) {
+  for (std::size_t run = 0; run < kOrderRuns; ++run) {
     const Seed seed{run};
     const Sample x = normal(kRowsOfX, seed, 0);
     const Sample y = normal(kRowsOfY, seed, 1);
@@ -88,7 +88,7 @@ TEST(RowOrder, of_x_before_y_leaks_the_labels_into_eigenvectors_and_rejects_ever
   const auto x_then_y = [](const Sample& x, const Sample& y, Seed) {
     return TestPool{x, y, test::rows_in_order(x.points.rows() + y.points.rows())};
   };
-  EXPECT_EQ(rejected_nulls(x_then_y), kRuns);
+  EXPECT_EQ(rejected_nulls(x_then_y), kOrderRuns);
 }
 
 // The same arithmetic on the order of make_test_pool is exact: Binomial(400, 0.05), outside the band with a probability
@@ -98,7 +98,7 @@ TEST(RowOrder, of_a_test_pool_keeps_the_level_of_a_plan_that_sees_positions) {
     return make_test_pool(x, y, seed, ThreadCount{1});
   };
   const std::size_t rejections = rejected_nulls(label_blind);
-  EXPECT_TRUE(validation::binomial_band(kRuns, 0.05, 1e-6).holds(rejections)) << rejections;
+  EXPECT_TRUE(validation::binomial_band(kOrderRuns, 0.05, 1e-6).holds(rejections)) << rejections;
 }
 
 // The tests that do take eigenvectors of Gram matrices which lack rank: the linear kernel on the line has rank 1, a
@@ -107,7 +107,7 @@ TEST(RowOrder, does_not_leak_into_principal_directions_and_the_adaptive_test) {
   for (const std::string method : {"ekqd", "adaptive"}) {
     for (const char* kernel : {"linear", "polynomial:2:1"}) {
       std::size_t rejections = 0;
-      for (std::size_t run = 0; run < kRuns; ++run) {
+      for (std::size_t run = 0; run < kOrderRuns; ++run) {
         const Seed seed{1000 + run};
         TwoSampleOptions options;
         options.method = method;
@@ -122,7 +122,7 @@ TEST(RowOrder, does_not_leak_into_principal_directions_and_the_adaptive_test) {
         }
         if (two_sample_test(normal(kRowsOfX, seed, 0), normal(kRowsOfY, seed, 1), options).test.reject) ++rejections;
       }
-      EXPECT_TRUE(validation::binomial_band(kRuns, 0.05, 1e-6).holds(rejections))
+      EXPECT_TRUE(validation::binomial_band(kOrderRuns, 0.05, 1e-6).holds(rejections))
           << method << ", " << kernel << ": " << rejections;
     }
   }

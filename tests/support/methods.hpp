@@ -1,10 +1,19 @@
 #pragma once
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "kqd/metrics/methods.hpp"
 #include "support/source.hpp"
 
 namespace kqd::test {
+
+inline KqdOptions options_with(const std::string& kernel, Parameters parameters = {}) {
+  KqdOptions options;
+  options.kernel = parse_kernel(kernel);
+  options.parameters = std::move(parameters);
+  return options;
+}
 
 /// False for a method that refuses weighted rows.
 inline bool takes_weights(const MethodInfo& method) {

@@ -11,6 +11,21 @@
 
 namespace kqd::test {
 
+/// The rows that labelling b of a batch calls X (or Y), in the order of the plan, with their weights.
+inline Sample labelled(const TestPool& pool, const PreparedPlan& prepared, const LabelBatch& batch, unsigned b,
+                       bool is_x) {
+  const Pool rows{pool.x.points, pool.y.points, prepared.rows};
+  std::vector<std::size_t> chosen;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (batch.is_x(i, b) == is_x) chosen.push_back(i);
+  }
+  Sample sample{gather(rows, chosen), {}, {}};
+  if (pool.weighted()) {
+    for (const std::size_t i : chosen) sample.weights.push_back(pool.weight_of_row(prepared.rows[i]));
+  }
+  return sample;
+}
+
 /// A prepared test and the values of some random labellings, the observed one first.
 struct Relabelled {
   TestPool pool;
@@ -35,19 +50,7 @@ struct Relabelled {
     return wanted;
   }
 
-  /// The rows that labelling b calls X (or Y), in the order of the plan, with their weights.
-  [[nodiscard]] Sample group(unsigned b, bool is_x) const {
-    const Pool rows{pool.x.points, pool.y.points, prepared.rows};
-    std::vector<std::size_t> chosen;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (batch.is_x(i, b) == is_x) chosen.push_back(i);
-    }
-    Sample sample{gather(rows, chosen), {}, {}};
-    if (pool.weighted()) {
-      for (const std::size_t i : chosen) sample.weights.push_back(pool.weight_of_row(prepared.rows[i]));
-    }
-    return sample;
-  }
+  [[nodiscard]] Sample group(unsigned b, bool is_x) const { return labelled(pool, prepared, batch, b, is_x); }
 };
 
 /// Every labelling's value is the distance between its groups: to what the plan states for its own arithmetic (a

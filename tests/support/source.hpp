@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <numbers>
 #include <random>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "kqd/core/types.hpp"
 
 namespace kqd::test {
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Random numbers for tests that share no code with the library: mt19937_64, whose output the standard fixes, with our
 /// own transforms, because those of <random> differ between standard libraries.
@@ -49,6 +52,16 @@ inline Matrix<double> normal_matrix(Shape shape, Source& source, double location
 
 inline Sample normal_sample(Shape shape, Source& source, double location = 0.0, double scale = 1.0) {
   return {normal_matrix(shape, source, location, scale), {}, {}};
+}
+
+/// Normal values, or integers among which many are equal; with weights or without.
+inline Sample varied_sample(Shape shape, Source& source, bool ties, bool weighted) {
+  Sample sample = normal_sample(shape, source);
+  for (double& v : sample.points.values()) v = ties ? std::floor(2.0 * v) : v;
+  if (weighted) {
+    for (std::size_t i = 0; i < shape.rows; ++i) sample.weights.push_back(source.uniform(0.2, 2.0));
+  }
+  return sample;
 }
 
 /// A sample of numbers: one column.

@@ -2,7 +2,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace kqd {
+#include "kqd/core/visibility.hpp"
+
+namespace kqd KQD_PUBLIC {
 
 /// What kind of thing went wrong; the sentence in what() names the field, the value and the bound.
 enum class ErrorCode {
@@ -29,4 +31,4 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

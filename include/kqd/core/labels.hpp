@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace kqd {
+#include "kqd/core/visibility.hpp"
+
+namespace kqd KQD_PUBLIC {
 
 /// Up to 64 labellings of the same pooled rows, one bit each: bit b of words[i] is set when row i is labelled X in
 /// labelling b. Bits at and above `count` are 0.
@@ -19,4 +21,4 @@ struct LabelBatch {
   [[nodiscard]] bool is_x(std::size_t row, unsigned labelling) const { return ((words[row] >> labelling) & 1U) != 0; }
 };
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

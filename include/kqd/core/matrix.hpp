@@ -10,8 +10,9 @@
 
 #include "kqd/core/matrix_view.hpp"
 #include "kqd/core/memory.hpp"
+#include "kqd/core/visibility.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// An owning, contiguous, row-major matrix, aligned for vector loads. New elements are not initialised.
 template <class T>
@@ -81,4 +82,4 @@ class Matrix {
   std::size_t cols_ = 0;
 };
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -3,7 +3,9 @@
 #include <span>
 #include <type_traits>
 
-namespace kqd {
+#include "kqd/core/visibility.hpp"
+
+namespace kqd KQD_PUBLIC {
 
 /// A non-owning matrix: rows of `cols` adjacent elements, `row_stride` elements from one row to the next.
 template <class T>
@@ -44,4 +46,4 @@ class MatrixView {
   std::size_t row_stride_ = 0;
 };
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -1,7 +1,9 @@
 #pragma once
 #include <cstddef>
 
-namespace kqd {
+#include "kqd/core/visibility.hpp"
+
+namespace kqd KQD_PUBLIC {
 
 /// Memory aligned for vector loads. Blocks of 4 to 256 MB ask for huge pages: their first touch then costs a hundred
 /// page faults instead of tens of thousands. Throws std::bad_alloc.
@@ -10,4 +12,4 @@ namespace kqd {
 /// Gives a block of this size back.
 void free_aligned(void* memory, std::size_t bytes) noexcept;
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -4,7 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace kqd {
+#include "kqd/core/visibility.hpp"
+
+namespace kqd KQD_PUBLIC {
 
 /// A number of its own that a problem or a method takes.
 struct ParameterInfo {
@@ -31,4 +33,4 @@ using Parameters = std::map<std::string, double>;
 void set_parameter(Parameters& values, std::string_view owner, std::span<const ParameterInfo> parameters,
                    std::string_view assignment);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

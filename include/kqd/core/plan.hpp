@@ -5,8 +5,9 @@
 
 #include "kqd/core/labels.hpp"
 #include "kqd/core/types.hpp"
+#include "kqd/core/visibility.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// A statistic of two samples, prepared once on their pooled rows and then evaluated for many labellings of them.
 ///
@@ -32,4 +33,4 @@ class Plan {
   [[nodiscard]] virtual double tie_slack(double value) const = 0;
 };
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

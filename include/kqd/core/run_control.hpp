@@ -3,7 +3,9 @@
 #include <functional>
 #include <string_view>
 
-namespace kqd {
+#include "kqd/core/visibility.hpp"
+
+namespace kqd KQD_PUBLIC {
 
 /// How far a piece of work is.
 struct ProgressReport {
@@ -25,4 +27,4 @@ struct RunControl {
   const std::atomic<bool>* stop = nullptr;
 };
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

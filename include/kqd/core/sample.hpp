@@ -7,8 +7,9 @@
 #include "kqd/core/matrix.hpp"
 #include "kqd/core/matrix_view.hpp"
 #include "kqd/core/types.hpp"
+#include "kqd/core/visibility.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// One sample, not owned: a row per point and, if wanted, a weight per row. No weights means equal weights.
 struct SampleView {
@@ -44,4 +45,4 @@ void validate_pair(const SampleView& x, const SampleView& y, ThreadCount threads
 /// `storage` keeps the copied rows alive when a copy had to be made.
 [[nodiscard]] SampleView without_zero_weights(const SampleView& sample, Sample& storage);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

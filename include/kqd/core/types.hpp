@@ -2,7 +2,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace kqd {
+#include "kqd/core/visibility.hpp"
+
+namespace kqd KQD_PUBLIC {
 
 /// Every random draw of a run follows from this one number.
 struct Seed {
@@ -14,4 +16,4 @@ struct ThreadCount {
   unsigned value = 0;
 };
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -10,9 +10,10 @@
 #include "kqd/core/matrix.hpp"
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
+#include "kqd/core/visibility.hpp"
 #include "kqd/kernel/kernel.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// Directions u_1..u_l of a feature space: functions on R^d of norm 1, along which quantiles are taken.
 ///
@@ -150,4 +151,4 @@ void validate(const DirectionOptions& options, std::size_t dim);
 [[nodiscard]] DrawnDirections draw_directions(const Kernel& kernel, const SampleView& x, const SampleView& y,
                                               const DirectionOptions& options, Seed seed);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -7,8 +7,9 @@
 
 #include "kqd/core/run_control.hpp"
 #include "kqd/core/types.hpp"
+#include "kqd/core/visibility.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// A published experiment or figure, as `kqd experiment list` shows it.
 struct ExperimentInfo {
@@ -52,4 +53,4 @@ struct ExperimentReport {
 [[nodiscard]] ExperimentReport run_experiment(std::string_view id, const ExperimentOptions& options = {},
                                               const RunControl* control = nullptr);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -9,11 +9,12 @@
 #include "kqd/core/run_control.hpp"
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
+#include "kqd/core/visibility.hpp"
 #include "kqd/kernel/bandwidth.hpp"
 #include "kqd/kernel/kernel.hpp"
 #include "kqd/testing/design.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// Where along its quantile levels one distribution leaves the other: in the lowest quarter of the pool (lower tail),
 /// the middle half (centre), the highest quarter (upper tail), or several of them.
@@ -184,4 +185,4 @@ void validate(const ExplainOptions& options, std::size_t dim);
 [[nodiscard]] Explanation explain(const Sample& x, const Sample& y, const ExplainOptions& options = {},
                                   const RunControl* control = nullptr);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

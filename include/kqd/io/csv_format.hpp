@@ -1,6 +1,8 @@
 #pragma once
 
-namespace kqd {
+#include "kqd/core/visibility.hpp"
+
+namespace kqd KQD_PUBLIC {
 
 /// Whether the first row of a CSV file holds the names of the columns.
 enum class CsvHeader {
@@ -22,4 +24,4 @@ struct CsvFormat {
 /// comma that would be both delimiter and decimal comma.
 void validate(const CsvFormat& format);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -1,7 +1,9 @@
 #pragma once
 #include <string>
 
-namespace kqd {
+#include "kqd/core/visibility.hpp"
+
+namespace kqd KQD_PUBLIC {
 
 /// The version of the DuckDB library that Parquet, JSON and SQL are read with, such as "v1.4.4"; empty when none is
 /// found.
@@ -10,4 +12,4 @@ namespace kqd {
 /// and in ../duckdb and ../lib/kqd from there, then by the system's loader.
 [[nodiscard]] std::string duckdb_version();
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

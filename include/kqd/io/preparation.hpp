@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace kqd {
+#include "kqd/core/visibility.hpp"
+
+namespace kqd KQD_PUBLIC {
 
 /// What becomes of columns of text.
 enum class Categorical {
@@ -85,4 +87,4 @@ struct Preparation {
 /// Those about columns alone, which hold for any number of samples.
 [[nodiscard]] std::vector<std::string> describe_columns(const Preparation& preparation);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

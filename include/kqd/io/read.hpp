@@ -5,13 +5,14 @@
 #include <utility>
 #include <vector>
 
-#include "kqd/core/error.hpp"      // Error, ErrorCode
-#include "kqd/core/sample.hpp"     // Sample
-#include "kqd/core/types.hpp"      // Seed, ThreadCount
+#include "kqd/core/error.hpp"   // Error, ErrorCode
+#include "kqd/core/sample.hpp"  // Sample
+#include "kqd/core/types.hpp"   // Seed, ThreadCount
+#include "kqd/core/visibility.hpp"
 #include "kqd/io/csv_format.hpp"   // CsvFormat
 #include "kqd/io/preparation.hpp"  // Categorical, NaPolicy, Standardize, Preparation
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// What a caller may choose about reading. The defaults read every column as data, and refuse what is no number.
 struct ReadOptions {
@@ -108,4 +109,4 @@ struct SampleList {
 /// read in one pass (.csv, .tsv, .npy, .idx) may be followed by .gz.
 [[nodiscard]] std::vector<std::string> known_suffixes();
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

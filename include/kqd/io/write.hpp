@@ -4,8 +4,9 @@
 
 #include "kqd/core/run_control.hpp"  // RunControl
 #include "kqd/core/sample.hpp"       // Sample
+#include "kqd/core/visibility.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// Writes a sample in the format that the suffix of the path names: .csv, .tsv (tabs) or .npy, in capitals or not.
 ///
@@ -30,4 +31,4 @@ void write_csv(const std::string& path, const Sample& sample, char delimiter = '
 /// NPY version 1.0: little-endian doubles, shape (rows, columns), C order. Names are not kept.
 void write_npy(const std::string& path, const Sample& sample);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -5,9 +5,10 @@
 
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
+#include "kqd/core/visibility.hpp"
 #include "kqd/kernel/kernel.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// How a bandwidth is found from the unlabelled pool.
 enum class BandwidthRule {
@@ -40,4 +41,4 @@ enum class DistanceKind { euclidean, l1 };
 [[nodiscard]] std::vector<double> quantile_bandwidth_grid(const std::vector<double>& sorted_distances,
                                                           std::size_t count);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

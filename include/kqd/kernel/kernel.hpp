@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "kqd/core/matrix_view.hpp"
+#include "kqd/core/visibility.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// The kernels on R^d (methods F). r is the Euclidean distance, r1 the L1 distance, s the bandwidth.
 enum class KernelFamily {
@@ -95,4 +96,4 @@ class Kernel {
   KernelSpec spec_;
 };
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

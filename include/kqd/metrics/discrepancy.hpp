@@ -8,13 +8,14 @@
 #include "kqd/core/parameters.hpp"
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
+#include "kqd/core/visibility.hpp"
 #include "kqd/directions/directions.hpp"
 #include "kqd/kernel/bandwidth.hpp"
 #include "kqd/kernel/kernel.hpp"
 #include "kqd/metrics/embedding.hpp"
 #include "kqd/quantiles/level_weights.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// What a caller of a kernel quantile discrepancy may choose. All defaults are usable as they stand.
 struct KqdOptions {
@@ -95,4 +96,4 @@ struct CompatFlag {
 /// Applies a comma-separated list of compat flags to the options; throws Error{invalid_option} for an unknown one.
 void apply_compat(std::string_view list, KqdOptions& options);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -6,9 +6,10 @@
 #include "kqd/core/matrix.hpp"
 #include "kqd/core/run_control.hpp"
 #include "kqd/core/sample.hpp"
+#include "kqd/core/visibility.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// What a caller of a distance matrix may choose.
 struct DistanceMatrixOptions {
@@ -45,4 +46,4 @@ struct DistanceMatrix {
                                              const DistanceMatrixOptions& options = {},
                                              const RunControl* control = nullptr);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

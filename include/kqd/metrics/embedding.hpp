@@ -5,9 +5,10 @@
 
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
+#include "kqd/core/visibility.hpp"
 #include "kqd/directions/directions.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 class SortedProjections;
 
@@ -67,4 +68,4 @@ class KernelQuantileEmbedding {
 /// The norm of a centered embedding.
 [[nodiscard]] double norm_centered(const KernelQuantileEmbedding& p, QuantileIndex at);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

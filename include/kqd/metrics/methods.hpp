@@ -5,9 +5,10 @@
 
 #include "kqd/core/parameters.hpp"
 #include "kqd/core/run_control.hpp"
+#include "kqd/core/visibility.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 struct Pool;
 struct SharedSlices;
@@ -71,4 +72,4 @@ void validate_parameters(const MethodInfo& method, const Parameters& parameters)
 [[nodiscard]] KqdResult distance(std::string_view method, const SampleView& x, const SampleView& y,
                                  const KqdOptions& options = {}, const RunControl* control = nullptr);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -1,7 +1,8 @@
 #pragma once
+#include "kqd/core/visibility.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// The unbiased estimate of MMD^2 [Gre12, Lemma 6]: signed, near 0 when the samples are alike. Of the options only
 /// kernel, bandwidth_rule, seed, threads and allow_quadratic matter. Needs two rows per sample. Cost: O(N^2 d).
@@ -10,4 +11,4 @@ namespace kqd {
 /// MMD_V = sqrt(h' K h), the distance between the mean embeddings of the samples themselves: >= 0.
 [[nodiscard]] KqdResult mmd_v(const SampleView& x, const SampleView& y, const KqdOptions& options = {});
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

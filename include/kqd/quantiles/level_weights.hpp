@@ -4,7 +4,9 @@
 #include <string_view>
 #include <vector>
 
-namespace kqd {
+#include "kqd/core/visibility.hpp"
+
+namespace kqd KQD_PUBLIC {
 
 /// The shapes of the measure nu over quantile levels (methods A5).
 enum class LevelShape {
@@ -60,4 +62,4 @@ class LevelWeights {
 /// What the authors' code uses instead: the density at (j-1)/(n-1), scaled to sum 1; 1 for n = 1.
 [[nodiscard]] std::vector<double> point_evaluated_masses(const LevelWeights& weights, std::size_t n);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -1,10 +1,11 @@
 #pragma once
 #include <string>
 
+#include "kqd/core/visibility.hpp"
 #include "kqd/explain/explain.hpp"
 #include "kqd/report/report.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// One JSON object with everything: schema "kqd.explain/1". Numbers that are there to be drawn (profiles, densities,
 /// points, pictures) have six significant digits. Without names of files in `run`, what it says of the data is left
@@ -19,4 +20,4 @@ namespace kqd {
 /// A line of names, and a line per column, most telling first.
 [[nodiscard]] std::string explanation_csv(const Explanation& explanation);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -4,10 +4,11 @@
 #include <string_view>
 #include <vector>
 
+#include "kqd/core/visibility.hpp"
 #include "kqd/explain/explain.hpp"
 #include "kqd/report/report.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// What a page shows beside a result.
 struct PageInfo {
@@ -34,4 +35,4 @@ struct PageInfo {
 /// The values as they are if they are no more than 2000, else so many of them, evenly by rank, with both ends.
 [[nodiscard]] std::vector<double> thinned_by_rank(std::vector<double> values);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

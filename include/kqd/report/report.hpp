@@ -3,13 +3,14 @@
 #include <string_view>
 #include <vector>
 
+#include "kqd/core/visibility.hpp"
 #include "kqd/io/preparation.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "kqd/metrics/distance_matrix.hpp"
 #include "kqd/two_sample/pairwise_tests.hpp"
 #include "kqd/two_sample/two_sample_test.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// What was run, beside its result: enough to repeat it.
 struct RunInfo {
@@ -86,4 +87,4 @@ struct MatrixReport {
 /// The BLAS in use and the kernels it chose for this CPU, such as "OpenBLAS (Zen)".
 [[nodiscard]] std::string blas_name();
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

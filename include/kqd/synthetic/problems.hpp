@@ -7,8 +7,9 @@
 #include "kqd/core/parameters.hpp"
 #include "kqd/core/sample.hpp"  // Sample
 #include "kqd/core/types.hpp"   // Seed, ThreadCount
+#include "kqd/core/visibility.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// Two laws to draw samples from, as `kqd sample` lists them.
 struct ProblemInfo {
@@ -58,4 +59,4 @@ struct SyntheticPair {
 /// and bound; Error{resource_limit} when the rows do not fit in memory.
 [[nodiscard]] SyntheticPair make_problem(const ProblemRequest& request, ThreadCount threads = {});
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "kqd/core/error.hpp"
+#include "kqd/core/visibility.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// Which labellings of the pooled rows are equally likely when both samples come from the same distribution.
 enum class DesignKind {
@@ -50,4 +51,4 @@ void validate(const Design& design, SampleSizes sizes);
 [[nodiscard]] std::vector<std::size_t> whole_units(const Design& design, SampleSizes sizes,
                                                    std::span<const std::size_t> rows);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

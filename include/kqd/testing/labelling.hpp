@@ -8,9 +8,10 @@
 
 #include "kqd/core/labels.hpp"
 #include "kqd/core/types.hpp"
+#include "kqd/core/visibility.hpp"
 #include "kqd/testing/design.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 struct Exchange;
 
@@ -54,4 +55,4 @@ class LabellingSource {
   Seed seed_;
 };
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -6,10 +6,11 @@
 #include "kqd/core/plan.hpp"
 #include "kqd/core/run_control.hpp"
 #include "kqd/core/types.hpp"
+#include "kqd/core/visibility.hpp"
 #include "kqd/testing/design.hpp"
 #include "kqd/testing/labelling.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// When to stop drawing labellings before all are drawn.
 enum class EarlyStop {
@@ -75,4 +76,4 @@ void validate(const TestOptions& options);
 [[nodiscard]] TestOutcome permutation_test(const Plan& plan, const LabellingSource& source,
                                            const TestOptions& options = {}, const RunControl* control = nullptr);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

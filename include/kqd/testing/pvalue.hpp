@@ -3,7 +3,9 @@
 #include <span>
 #include <vector>
 
-namespace kqd {
+#include "kqd/core/visibility.hpp"
+
+namespace kqd KQD_PUBLIC {
 
 /// Draws of the permutation distribution, compared with the observed value T_0.
 struct Exceedances {
@@ -41,4 +43,4 @@ struct Interval {
 /// for p-values that are independent or depend on each other positively [BH95].
 [[nodiscard]] std::vector<double> benjamini_hochberg_adjusted(std::span<const double> pvalues);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -7,10 +7,11 @@
 #include "kqd/core/matrix.hpp"
 #include "kqd/core/run_control.hpp"
 #include "kqd/core/sample.hpp"
+#include "kqd/core/visibility.hpp"
 #include "kqd/metrics/distance_matrix.hpp"
 #include "kqd/two_sample/two_sample_test.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// Tests of all pairs of several samples, and what is needed to judge them.
 struct PairwiseTests {
@@ -30,4 +31,4 @@ struct PairwiseTests {
 [[nodiscard]] PairwiseTests pairwise_tests(std::span<const SampleView> samples, const DistanceMatrix& matrix,
                                            const TwoSampleOptions& options, const RunControl* control = nullptr);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -7,11 +7,12 @@
 
 #include "kqd/core/run_control.hpp"
 #include "kqd/core/sample.hpp"
+#include "kqd/core/visibility.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "kqd/testing/permutation_test.hpp"
 #include "kqd/testing/pvalue.hpp"
 
-namespace kqd {
+namespace kqd KQD_PUBLIC {
 
 /// Which relabellings the observed one is compared with.
 enum class Calibration {
@@ -77,4 +78,4 @@ struct TwoSampleResult {
                                               const TwoSampleOptions& options = {},
                                               const RunControl* control = nullptr);
 
-}  // namespace kqd
+}  // namespace KQD_PUBLIC

@@ -15,7 +15,7 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kTile = 256;
+constexpr std::size_t kRowsAndColumns = 256;
 
 // With offsets o, what is summed is not k(x_i, y_j) but (k(x_i, y_j) - o_i - o_j)^2.
 struct WeightedPoints {
@@ -23,11 +23,11 @@ struct WeightedPoints {
   std::span<const double> weights;
   std::span<const double> offsets = {};
 
-  [[nodiscard]] std::size_t num_tiles() const { return (points.rows() + kTile - 1) / kTile; }
+  [[nodiscard]] std::size_t num_tiles() const { return (points.rows() + kRowsAndColumns - 1) / kRowsAndColumns; }
   [[nodiscard]] WeightedPoints tile(std::size_t i) const {
-    const std::size_t rows = std::min(kTile, points.rows() - i * kTile);
-    return {points.row_range(i * kTile, rows), weights.subspan(i * kTile, rows),
-            offsets.empty() ? offsets : offsets.subspan(i * kTile, rows)};
+    const std::size_t rows = std::min(kRowsAndColumns, points.rows() - i * kRowsAndColumns);
+    return {points.row_range(i * kRowsAndColumns, rows), weights.subspan(i * kRowsAndColumns, rows),
+            offsets.empty() ? offsets : offsets.subspan(i * kRowsAndColumns, rows)};
   }
 };
 
@@ -38,7 +38,7 @@ class TileColumn {
       : block_(kernel, columns.points),
         weights_(columns.weights),
         offsets_(columns.offsets),
-        values_(kTile, columns.points.rows()) {}
+        values_(kRowsAndColumns, columns.points.rows()) {}
 
   // sum_ij a_i b_j k(x_i, y_j) over the rows x, rows added first.
   double sum(const WeightedPoints& rows) {
@@ -112,9 +112,9 @@ double cross_sum(const Kernel& kernel, const WeightedPoints& x, const WeightedPo
 std::vector<double> mean_function(const Kernel& kernel, const WeightedPoints& x, MatrixView<const double> points,
                                   ThreadCount threads) {
   std::vector<double> means(points.rows());
-  parallel_for_blocks(points.rows(), kTile, threads, [&](std::size_t begin, std::size_t end) {
+  parallel_for_blocks(points.rows(), kRowsAndColumns, threads, [&](std::size_t begin, std::size_t end) {
     const KernelBlock block(kernel, points.row_range(begin, end - begin));
-    Matrix<double> values(kTile, end - begin);
+    Matrix<double> values(kRowsAndColumns, end - begin);
     std::vector<CompensatedSum> sums(end - begin);
     for (std::size_t t = 0; t < x.num_tiles(); ++t) {
       const WeightedPoints tile = x.tile(t);

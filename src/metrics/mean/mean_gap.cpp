@@ -1,4 +1,5 @@
 #include "metrics/mean/mean_gap.hpp"
+#include "core/vectors.hpp"
 
 #include <cmath>
 #include <limits>
@@ -12,12 +13,6 @@ double squared_gap(const GroupSums& x, const GroupSums& y) {
     const double gap = x.features[k] / x.weight - y.features[k] / y.weight;
     total += gap * gap;
   }
-  return total;
-}
-
-double dot(std::span<const double> a, std::span<const double> b) {
-  double total = 0.0;
-  for (std::size_t k = 0; k < a.size(); ++k) total += a[k] * b[k];
   return total;
 }
 

@@ -12,12 +12,6 @@
 #include "simd/label_sums.hpp"
 
 namespace kqd {
-namespace {
-
-constexpr std::size_t kTile = CentredGram::kTile;
-
-}  // namespace
-
 MmdPlan::MmdPlan(Kernel kernel, const TestPool& pool, std::vector<std::size_t> order, MmdEstimate estimate,
                  ThreadCount threads)
     : gram_(std::move(kernel), pool, std::move(order), threads), estimate_(estimate) {
@@ -46,6 +40,7 @@ MmdPlan::MmdPlan(Kernel kernel, const TestPool& pool, std::vector<std::size_t> o
 }
 
 void MmdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const {
+  constexpr std::size_t kTile = CentredGram::kTile;
   const std::size_t n = num_rows();
   const std::size_t num_tiles = gram_.num_tiles();
   const std::size_t num_labellings = values.size();

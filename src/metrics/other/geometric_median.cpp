@@ -6,6 +6,7 @@
 
 #include "core/blas.hpp"
 #include "core/summation.hpp"
+#include "core/vectors.hpp"
 #include "kqd/core/matrix.hpp"
 
 namespace kqd {
@@ -15,12 +16,6 @@ namespace {
 // short formula for distances has lost its digits.
 constexpr double kCoincident = 1e-10;
 constexpr double kCancelled = 1e-8;
-
-double dot(std::span<const double> a, std::span<const double> b) {
-  double total = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) total += a[i] * b[i];
-  return total;
-}
 
 // The points with mass, by themselves, and an iterate w on them.
 class Iteration {

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 
 #include "core/executor.hpp"
 #include "core/random.hpp"
 #include "core/summation.hpp"
+#include "core/vectors.hpp"
 
 namespace kqd {
 namespace {
@@ -28,10 +28,6 @@ constexpr int kPowerIterations = 10;
 constexpr std::size_t kDraws = 32;          // of which the best is a start
 constexpr std::size_t kKrylovSize = 24;     // enough for both ends of a spectrum to a few digits
 constexpr std::uint64_t kKrylovStream = 0;  // of Purpose::starting_points; draws have 1, 2, ...
-
-double dot(std::span<const double> a, std::span<const double> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
-}
 
 // Scales to length 1; false for a vector of length 0.
 bool normalise(std::span<double> v) {

@@ -46,7 +46,7 @@ std::vector<double> list(MatrixView<const double> matrix) {
   return values;
 }
 
-Matrix<double> values_of(const Directions& directions, MatrixView<const double> points) {
+Matrix<double> drawn_values(const Directions& directions, MatrixView<const double> points) {
   Matrix<double> values(directions.count(), points.rows());
   directions.evaluate(points, 0, values, ThreadCount{1});
   return values;
@@ -245,7 +245,7 @@ TEST(DrawDirections, are_a_function_of_the_unlabelled_pool_and_the_seed) {
     options.reference = measure;
     const auto cut_at = [&](std::size_t nx, Seed seed) {
       const auto drawn = draw_directions(kGaussian, rows(all, 0, nx), rows(all, nx, 80 - nx), options, seed);
-      return list(values_of(*drawn.directions, all.points));
+      return list(drawn_values(*drawn.directions, all.points));
     };
     const auto values = cut_at(40, Seed{1});
     EXPECT_EQ(cut_at(1, Seed{1}), values) << to_string(measure);
@@ -264,7 +264,7 @@ TEST(DrawDirections, more_directions_keep_the_first_ones) {
       options.family = family;
       options.num_directions = l;
       const auto drawn = draw_directions(kGaussian, rows(all, 0, 30), rows(all, 30, 30), options, Seed{3});
-      return values_of(*drawn.directions, all.points);
+      return drawn_values(*drawn.directions, all.points);
     };
     const Matrix<double> few = draw(8), many = draw(40);
     for (std::size_t i = 0; i < 8; ++i) {
@@ -297,7 +297,7 @@ TEST(DrawDirections, own_points_and_coefficients_are_taken_as_they_are) {
   const auto drawn = draw_directions(kGaussian, rows(all, 0, 5), rows(all, 5, 5), options, Seed{});
   EXPECT_EQ(drawn.num_reference, 3U);
   EXPECT_EQ(drawn.directions->count(), 2U);
-  const auto values = values_of(*drawn.directions, all.points);
+  const auto values = drawn_values(*drawn.directions, all.points);
   for (std::size_t j = 0; j < 10; ++j) {
     const double x = all.points(j, 0);
     const auto k = [&](double z) { return std::exp(-(x - z) * (x - z) / 2); };
@@ -324,8 +324,8 @@ TEST(DrawDirections, of_the_linear_kernel_are_linear_directions) {
   EXPECT_DOUBLE_EQ(w(0, 2), 0.0);
   // As a kernel direction it is the same function.
   const KernelDirections direct(linear, options.reference_points, options.coefficients);
-  const auto a = values_of(*drawn.directions, all.points);
-  const auto b = values_of(direct, all.points);
+  const auto a = drawn_values(*drawn.directions, all.points);
+  const auto b = drawn_values(direct, all.points);
   for (std::size_t j = 0; j < 40; ++j) {  // a dozen roundings of 0.6 |x_1| + 0.8 |x_2|
     const double size = 0.6 * std::abs(all.points(j, 0)) + 0.8 * std::abs(all.points(j, 1));
     EXPECT_NEAR(a(0, j), b(0, j), roundings(12) * size);
@@ -345,7 +345,7 @@ TEST(DrawDirections, axes_are_the_coordinates_whatever_the_kernel) {
   const auto drawn = draw_directions(kGaussian, rows(all, 0, 5), rows(all, 5, 5), options, Seed{});
   EXPECT_EQ(drawn.directions->count(), 4U);
   EXPECT_EQ(drawn.num_reference, 0U);
-  const auto values = values_of(*drawn.directions, all.points);
+  const auto values = drawn_values(*drawn.directions, all.points);
   for (std::size_t k = 0; k < 4; ++k) {
     for (std::size_t j = 0; j < 10; ++j) EXPECT_EQ(values(k, j), all.points(j, k));
   }

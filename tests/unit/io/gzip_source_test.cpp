@@ -20,7 +20,7 @@ std::string inflate(const std::string& bytes) {
   return read_all(source);
 }
 
-std::string refusal(const std::string& bytes) {
+std::string refusal_of_gzip(const std::string& bytes) {
   try {
     static_cast<void>(inflate(bytes));
   } catch (const Error& error) {
@@ -59,16 +59,17 @@ TEST(GzipSource, does_not_depend_on_how_much_is_asked_for_at_once) {
 TEST(GzipSource, refuses_a_file_cut_anywhere) {
   const std::string bytes = gzip(digits(200));
   for (std::size_t size = 2; size < bytes.size(); ++size) {
-    EXPECT_EQ(refusal(bytes.substr(0, size)),
+    EXPECT_EQ(refusal_of_gzip(bytes.substr(0, size)),
               "x.gz: ends within its gzip data, expected the whole file (was it cut off?)")
         << size;
   }
 }
 
 TEST(GzipSource, refuses_what_is_no_gzip_file) {
-  EXPECT_EQ(refusal(""), "x.gz: the file is empty, expected gzip data");
-  EXPECT_EQ(refusal("1,2\n"), "x.gz: does not start like gzip data; if it is not compressed, drop .gz from its name");
-  EXPECT_EQ(refusal(gzip("1,2\n") + "more"),
+  EXPECT_EQ(refusal_of_gzip(""), "x.gz: the file is empty, expected gzip data");
+  EXPECT_EQ(refusal_of_gzip("1,2\n"),
+            "x.gz: does not start like gzip data; if it is not compressed, drop .gz from its name");
+  EXPECT_EQ(refusal_of_gzip(gzip("1,2\n") + "more"),
             "x.gz: other bytes follow the gzip data at byte 25, expected the end of the file");
 }
 

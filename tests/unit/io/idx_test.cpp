@@ -39,7 +39,7 @@ Content read(const std::string& bytes) {
   return content;
 }
 
-std::string refusal(const std::string& bytes) {
+std::string refusal_of_idx(const std::string& bytes) {
   try {
     static_cast<void>(read(bytes));
   } catch (const Error& error) {
@@ -65,20 +65,20 @@ TEST(ReadIdx, reads_every_type_in_big_endian_order) {
 }
 
 TEST(ReadIdx, refuses_what_is_not_whole) {
-  EXPECT_EQ(refusal(""), "x.idx: the file is empty, expected an idx file");
-  EXPECT_EQ(refusal(std::string("\0\0", 2)), "x.idx: ends within its first bytes, expected a whole idx file");
-  EXPECT_EQ(refusal(std::string("\0\0\x08\x02\0\0\0\x01", 8)),
+  EXPECT_EQ(refusal_of_idx(""), "x.idx: the file is empty, expected an idx file");
+  EXPECT_EQ(refusal_of_idx(std::string("\0\0", 2)), "x.idx: ends within its first bytes, expected a whole idx file");
+  EXPECT_EQ(refusal_of_idx(std::string("\0\0\x08\x02\0\0\0\x01", 8)),
             "x.idx: ends within its sizes, expected a whole idx file");
-  EXPECT_EQ(refusal(idx(0x0a, {1}, "1")),
+  EXPECT_EQ(refusal_of_idx(idx(0x0a, {1}, "1")),
             "x.idx: does not start like an idx file (two zero bytes, then a type from 0x08 to 0x0e), expected one in "
             "the format of MNIST");
-  EXPECT_EQ(refusal(idx(0x08, {2, 2}, "123")),
+  EXPECT_EQ(refusal_of_idx(idx(0x08, {2, 2}, "123")),
             "x.idx: has 3 bytes of data, expected 4 for shape (2, 2) of type \"ubyte\"");
-  EXPECT_EQ(refusal(idx(0x08, {2, 2}, "12345")),
+  EXPECT_EQ(refusal_of_idx(idx(0x08, {2, 2}, "12345")),
             "x.idx: has 5 bytes of data, expected 4 for shape (2, 2) of type \"ubyte\"");
-  EXPECT_EQ(refusal(idx(0x08, {0, 2}, "")), "x.idx: has shape (0, 2), expected at least one row and one column");
-  EXPECT_EQ(refusal(idx(0x08, {}, "1")), "x.idx: holds a single number of shape (), expected rows");
-  EXPECT_EQ(refusal(idx(0x0e, {0xffffffff, 0xffffffff, 0xffffffff}, "1")),
+  EXPECT_EQ(refusal_of_idx(idx(0x08, {0, 2}, "")), "x.idx: has shape (0, 2), expected at least one row and one column");
+  EXPECT_EQ(refusal_of_idx(idx(0x08, {}, "1")), "x.idx: holds a single number of shape (), expected rows");
+  EXPECT_EQ(refusal_of_idx(idx(0x0e, {0xffffffff, 0xffffffff, 0xffffffff}, "1")),
             "x.idx: has shape (4294967295, 4294967295, 4294967295), more values than memory can address");
 }
 

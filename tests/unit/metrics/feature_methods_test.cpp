@@ -15,6 +15,7 @@
 #include "metrics/mean/random_features.hpp"
 #include "metrics/test_pool.hpp"
 #include "support/errors.hpp"
+#include "support/relabelled.hpp"
 
 namespace kqd {
 namespace {
@@ -47,20 +48,6 @@ Sample draw(std::size_t n, std::size_t dim, const Case& c, std::uint64_t index, 
   return sample;
 }
 
-// The rows that a labelling calls X (or Y), with their weights.
-Sample labelled(const TestPool& pool, const PreparedPlan& prepared, const LabelBatch& batch, unsigned b, bool is_x) {
-  const Pool rows{pool.x.points, pool.y.points, prepared.rows};
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (batch.is_x(i, b) == is_x) chosen.push_back(i);
-  }
-  Sample sample{gather(rows, chosen), {}, {}};
-  if (pool.weighted()) {
-    for (const std::size_t i : chosen) sample.weights.push_back(pool.weight_of_row(prepared.rows[i]));
-  }
-  return sample;
-}
-
 KqdOptions with_settings(Parameters parameters, const std::string& kernel = "gaussian") {
   KqdOptions options;
   options.kernel = parse_kernel(kernel);
@@ -82,8 +69,8 @@ void expect_plan_equals_distances(const std::string& id, const Case& c, const Kq
   std::vector<double> values(5);
   prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
   for (unsigned b = 0; b < 5; ++b) {
-    const Sample group_x = labelled(pool, prepared, batch, b, true);
-    const Sample group_y = labelled(pool, prepared, batch, b, false);
+    const Sample group_x = test::labelled(pool, prepared, batch, b, true);
+    const Sample group_y = test::labelled(pool, prepared, batch, b, false);
     const double direct = method.distance(group_x, group_y, prepared.frozen).statistic;
     // What the plan states for its own arithmetic, and as much again for that of the distance.
     const double slack = prepared.plan->tie_slack(std::abs(direct));

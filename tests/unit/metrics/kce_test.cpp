@@ -10,6 +10,7 @@
 
 #include "kqd/kqd.hpp"
 #include "support/errors.hpp"
+#include "support/methods.hpp"
 #include "support/relabelled.hpp"
 #include "support/rounding.hpp"
 #include "support/source.hpp"
@@ -20,13 +21,6 @@ namespace {
 using test::column;
 using test::Real;
 using test::within;
-
-KqdOptions with(const std::string& kernel, Parameters parameters = {}) {
-  KqdOptions options;
-  options.kernel = parse_kernel(kernel);
-  options.parameters = std::move(parameters);
-  return options;
-}
 
 constexpr double kUncentered = 1;
 constexpr double kTrace = 1;
@@ -75,22 +69,14 @@ Real centred_product(const Sample& x, const Sample& y) {
   return total;
 }
 
-Sample draw(std::size_t n, std::size_t dim, test::Source& source, bool ties, bool weighted) {
-  Sample sample = test::normal_sample({n, dim}, source);
-  for (double& v : sample.points.values()) v = ties ? std::floor(2.0 * v) : v;
-  if (weighted) {
-    for (std::size_t i = 0; i < n; ++i) sample.weights.push_back(source.uniform(0.2, 2.0));
-  }
-  return sample;
-}
-
 // Methods E1; the check values are squares.
 TEST(Kce, has_the_check_values) {
   const Sample x = column({0, 1});
   const Sample y = column({.5, 2, 3});
-  EXPECT_NEAR(distance("kce", x, y, with("gaussian@1")).statistic_power, 0.1435076025, 1e-10);
-  EXPECT_NEAR(distance("kce", x, y, with("gaussian@1")).statistic, std::sqrt(0.1435076025), 1e-10);
-  EXPECT_NEAR(distance("kce", x, y, with("gaussian@1", {{"form", kUncentered}})).statistic_power, 0.4687965156, 1e-10);
+  EXPECT_NEAR(distance("kce", x, y, test::options_with("gaussian@1")).statistic_power, 0.1435076025, 1e-10);
+  EXPECT_NEAR(distance("kce", x, y, test::options_with("gaussian@1")).statistic, std::sqrt(0.1435076025), 1e-10);
+  EXPECT_NEAR(distance("kce", x, y, test::options_with("gaussian@1", {{"form", kUncentered}})).statistic_power,
+              0.4687965156, 1e-10);
 }
 
 TEST(Kce, is_the_distance_of_centred_gram_matrices) {
@@ -98,11 +84,12 @@ TEST(Kce, is_the_distance_of_centred_gram_matrices) {
   for (const auto& [nx, ny] : {std::pair{30UL, 30UL}, {17UL, 41UL}, {1UL, 9UL}, {300UL, 270UL}}) {
     for (const bool ties : {false, true}) {
       for (const bool weighted : {false, true}) {
-        const Sample x = draw(nx, 2, source, ties, weighted);
-        const Sample y = draw(ny, 2, source, ties, weighted);
+        const Sample x = test::varied_sample({nx, 2}, source, ties, weighted);
+        const Sample y = test::varied_sample({ny, 2}, source, ties, weighted);
         const Real expected = centred_product(x, x) + centred_product(y, y) - 2 * centred_product(x, y);
         // Kernel values below 1 to a few roundings, sums of tiles to 256.
-        EXPECT_TRUE(within(distance("kce", x, y, with("gaussian@1")).statistic_power, expected, 1e-13)) << nx;
+        EXPECT_TRUE(within(distance("kce", x, y, test::options_with("gaussian@1")).statistic_power, expected, 1e-13))
+            << nx;
       }
     }
   }
@@ -110,18 +97,19 @@ TEST(Kce, is_the_distance_of_centred_gram_matrices) {
 
 TEST(Kce, uncentered_is_the_mmd_of_the_squared_kernel) {
   test::Source source(2);
-  const Sample x = draw(40, 2, source, false, true);
-  const Sample y = draw(25, 2, source, false, true);
+  const Sample x = test::varied_sample({40, 2}, source, false, true);
+  const Sample y = test::varied_sample({25, 2}, source, false, true);
   // The square of a Gaussian is a Gaussian.
-  EXPECT_NEAR(distance("kce", x, y, with("gaussian@1", {{"form", kUncentered}})).statistic,
-              distance("mmd-v", x, y, with("gaussian@" + std::to_string(std::sqrt(0.5)))).statistic, 1e-6);
-  EXPECT_NEAR(distance("kce", x, y, with("linear:0", {{"form", kUncentered}})).statistic,
-              distance("mmd-v", x, y, with("polynomial:2:0")).statistic, 1e-12);
+  EXPECT_NEAR(distance("kce", x, y, test::options_with("gaussian@1", {{"form", kUncentered}})).statistic,
+              distance("mmd-v", x, y, test::options_with("gaussian@" + std::to_string(std::sqrt(0.5)))).statistic,
+              1e-6);
+  EXPECT_NEAR(distance("kce", x, y, test::options_with("linear:0", {{"form", kUncentered}})).statistic,
+              distance("mmd-v", x, y, test::options_with("polynomial:2:0")).statistic, 1e-12);
 }
 
 TEST(Kce, squares_of_kernels_are_squares) {
   test::Source source(3);
-  const Sample x = draw(5, 2, source, false, false);
+  const Sample x = test::varied_sample({5, 2}, source, false, false);
   for (const char* text : {"gaussian@1", "gaussian@1*linear", "0.3 gaussian@1+2 laplace@2*linear+imq@1"}) {
     const KernelSpec spec = parse_kernel(text);
     Matrix<double> plain(5, 5), squared(5, 5);
@@ -139,8 +127,8 @@ TEST(Kce, of_the_linear_kernel_compares_covariance_matrices) {
   test::Source source(4);
   for (const bool weighted : {false, true}) {
     for (const bool centered : {true, false}) {
-      const Sample x = draw(20, 2, source, false, weighted);
-      const Sample y = draw(31, 2, source, true, weighted);
+      const Sample x = test::varied_sample({20, 2}, source, false, weighted);
+      const Sample y = test::varied_sample({31, 2}, source, true, weighted);
       const auto moments = [&](const Sample& sample) {
         const auto w = normalised(sample);
         Real mean[2] = {0, 0};
@@ -160,7 +148,7 @@ TEST(Kce, of_the_linear_kernel_compares_covariance_matrices) {
       const Real one = std::abs(middle + radius), two = std::abs(middle - radius);
       const double form = centered ? 0 : kUncentered;
       const auto found = [&](double norm) {
-        return distance("kce", x, y, with("linear:0", {{"form", form}, {"norm", norm}})).statistic;
+        return distance("kce", x, y, test::options_with("linear:0", {{"form", form}, {"norm", norm}})).statistic;
       };
       EXPECT_TRUE(within(found(0), std::sqrt(one * one + two * two), 1e-11));
       EXPECT_TRUE(within(found(kTrace), one + two, 1e-11));
@@ -172,25 +160,26 @@ TEST(Kce, of_the_linear_kernel_compares_covariance_matrices) {
 TEST(Kce, a_sample_of_one_row_has_no_covariance) {
   const Sample y = column({.5, 2, 3});
   const double own = static_cast<double>(centred_product(y, y));
-  EXPECT_NEAR(distance("kce", column({7}), y, with("gaussian@1")).statistic_power, own, 1e-14);
-  EXPECT_EQ(distance("kce", column({7}), column({9}), with("gaussian@1")).statistic, 0.0);
+  EXPECT_NEAR(distance("kce", column({7}), y, test::options_with("gaussian@1")).statistic_power, own, 1e-14);
+  EXPECT_EQ(distance("kce", column({7}), column({9}), test::options_with("gaussian@1")).statistic, 0.0);
   // Any norm: a point has none, and neither has a sample of equal points.
-  EXPECT_NEAR(distance("kce", column({7}), column({9, 9}), with("gaussian@1", {{"norm", kTrace}})).statistic, 0.0,
-              1e-15);
+  EXPECT_NEAR(
+      distance("kce", column({7}), column({9, 9}), test::options_with("gaussian@1", {{"norm", kTrace}})).statistic, 0.0,
+      1e-15);
 }
 
 TEST(Kce, of_equal_samples_is_zero_to_the_last_bit) {
   test::Source source(5);
   for (const bool weighted : {false, true}) {
     for (const std::size_t dim : {1UL, 40UL}) {
-      const Sample x = draw(300, dim, source, dim == 1, weighted);
+      const Sample x = test::varied_sample({300, dim}, source, dim == 1, weighted);
       for (const double form : {0.0, kUncentered}) {
-        EXPECT_EQ(distance("kce", x, x, with("gaussian", {{"form", form}})).statistic, 0.0);
+        EXPECT_EQ(distance("kce", x, x, test::options_with("gaussian", {{"form", form}})).statistic, 0.0);
       }
     }
-    const Sample few = draw(40, 2, source, false, weighted);
+    const Sample few = test::varied_sample({40, 2}, source, false, weighted);
     for (const double norm : {kTrace, kOperator}) {
-      EXPECT_EQ(distance("kce", few, few, with("gaussian", {{"norm", norm}})).statistic, 0.0);
+      EXPECT_EQ(distance("kce", few, few, test::options_with("gaussian", {{"norm", norm}})).statistic, 0.0);
     }
   }
 }
@@ -200,15 +189,16 @@ TEST(Kce, plans_equal_direct_recomputation) {
   for (const auto& [nx, ny] : {std::pair{40UL, 40UL}, {23UL, 40UL}, {40UL, 3UL}, {1UL, 12UL}, {200UL, 330UL}}) {
     for (const bool ties : {false, true}) {
       for (const bool weighted : {false, true}) {
-        const Sample x = draw(nx, 3, source, ties, weighted);
-        const Sample y = draw(ny, 3, source, ties, weighted);
+        const Sample x = test::varied_sample({nx, 3}, source, ties, weighted);
+        const Sample y = test::varied_sample({ny, 3}, source, ties, weighted);
         for (const double form : {0.0, kUncentered}) {
           for (const char* kernel : {"gaussian", "linear:0"}) {
-            test::expect_plan_is_distance("kce", x, y, with(kernel, {{"form", form}}));
+            test::expect_plan_is_distance("kce", x, y, test::options_with(kernel, {{"form", form}}));
           }
           if (nx > 100) continue;
           for (const double norm : {kTrace, kOperator}) {
-            test::expect_plan_is_distance("kce", x, y, with("gaussian", {{"form", form}, {"norm", norm}}));
+            test::expect_plan_is_distance("kce", x, y,
+                                          test::options_with("gaussian", {{"form", form}, {"norm", norm}}));
           }
         }
       }
@@ -218,12 +208,13 @@ TEST(Kce, plans_equal_direct_recomputation) {
 
 TEST(Kce, plans_give_the_same_bits_for_any_threads) {
   test::Source source(7);
-  const Sample x = draw(300, 2, source, false, false);
-  const Sample y = draw(300, 2, source, false, false);
-  test::expect_same_bits("kce", x, y, with("gaussian"));
-  const Sample few = draw(20, 2, source, false, true);
-  test::expect_same_bits("kce", few, x, with("gaussian"));
-  test::expect_same_bits("kce", few, draw(9, 2, source, false, false), with("gaussian", {{"norm", kTrace}}));
+  const Sample x = test::varied_sample({300, 2}, source, false, false);
+  const Sample y = test::varied_sample({300, 2}, source, false, false);
+  test::expect_same_bits("kce", x, y, test::options_with("gaussian"));
+  const Sample few = test::varied_sample({20, 2}, source, false, true);
+  test::expect_same_bits("kce", few, x, test::options_with("gaussian"));
+  test::expect_same_bits("kce", few, test::varied_sample({9, 2}, source, false, false),
+                         test::options_with("gaussian", {{"norm", kTrace}}));
 }
 
 // Equal means of all features that a linear kernel sees, unequal spread: found by kce, not by mmd.
@@ -233,32 +224,35 @@ TEST(Kce, sees_spread_where_means_are_equal) {
   const Sample y = test::normal_sample({80, 2}, source, 0.0, 2.0);
   TwoSampleOptions options;
   options.method = "kce";
-  options.statistic = with("linear");
+  options.statistic = test::options_with("linear");
   options.test.num_permutations = 199;
   EXPECT_EQ(two_sample_test(x, y, options).test.pvalue, 1.0 / 200.0);
 }
 
 TEST(Kce, refuses_sizes_that_take_hours) {
   test::Source source(9);
-  const Sample x = draw(3000, 1, source, false, false);
-  const Sample other = draw(3000, 1, source, false, false);
+  const Sample x = test::varied_sample({3000, 1}, source, false, false);
+  const Sample other = test::varied_sample({3000, 1}, source, false, false);
   const TestPool wide = make_test_pool(x, other, Seed{0}, ThreadCount{1});
   PlanRequest request;
   request.num_labellings = 1000;
   try {
-    static_cast<void>(find_method("kce").prepare(wide, with("gaussian", {{"norm", kTrace}}), request));
+    static_cast<void>(find_method("kce").prepare(wide, test::options_with("gaussian", {{"norm", kTrace}}), request));
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::resource_limit);
     EXPECT_TRUE(std::string(error.what()).starts_with("the spectrum of covariances of 6000 rows, 1000 times takes"));
   }
-  EXPECT_THROW(static_cast<void>(distance("kce", column({1, 2}), column({3}), with("gaussian", {{"norm", 3}}))), Error);
-  test::expect_error(ErrorCode::non_finite_value,
-                     "the covariance distance overflows on this data; rescale the columns or take a "
-                     "bounded kernel",
-                     [] {
-                       static_cast<void>(distance("kce", column({1e200, 1}), column({3, 1}), with("linear")));
-                     });
+  EXPECT_THROW(
+      static_cast<void>(distance("kce", column({1, 2}), column({3}), test::options_with("gaussian", {{"norm", 3}}))),
+      Error);
+  test::expect_error(
+      ErrorCode::non_finite_value,
+      "the covariance distance overflows on this data; rescale the columns or take a "
+      "bounded kernel",
+      [] {
+        static_cast<void>(distance("kce", column({1e200, 1}), column({3, 1}), test::options_with("linear")));
+      });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "kqd/kqd.hpp"
 #include "metrics/other/geometric_median.hpp"
 #include "support/errors.hpp"
+#include "support/methods.hpp"
 #include "support/relabelled.hpp"
 #include "support/source.hpp"
 
@@ -27,22 +28,6 @@ Matrix<double> gram(const std::string& kernel, const Sample& x) {
 
 std::vector<double> equal_mass(std::size_t n) {
   return std::vector<double>(n, 1.0 / static_cast<double>(n));
-}
-
-KqdOptions with(const std::string& kernel, Parameters parameters = {}) {
-  KqdOptions options;
-  options.kernel = parse_kernel(kernel);
-  options.parameters = std::move(parameters);
-  return options;
-}
-
-Sample draw(std::size_t n, std::size_t dim, test::Source& source, bool ties, bool weighted) {
-  Sample sample = test::normal_sample({n, dim}, source);
-  for (double& v : sample.points.values()) v = ties ? std::floor(2.0 * v) : v;
-  if (weighted) {
-    for (std::size_t i = 0; i < n; ++i) sample.weights.push_back(source.uniform(0.2, 2.0));
-  }
-  return sample;
 }
 
 // Methods E2. The iteration goes down to rounding: the objective is flat to second order, so weights are good to the
@@ -126,7 +111,7 @@ TEST(GeometricMedian, leaves_a_point_that_is_the_mean_but_not_the_median) {
 // No small change of the weights lowers the objective, judged by its definition.
 TEST(GeometricMedian, is_a_minimum) {
   test::Source source(2);
-  const Sample x = draw(25, 2, source, false, false);
+  const Sample x = test::varied_sample({25, 2}, source, false, false);
   const Matrix<double> k = gram("gaussian@1", x);
   std::vector<double> mass(25);
   double total = 0.0;
@@ -154,11 +139,12 @@ TEST(GeometricMedian, is_a_minimum) {
 
 TEST(KMedian, is_the_distance_between_medians) {
   // On the line with the linear kernel: medians 1 and 4.
-  EXPECT_NEAR(distance("kmedian", column({0, 1, 10}), column({3, 4, 400}), with("linear")).statistic, 3.0, 1e-7);
+  EXPECT_NEAR(distance("kmedian", column({0, 1, 10}), column({3, 4, 400}), test::options_with("linear")).statistic, 3.0,
+              1e-7);
   // One row each: the distance in the feature space.
-  EXPECT_NEAR(distance("kmedian", column({0}), column({1}), with("gaussian@1")).statistic,
+  EXPECT_NEAR(distance("kmedian", column({0}), column({1}), test::options_with("gaussian@1")).statistic,
               std::sqrt(2.0 - 2.0 * std::exp(-0.5)), 1e-15);
-  const KqdResult found = distance("kmedian", column({0, 1, 3}), column({5, 6}), with("gaussian@1"));
+  const KqdResult found = distance("kmedian", column({0, 1, 3}), column({5, 6}), test::options_with("gaussian@1"));
   EXPECT_EQ(found.details[0].name, "objective_x");
   EXPECT_NEAR(found.details[0].value, 0.6841884364, 1e-9);
   EXPECT_EQ(found.details[3].name, "converged");
@@ -168,14 +154,14 @@ TEST(KMedian, rows_that_are_equal_count_as_weight) {
   Sample weighted = column({0, 1, 3});
   weighted.weights = {2, 1, 3};
   const Sample y = column({4, 5, 5.5});
-  EXPECT_NEAR(distance("kmedian", weighted, y, with("gaussian@1")).statistic,
-              distance("kmedian", column({3, 0, 1, 0, 3, 3}), y, with("gaussian@1")).statistic, 1e-9);
+  EXPECT_NEAR(distance("kmedian", weighted, y, test::options_with("gaussian@1")).statistic,
+              distance("kmedian", column({3, 0, 1, 0, 3, 3}), y, test::options_with("gaussian@1")).statistic, 1e-9);
 }
 
 TEST(KMedian, of_equal_samples_is_zero_to_the_last_bit) {
   test::Source source(3);
   for (const bool weighted : {false, true}) {
-    const Sample x = draw(120, 2, source, false, weighted);
+    const Sample x = test::varied_sample({120, 2}, source, false, weighted);
     EXPECT_EQ(distance("kmedian", x, x).statistic, 0.0);
   }
 }
@@ -183,13 +169,13 @@ TEST(KMedian, of_equal_samples_is_zero_to_the_last_bit) {
 // Far from the origin the linear kernel loses eight digits of a plain Gram matrix; not of one moved to its mean.
 TEST(KMedian, does_not_feel_where_the_origin_is) {
   test::Source source(4);
-  const Sample x = draw(21, 1, source, false, false);
-  const Sample y = draw(31, 1, source, false, false);
+  const Sample x = test::varied_sample({21, 1}, source, false, false);
+  const Sample y = test::varied_sample({31, 1}, source, false, false);
   Sample far_x = x, far_y = y;
   for (double& v : far_x.points.values()) v += 1e4;
   for (double& v : far_y.points.values()) v += 1e4;
-  EXPECT_NEAR(distance("kmedian", far_x, far_y, with("linear")).statistic,
-              distance("kmedian", x, y, with("linear")).statistic, 1e-5);
+  EXPECT_NEAR(distance("kmedian", far_x, far_y, test::options_with("linear")).statistic,
+              distance("kmedian", x, y, test::options_with("linear")).statistic, 1e-5);
 }
 
 TEST(KMedian, plans_equal_direct_recomputation) {
@@ -197,10 +183,10 @@ TEST(KMedian, plans_equal_direct_recomputation) {
   for (const auto& [nx, ny] : {std::pair{20UL, 20UL}, {13UL, 30UL}, {3UL, 25UL}, {1UL, 6UL}}) {
     for (const bool ties : {false, true}) {
       for (const bool weighted : {false, true}) {
-        const Sample x = draw(nx, 2, source, ties, weighted);
-        const Sample y = draw(ny, 2, source, ties, weighted);
-        test::expect_plan_is_distance("kmedian", x, y, with("gaussian"));
-        test::expect_plan_is_distance("kmedian", x, y, with("laplace", {{"iterations", 20}}));
+        const Sample x = test::varied_sample({nx, 2}, source, ties, weighted);
+        const Sample y = test::varied_sample({ny, 2}, source, ties, weighted);
+        test::expect_plan_is_distance("kmedian", x, y, test::options_with("gaussian"));
+        test::expect_plan_is_distance("kmedian", x, y, test::options_with("laplace", {{"iterations", 20}}));
       }
     }
   }
@@ -208,29 +194,30 @@ TEST(KMedian, plans_equal_direct_recomputation) {
 
 TEST(KMedian, plans_give_the_same_bits_for_any_threads) {
   test::Source source(6);
-  test::expect_same_bits("kmedian", draw(30, 2, source, false, true), draw(20, 2, source, false, false), {});
+  test::expect_same_bits("kmedian", test::varied_sample({30, 2}, source, false, true),
+                         test::varied_sample({20, 2}, source, false, false), {});
 }
 
 TEST(KMedian, a_few_far_rows_move_it_little) {
   test::Source source(7);
-  Sample x = draw(41, 1, source, false, false);
-  const Sample y = draw(41, 1, source, false, false);
-  const double before = distance("kmedian", x, y, with("linear")).statistic;
+  Sample x = test::varied_sample({41, 1}, source, false, false);
+  const Sample y = test::varied_sample({41, 1}, source, false, false);
+  const double before = distance("kmedian", x, y, test::options_with("linear")).statistic;
   for (std::size_t i = 0; i < 4; ++i) x.points(i, 0) = 1e6;
-  EXPECT_LT(distance("kmedian", x, y, with("linear", {{"iterations", 5000}})).statistic, before + 1.0);
-  EXPECT_GT(distance("mmd-v", x, y, with("linear")).statistic, 9e4);
+  EXPECT_LT(distance("kmedian", x, y, test::options_with("linear", {{"iterations", 5000}})).statistic, before + 1.0);
+  EXPECT_GT(distance("mmd-v", x, y, test::options_with("linear")).statistic, 9e4);
 }
 
 TEST(KMedian, refuses_sizes_that_take_hours_and_says_when_it_stopped_early) {
   const KqdResult stopped =
-      distance("kmedian", column({0, 1, 3}), column({4, 5, 9}), with("gaussian@1", {{"iterations", 1}}));
+      distance("kmedian", column({0, 1, 3}), column({4, 5, 9}), test::options_with("gaussian@1", {{"iterations", 1}}));
   EXPECT_EQ(stopped.warnings.back(), "the geometric median has not converged in 1 iterations; take more");
   const Sample large{Matrix<double>(20'000, 1, 0.5), {}, {}};
   const TestPool pool = make_test_pool(large, large, Seed{0}, ThreadCount{1});
   PlanRequest request;
   request.num_labellings = 1000;
   try {
-    static_cast<void>(find_method("kmedian").prepare(pool, with("gaussian@1"), request));
+    static_cast<void>(find_method("kmedian").prepare(pool, test::options_with("gaussian@1"), request));
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::resource_limit);
@@ -243,7 +230,7 @@ TEST(KMedian, refuses_sizes_that_take_hours_and_says_when_it_stopped_early) {
   test::expect_error(ErrorCode::resource_limit,
                      "the geometric median keeps the Gram matrix of 24000 rows, 4.6 GB; use --yes-quadratic to run it, "
                      "fewer rows, or a method whose memory is near-linear",
-                     [&] { static_cast<void>(distance("kmedian", wide, other, with("gaussian@1"))); });
+                     [&] { static_cast<void>(distance("kmedian", wide, other, test::options_with("gaussian@1"))); });
 }
 
 }  // namespace

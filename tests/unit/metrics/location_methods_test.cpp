@@ -16,6 +16,7 @@
 #include "metrics/mean/mean_gap.hpp"
 #include "metrics/test_pool.hpp"
 #include "support/errors.hpp"
+#include "support/relabelled.hpp"
 
 namespace kqd {
 namespace {
@@ -239,19 +240,6 @@ TEST(Hotelling, does_not_mind_copies_and_constants_among_the_features) {
 
 // ---- Plans ----
 
-Sample labelled(const TestPool& pool, const PreparedPlan& prepared, const LabelBatch& batch, unsigned b, bool is_x) {
-  const Pool rows{pool.x.points, pool.y.points, prepared.rows};
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (batch.is_x(i, b) == is_x) chosen.push_back(i);
-  }
-  Sample sample{gather(rows, chosen), {}, {}};
-  if (pool.weighted()) {
-    for (const std::size_t i : chosen) sample.weights.push_back(pool.weight_of_row(prepared.rows[i]));
-  }
-  return sample;
-}
-
 void expect_plan_equals_distances(const std::string& id, const Case& c, const KqdOptions& options) {
   SCOPED_TRACE(id + " " + c.name);
   const MethodInfo& method = find_method(id);
@@ -270,8 +258,8 @@ void expect_plan_equals_distances(const std::string& id, const Case& c, const Kq
   EXPECT_EQ(again, values);
   for (const std::size_t k : {0U, 1U, 2U, 63U, 65U}) {
     const LabelBatch& batch = batches[k / 64];
-    const Sample group_x = labelled(pool, prepared, batch, k % 64, true);
-    const Sample group_y = labelled(pool, prepared, batch, k % 64, false);
+    const Sample group_x = test::labelled(pool, prepared, batch, k % 64, true);
+    const Sample group_y = test::labelled(pool, prepared, batch, k % 64, false);
     const double direct = method.distance(group_x, group_y, prepared.frozen).statistic;
     // What the plan states for its own arithmetic, and as much again for that of the distance.
     const double slack = prepared.plan->tie_slack(direct);

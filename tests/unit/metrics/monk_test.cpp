@@ -24,7 +24,7 @@ constexpr double kBlockMedian = 0;
 constexpr double kFast = 1;
 constexpr double kBcd = 2;
 
-KqdOptions with(const std::string& kernel, Parameters parameters = {}) {
+KqdOptions monk_options(const std::string& kernel, Parameters parameters = {}) {
   KqdOptions options;
   options.kernel = parse_kernel(kernel);
   options.parameters = std::move(parameters);
@@ -161,7 +161,7 @@ TEST(Monk, is_what_its_definition_says) {
       for (const std::size_t blocks : {1UL, 3UL, 7UL, 11UL}) {
         const auto found = [&](double form, Parameters more = {}) {
           more.insert({{"form", form}, {"blocks", static_cast<double>(blocks)}, {"jitter", jitter}});
-          return distance("monk", x, y, with("gaussian@1", more)).statistic;
+          return distance("monk", x, y, monk_options("gaussian@1", more)).statistic;
         };
         if (jitter == 0.0) {
           EXPECT_NEAR(found(kBlockMedian), Oracle(x, y, blocks, 0.0).block_median(), kRounding);
@@ -180,9 +180,10 @@ TEST(Monk, of_one_block_is_the_mmd) {
   test::Source source(2);
   const Sample x = test::normal_sample({30, 2}, source);
   const Sample y = test::normal_sample({25, 2}, source, 0.5);
-  const double mmd = distance("mmd-v", x, y, with("gaussian@1")).statistic;
+  const double mmd = distance("mmd-v", x, y, monk_options("gaussian@1")).statistic;
   for (const double form : {kBlockMedian, kFast, kBcd}) {
-    EXPECT_NEAR(distance("monk", x, y, with("gaussian@1", {{"form", form}, {"blocks", 1}})).statistic, mmd, kRounding);
+    EXPECT_NEAR(distance("monk", x, y, monk_options("gaussian@1", {{"form", form}, {"blocks", 1}})).statistic, mmd,
+                kRounding);
   }
 }
 
@@ -194,9 +195,9 @@ TEST(Monk, one_huge_outlier_leaves_the_block_median_bounded) {
   double range = 0.0;
   for (std::size_t i = 0; i < 60; ++i) range = std::max({range, std::abs(x.points(i, 0)), std::abs(y.points(i, 0))});
   x.points(17, 0) = 1e9;
-  EXPECT_GT(distance("mmd-v", x, y, with("linear")).statistic, 1e7);
+  EXPECT_GT(distance("mmd-v", x, y, monk_options("linear")).statistic, 1e7);
   for (const double blocks : {3.0, 5.0, 11.0, 59.0}) {
-    EXPECT_LE(distance("monk", x, y, with("linear", {{"blocks", blocks}})).statistic, 2.0 * range) << blocks;
+    EXPECT_LE(distance("monk", x, y, monk_options("linear", {{"blocks", blocks}})).statistic, 2.0 * range) << blocks;
   }
 }
 
@@ -205,9 +206,10 @@ TEST(Monk, iteration_with_one_partition_falls_short_of_the_closed_form) {
   for (int run = 0; run < 10; ++run) {
     const Sample x = test::normal_sample({50, 1}, source);
     const Sample y = test::normal_sample({50, 1}, source, 1.0);
-    const double closed = distance("monk", x, y, with("gaussian@1", {{"blocks", 7}})).statistic;
+    const double closed = distance("monk", x, y, monk_options("gaussian@1", {{"blocks", 7}})).statistic;
     const double iterated =
-        distance("monk", x, y, with("gaussian@1", {{"blocks", 7}, {"form", kFast}, {"reshuffles", 1}})).statistic;
+        distance("monk", x, y, monk_options("gaussian@1", {{"blocks", 7}, {"form", kFast}, {"reshuffles", 1}}))
+            .statistic;
     EXPECT_LE(iterated, closed + kRounding);
     EXPECT_GT(iterated, 0.0);
   }
@@ -217,7 +219,7 @@ TEST(Monk, of_equal_samples_is_zero) {
   test::Source source(5);
   const Sample x = test::normal_sample({50, 2}, source);
   for (const double form : {kBlockMedian, kFast, kBcd}) {
-    EXPECT_EQ(distance("monk", x, x, with("gaussian", {{"form", form}})).statistic, 0.0) << form;
+    EXPECT_EQ(distance("monk", x, x, monk_options("gaussian", {{"form", form}})).statistic, 0.0) << form;
   }
 }
 
@@ -242,12 +244,12 @@ TEST(Monk, plans_equal_direct_recomputation) {
     for (const auto& [nx, ny] : {std::pair{30UL, 30UL}, {17UL, 30UL}, {30UL, 3UL}}) {
       const Sample x = test::normal_sample({nx, 2}, source);
       const Sample y = test::normal_sample({ny, 2}, source);
-      const KqdOptions options = with("gaussian", {{"form", form}, {"iterations", 30}});
+      const KqdOptions options = monk_options("gaussian", {{"form", form}, {"iterations", 30}});
       test::expect_plan_is_distance("monk", x, y, options);
     }
     const Sample x = test::normal_sample({30, 2}, source);
     const Sample y = test::normal_sample({30, 2}, source);
-    const KqdOptions options = with("gaussian@1", {{"form", form}, {"iterations", 30}});
+    const KqdOptions options = monk_options("gaussian@1", {{"form", form}, {"iterations", 30}});
     test::expect_plan_is_distance("monk", x, y, options, Design::paired());
     // Pairs keep their places under swaps: the observed labelling has the value of the samples as they stand.
     const test::Relabelled paired("monk", x, y, options, Design::paired());
@@ -260,14 +262,15 @@ TEST(Monk, plans_give_the_same_bits_for_any_threads) {
   const Sample x = test::normal_sample({30, 2}, source);
   const Sample y = test::normal_sample({40, 2}, source);
   for (const double form : {kBlockMedian, kFast, kBcd}) {
-    test::expect_same_bits("monk", x, y, with("gaussian@1", {{"form", form}, {"iterations", 20}}));
+    test::expect_same_bits("monk", x, y, monk_options("gaussian@1", {{"form", form}, {"iterations", 20}}));
   }
 }
 
 TEST(Monk, refuses_what_it_cannot_use) {
   const auto run = [](Parameters parameters) {
     return [parameters] {
-      static_cast<void>(distance("monk", column({1, 2, 3, 4}), column({1, 2, 3, 5, 6}), with("gaussian", parameters)));
+      static_cast<void>(
+          distance("monk", column({1, 2, 3, 4}), column({1, 2, 3, 5, 6}), monk_options("gaussian", parameters)));
     };
   };
   expect_error(ErrorCode::invalid_option,
@@ -287,7 +290,7 @@ TEST(Monk, refuses_what_it_cannot_use) {
   PlanRequest request;
   request.num_labellings = 1000;
   try {
-    static_cast<void>(find_method("monk").prepare(pool, with("gaussian@1", {{"form", kBcd}}), request));
+    static_cast<void>(find_method("monk").prepare(pool, monk_options("gaussian@1", {{"form", kBcd}}), request));
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::resource_limit);
@@ -304,7 +307,7 @@ TEST(Monk, keeps_the_level) {
       TwoSampleOptions options;
       options.method = "monk";
       options.test.num_permutations = 39;
-      options.statistic = with("gaussian", {{"form", form}});
+      options.statistic = monk_options("gaussian", {{"form", form}});
       options.statistic.seed = Seed{run};
       const Sample x = test::normal_sample({12, 1}, source);
       num_rejected += two_sample_test(x, test::normal_sample({12, 1}, source), options).test.reject ? 1 : 0;

@@ -22,12 +22,13 @@
 #include "metrics/transport/generalised_slices.hpp"
 #include "support/errors.hpp"
 #include "support/oracles.hpp"
+#include "support/relabelled.hpp"
 #include "support/source.hpp"
 
 namespace kqd {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using test::kInfinity;
 
 using test::Source;
 
@@ -411,19 +412,6 @@ TEST(PolynomialSlices, made_anew_are_those_in_memory) {
 
 // --- plans ---
 
-Sample labelled(const TestPool& pool, const PreparedPlan& prepared, const LabelBatch& batch, unsigned b, bool is_x) {
-  const Pool rows{pool.x.points, pool.y.points, prepared.rows};
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (batch.is_x(i, b) == is_x) chosen.push_back(i);
-  }
-  Sample sample{gather(rows, chosen), {}, {}};
-  if (pool.weighted()) {
-    for (const std::size_t i : chosen) sample.weights.push_back(pool.weight_of_row(prepared.rows[i]));
-  }
-  return sample;
-}
-
 TEST(SlicedPlans, equal_direct_recomputation) {
   const std::vector<std::pair<std::string, Parameters>> settings = {
       {"sw", {}}, {"gsw", {{"degree", 3}}}, {"gsw", {{"family", 1}, {"radius", 1.0}}}};
@@ -456,8 +444,8 @@ TEST(SlicedPlans, equal_direct_recomputation) {
         prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
         for (unsigned b = 0; b < 4; ++b) {
           const double direct = method
-                                    .distance(labelled(pool, prepared, batch, b, true),
-                                              labelled(pool, prepared, batch, b, false), prepared.frozen)
+                                    .distance(test::labelled(pool, prepared, batch, b, true),
+                                              test::labelled(pool, prepared, batch, b, false), prepared.frozen)
                                     .statistic;
           // What the plan states for its own arithmetic, and 1e-10 for that of the direct road.
           EXPECT_NEAR(values[b], direct, prepared.plan->tie_slack(direct) + 1e-10 * direct) << id << " p = " << power;
@@ -484,8 +472,8 @@ TEST(SlicedPlans, of_max_gsw_that_refit_equal_the_distance_of_every_labelling) {
     std::vector<double> values(4);
     prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
     for (unsigned b = 0; b < 4; ++b) {
-      const double direct = distance("max-gsw", labelled(pool, prepared, batch, b, true),
-                                     labelled(pool, prepared, batch, b, false), prepared.frozen)
+      const double direct = distance("max-gsw", test::labelled(pool, prepared, batch, b, true),
+                                     test::labelled(pool, prepared, batch, b, false), prepared.frozen)
                                 .statistic;
       EXPECT_NEAR(values[b], direct, 1e-6 * direct);
     }

@@ -23,12 +23,13 @@
 #include "metrics/test_pool.hpp"
 #include "support/errors.hpp"
 #include "support/oracles.hpp"
+#include "support/relabelled.hpp"
 #include "support/source.hpp"
 
 namespace kqd {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using test::kInfinity;
 
 using test::Source;
 
@@ -395,19 +396,6 @@ std::vector<double> evaluate(const PreparedPlan& prepared, SampleSizes sizes, un
   return values;
 }
 
-Sample labelled(const TestPool& pool, const PreparedPlan& prepared, const LabelBatch& batch, unsigned b, bool is_x) {
-  const Pool rows{pool.x.points, pool.y.points, prepared.rows};
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (batch.is_x(i, b) == is_x) chosen.push_back(i);
-  }
-  Sample sample{gather(rows, chosen), {}, {}};
-  if (pool.weighted()) {
-    for (const std::size_t i : chosen) sample.weights.push_back(pool.weight_of_row(prepared.rows[i]));
-  }
-  return sample;
-}
-
 // Refits start from the pool's own features and rows, a distance from those of two samples: other coordinates and other
 // rounding, the same suprema. Ascents end within some 1e-7 of a maximum, and in the plane eight starts find the best.
 TEST(OptimisedPlans, that_refit_equal_the_distance_of_every_labelling) {
@@ -429,8 +417,8 @@ TEST(OptimisedPlans, that_refit_equal_the_distance_of_every_labelling) {
       LabelBatch batch;
       const auto values = evaluate(prepared, {nx, ny}, 4, batch);
       for (unsigned b = 0; b < 4; ++b) {
-        const double direct = distance(id, labelled(pool, prepared, batch, b, true),
-                                       labelled(pool, prepared, batch, b, false), prepared.frozen)
+        const double direct = distance(id, test::labelled(pool, prepared, batch, b, true),
+                                       test::labelled(pool, prepared, batch, b, false), prepared.frozen)
                                   .statistic;
         EXPECT_NEAR(values[b], direct, 1e-6 * direct) << id << " " << nx << " " << b;
       }
@@ -457,9 +445,9 @@ TEST(OptimisedPlans, that_split_test_the_other_rows_along_one_direction) {
         LabelBatch batch;
         const auto values = evaluate(prepared, {30, 41}, 6, batch);
         for (unsigned b = 0; b < 6; ++b) {
-          const double direct =
-              ekqd(labelled(pool, prepared, batch, b, true), labelled(pool, prepared, batch, b, false), options)
-                  .statistic;
+          const double direct = ekqd(test::labelled(pool, prepared, batch, b, true),
+                                     test::labelled(pool, prepared, batch, b, false), options)
+                                    .statistic;
           const double bound = prepared.plan->tie_slack(direct) + 1e-12 * direct;
           EXPECT_NEAR(values[b], direct, bound) << id << " p = " << power;
         }
