@@ -13,6 +13,13 @@ if(KQD_SANITIZE)
   target_link_options(kqd_compile_settings INTERFACE -fsanitize=${KQD_SANITIZE})
 endif()
 target_compile_definitions(kqd_compile_settings INTERFACE $<$<CONFIG:Debug>:KQD_DEBUG>)
+# The same bytes wherever the sources lie.
+target_compile_options(kqd_compile_settings INTERFACE $<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)
+if(KQD_COVERAGE)
+  target_compile_options(kqd_compile_settings INTERFACE --coverage)
+  target_link_options(kqd_compile_settings INTERFACE --coverage)
+  target_compile_definitions(kqd_compile_settings INTERFACE KQD_COVERAGE)
+endif()
 
 # kqd_compile_together(target count): so many files are one to the compiler, which parses their headers once. Names of
 # anonymous namespaces then meet; files that share them by convention are named to kqd_compile_alone.

@@ -1,4 +1,7 @@
 #include <fmt/format.h>
+#ifdef KQD_COVERAGE
+#include <gcov.h>
+#endif
 #include <unistd.h>
 
 #include <atomic>
@@ -68,5 +71,8 @@ int main(int argc, char** argv) {
   const int code = kqd::app::run(argc, argv);
   std::fflush(nullptr);
   // Not by exit(): OpenBLAS would wait for its threads, which try for ever to get their buffers when memory is short.
+#ifdef KQD_COVERAGE
+  __gcov_dump();
+#endif
   std::_Exit(code);
 }
