@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 2> kTwoSchemes = {kSchemes[0], kSchemes[2
 constexpr std::string_view kCifarData = "cifar10 (./dev data cifar10)";
 constexpr std::string_view kFashionData = "fashion-mnist (./dev data fashion-mnist)";
 
-constexpr std::array<Experiment, 18> kExperiments = {{
+constexpr std::array<Experiment, 20> kExperiments = {{
     {{"power-decay", "normal laws whose variance differs in three of many coordinates",
       "figures 3a, 6a and their table", "", kSchemes, 300},
      power_decay},
@@ -40,7 +40,7 @@ constexpr std::array<Experiment, 18> kExperiments = {{
       "figures 3b, 6b and their table", "", kSchemes, 300},
      laplace_gaussian},
     {{"galaxy", "Galaxy MNIST: a class of galaxies that X has not", "figures 3c, 6c, 7 left, 8 middle",
-      "galaxy-mnist/images.npy and labels.npy (yours)", kSchemes, 200},
+      "galaxy-mnist (yours; ./dev data galaxy-mnist FILE.hdf5)", kSchemes, 200},
      galaxy},
     {{"fashion-mnist", "the design of galaxy on Fashion-MNIST", "the design of figures 3c, 6c", kFashionData, kSchemes,
       200},
@@ -51,9 +51,15 @@ constexpr std::array<Experiment, 18> kExperiments = {{
     {{"cifar10.1", "CIFAR-10 against CIFAR-10.1, 64 x 64 pixels", "figures 3d, 6d, 7",
       "cifar10 and cifar10.1/cifar10.1_v4_data.npy (yours)", kSchemes, 200},
      cifar10_1},
+    {{"cifar10.1-32", "CIFAR-10 against CIFAR-10.1, 32 x 32 pixels", "the design of figures 3d, 6d",
+      "cifar10 and cifar10.1/cifar10.1_v4_data.npy (yours)", kSchemes, 200},
+     cifar10_1_small},
     {{"cifar10-blur", "CIFAR-10 against a blur of it, 64 x 64 pixels", "the design of figures 3d, 6d", kCifarData,
       kSchemes, 200},
      cifar10_blur},
+    {{"cifar10-blur-32", "CIFAR-10 against a blur of it, 32 x 32 pixels", "the design of figures 3d, 6d", kCifarData,
+      kSchemes, 200},
+     cifar10_blur_small},
     {{"type-one", "true hypotheses: normal, heavy tails, ties, unequal sizes", "figure 5", "", {}, 2000}, type_one},
     {{"type-one-cifar", "a true hypothesis: CIFAR-10 training against test pictures", "figure 5", kCifarData,
       kTwoSchemes, 200},

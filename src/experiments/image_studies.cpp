@@ -18,7 +18,7 @@ const ImageSource kFashion{"fashion-mnist/t10k-images.npy", "fashion-mnist/t10k-
 const ImageSource kCifar{"cifar10/test-images.npy", "cifar10/test-labels.npy", "`./dev data cifar10` fetches it"};
 const ImageSource kCifarTrain{"cifar10/train-images.npy", "", "`./dev data cifar10` fetches it"};
 const ImageSource kGalaxy{"galaxy-mnist/images.npy", "galaxy-mnist/labels.npy",
-                          "save `images` and `labels` of GalaxyMNIST's HDF5 file there with NumPy"};
+                          "`./dev data galaxy-mnist FILE.hdf5` makes it from the published files"};
 const ImageSource kCifar101{"cifar10.1/cifar10.1_v4_data.npy", "", "CIFAR-10.1's repository has it under this name"};
 
 using Images = std::shared_ptr<const ImageSet>;
@@ -70,8 +70,41 @@ Images scaled(const Images& images) {
   return set;
 }
 
-Images larger(const Images& images) {
-  return std::make_shared<ImageSet>(ImageSet{doubled(images->pixels, 32), images->labels});
+// Of the size they have, or enlarged from 32 x 32 to 64 x 64 pixels as the authors do.
+Matrix<double> unchanged(Matrix<double> pictures) {
+  return pictures;
+}
+Matrix<double> larger(Matrix<double> pictures) {
+  return doubled(pictures, 32);
+}
+
+using Resize = Matrix<double> (*)(Matrix<double>);
+
+Draw resized(Draw data, Resize resize) {
+  data.x.points = resize(std::move(data.x.points));
+  data.y.points = resize(std::move(data.y.points));
+  return data;
+}
+
+// Test pictures of CIFAR-10 against those of CIFAR-10.1.
+std::function<Draw(std::size_t, Seed)> new_pictures(const StudyRequest& request, Resize resize) {
+  const Images x = scaled(read_images(request.data, kCifar, kColourPixels));
+  const Images y = scaled(read_images(request.data, kCifar101, kColourPixels));
+  return [x, y, resize](std::size_t n, Seed seed) {
+    return resized(
+        {draw_any(*x, 0, x->pixels.rows(), n, seed, false), draw_any(*y, 0, y->pixels.rows(), n, seed, true)}, resize);
+  };
+}
+
+// Half of CIFAR-10's test pictures against the other half, blurred.
+std::function<Draw(std::size_t, Seed)> blurred_pictures(const StudyRequest& request, Resize resize) {
+  constexpr double kBlur = 0.5;
+  const Images sharp = scaled(read_images(request.data, kCifar, kColourPixels));
+  const auto soft = std::make_shared<ImageSet>(ImageSet{blurred(sharp->pixels, 32, kBlur)});
+  const std::size_t half = sharp->pixels.rows() / 2;
+  return [sharp, soft, half, resize](std::size_t n, Seed seed) {
+    return resized({draw_any(*sharp, 0, half, n, seed, false), draw_any(*soft, half, 2 * half, n, seed, true)}, resize);
+  };
 }
 
 void add_rows(Study& study, const StudyRequest& request, std::string published, std::size_t permutations) {
@@ -121,11 +154,7 @@ Study galaxy(const StudyRequest& request) {
 Study cifar10_1(const StudyRequest& request) {
   Study study = image_study("cifar10.1", "CIFAR-10 test against CIFAR-10.1, 64 x 64 pixels", request);
   study.comparison = "the paper's rates (200 runs)";
-  const Images x = larger(scaled(read_images(request.data, kCifar, kColourPixels)));
-  const Images y = larger(scaled(read_images(request.data, kCifar101, kColourPixels)));
-  add_columns(study, sizes(request, 2000), [x, y](std::size_t n, Seed seed) {
-    return Draw{draw_any(*x, 0, x->pixels.rows(), n, seed, false), draw_any(*y, 0, y->pixels.rows(), n, seed, true)};
-  });
+  add_columns(study, sizes(request, 2000), new_pictures(request, larger));
   add_rows(study, request, "cifar10_vs_cifar10_1", kPermutations);
   add_paper_rows(study, weighting_rows(),
                  {.published = "cifar10_vs_cifar10_1", .scheme = parse_scheme(request.scheme)});
@@ -135,18 +164,23 @@ Study cifar10_1(const StudyRequest& request) {
   return study;
 }
 
+Study cifar10_1_small(const StudyRequest& request) {
+  Study study = image_study("cifar10.1-32", "CIFAR-10 test against CIFAR-10.1, 32 x 32 pixels", request);
+  add_columns(study, sizes(request, 2000), new_pictures(request, unchanged));
+  add_rows(study, request, "", kPermutations);
+  return study;
+}
+
 Study cifar10_blur(const StudyRequest& request) {
-  constexpr double kBlur = 0.5;
   Study study = image_study("cifar10-blur", "CIFAR-10 against the same, half blurred, 64 x 64 pixels", request);
-  const Images sharp = scaled(read_images(request.data, kCifar, kColourPixels));
-  const auto soft = std::make_shared<ImageSet>(ImageSet{blurred(sharp->pixels, 32, kBlur)});
-  const std::size_t half = sharp->pixels.rows() / 2;
-  add_columns(study, sizes(request, 2000), [sharp, soft, half](std::size_t n, Seed seed) {
-    Draw data{draw_any(*sharp, 0, half, n, seed, false), draw_any(*soft, half, 2 * half, n, seed, true)};
-    data.x.points = doubled(data.x.points, 32);
-    data.y.points = doubled(data.y.points, 32);
-    return data;
-  });
+  add_columns(study, sizes(request, 2000), blurred_pictures(request, larger));
+  add_rows(study, request, "", kPermutations);
+  return study;
+}
+
+Study cifar10_blur_small(const StudyRequest& request) {
+  Study study = image_study("cifar10-blur-32", "CIFAR-10 against the same, half blurred, 32 x 32 pixels", request);
+  add_columns(study, sizes(request, 2000), blurred_pictures(request, unchanged));
   add_rows(study, request, "", kPermutations);
   return study;
 }

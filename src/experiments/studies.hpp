@@ -24,7 +24,9 @@ struct StudyRequest {
 [[nodiscard]] Study cifar10(const StudyRequest& request);
 /// J4, and where its second data set is out of reach a blur in its place.
 [[nodiscard]] Study cifar10_1(const StudyRequest& request);
-[[nodiscard]] Study cifar10_blur(const StudyRequest& request);
+[[nodiscard]] Study cifar10_1_small(const StudyRequest& request);
+Study cifar10_blur(const StudyRequest& request);
+Study cifar10_blur_small(const StudyRequest& request);
 /// J5: how often tests reject when there is no difference.
 [[nodiscard]] Study type_one(const StudyRequest& request);
 [[nodiscard]] Study type_one_cifar(const StudyRequest& request);

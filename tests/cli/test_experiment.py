@@ -5,15 +5,18 @@ import json
 import re
 import signal
 import subprocess
+import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from conftest import PROGRAM
 
 ILLUSTRATIONS = {"figure-1", "figure-2"}
-LARGE_PICTURES = {"galaxy", "cifar10", "cifar10.1", "cifar10-blur"}
+LARGE_PICTURES = {"galaxy", "cifar10", "cifar10.1", "cifar10.1-32", "cifar10-blur", "cifar10-blur-32"}
 WITHOUT_ROWS = ILLUSTRATIONS | {"runtime"}
 
 
@@ -171,3 +174,32 @@ def test_too_few_pictures_are_told(tmp_path, data):
     np.save(tmp_path / "cifar10.1" / "cifar10.1_v4_data.npy", np.zeros((20, 32, 32, 3), np.uint8))
     run = experiment("cifar10.1", "--quick", "--data", ".", cwd=tmp_path)
     assert (run.returncode, run.stderr) == (2, "kqd: 100 pictures are asked for, but there are 20: too few pictures\n")
+
+
+def galaxy_to_npy(*arguments):
+    script = Path(__file__).parents[2] / "tools" / "galaxy_to_npy.py"
+    return subprocess.run([sys.executable, script, *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+
+def test_galaxies_of_hdf5_files_become_the_rows_that_the_experiment_reads(tmp_path):
+    rng = np.random.default_rng(1)
+    parts = [(rng.integers(0, 256, (n, 3, 64, 64), np.uint8), rng.integers(0, 4, n)) for n in (5, 3)]
+    files = [tmp_path / "train.hdf5", tmp_path / "test.hdf5"]
+    for path, (images, labels) in zip(files, parts):
+        with h5py.File(path, "w") as file:
+            file["images"], file["labels"] = images, labels
+    run = galaxy_to_npy(tmp_path / "galaxy-mnist", *files)
+    assert run.returncode == 0, run.stderr
+    images, labels = (np.load(tmp_path / "galaxy-mnist" / f"{name}.npy") for name in ("images", "labels"))
+    assert np.array_equal(images.reshape(8, 3, 64, 64), np.concatenate([part[0] for part in parts]))
+    assert np.array_equal(labels, np.concatenate([part[1] for part in parts]))
+
+
+def test_a_file_without_galaxies_is_refused_by_name(tmp_path):
+    (tmp_path / "notes.hdf5").write_text("no galaxies")
+    with h5py.File(tmp_path / "small.hdf5", "w") as file:
+        file["images"], file["labels"] = np.zeros((2, 3, 32, 32), np.uint8), np.zeros(2)
+    for name, reason in (("notes.hdf5", "no HDF5 file"), ("small.hdf5", "expected n pictures"), ("none.hdf5", "no HDF5")):
+        run = galaxy_to_npy(tmp_path / "out", tmp_path / name)
+        assert run.returncode == 1 and name in run.stderr and reason in run.stderr
+    assert not (tmp_path / "out").exists()
