@@ -41,6 +41,7 @@ TURNS = 3
 LONG_SECONDS = 20  # a longer run has one turn
 LIMIT_SECONDS = 60  # a contender that would take longer draws fewer labellings, or stays away
 FEWER_SECONDS = 20  # what a run with fewer labellings should take
+FEWEST_LABELLINGS = 5
 MOST_MEMORY = 0.5  # of the machine's, for one contender
 
 
@@ -232,39 +233,44 @@ class Intention:
 
     labellings: Tuple[int, ...] = (LABELLINGS,)
     why_not: str = ""
+    seconds: float = 0  # these two as predicted
+    peak_bytes: float = 0
 
 
 def intention(statistic, contender, n, previous):
-    """By what the contender needed at the previous size."""
+    """By what the contender needed, or would have needed, at the previous size."""
     if previous is None:
         return Intention()
-    if "why_not" in previous:
-        return Intention((), previous["why_not"])
     factor = n / previous["n"]
-    bytes_needed = previous["peak_bytes"] * factor**contender.memory_growth
-    if bytes_needed > MOST_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
-        return Intention((), f"memory: {bytes_needed / 1e9:.0f} GB")
-    seconds = previous["seconds"] * factor**statistic.growth
-    if seconds <= LIMIT_SECONDS:
-        return Intention()
-    fewer = max(3, round(LABELLINGS * FEWER_SECONDS / seconds))
-    if contender.fewer_labellings and seconds * (fewer + 3) / LABELLINGS <= 2 * LIMIT_SECONDS:
-        return Intention((1, fewer))
-    return Intention((), f"time: {seconds:.0f} s")
+    needs = dict(seconds=previous["seconds"] * factor**statistic.growth,
+                 peak_bytes=previous["peak_bytes"] * factor**contender.memory_growth)
+    if needs["peak_bytes"] > MOST_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+        return Intention((), f"memory: {peers_report.memory_in_words(needs['peak_bytes'])}", **needs)
+    if needs["seconds"] <= LIMIT_SECONDS:
+        return Intention(**needs)
+    fewer = max(FEWEST_LABELLINGS, round(LABELLINGS * FEWER_SECONDS / needs["seconds"]))
+    if contender.fewer_labellings and needs["seconds"] * fewer / LABELLINGS <= 2 * LIMIT_SECONDS:
+        return Intention((fewer,) if contender.shares_labellings else (1, fewer), **needs)
+    return Intention((), f"time: {peers_report.time_in_words(needs['seconds'])}", **needs)
 
 
-def at_all_labellings(few, many, few_labellings, many_labellings):
-    """The measurement with all labellings, on the straight line through two with fewer."""
+def at_all_labellings(found, labellings):
+    """What one measurement with fewer labellings, or two, say about all: a loop over labellings has nothing to set up,
+    so its time is proportional to their number, the observed one included; others are on a straight line."""
+    few, many = found[0], found[-1]
+
     def reached(name):
-        slope = (many[name] - few[name]) / (many_labellings - few_labellings)
-        return few[name] + slope * (LABELLINGS - few_labellings)
+        if len(found) == 1:
+            return many[name] * (LABELLINGS + 1) / (labellings[0] + 1)
+        slope = (many[name] - few[name]) / (labellings[1] - labellings[0])
+        return few[name] + slope * (LABELLINGS - labellings[0])
 
     return dict(many, pvalue=None, seconds=reached("seconds"), processor_seconds=reached("processor_seconds"))
 
 
 def one_turn(statistic, contender, folder, n, labellings):
     found = [measure(statistic, contender, folder, n, number) for number in labellings]
-    return found[0] if len(found) == 1 else at_all_labellings(*found, *labellings)
+    return found[0] if labellings == (LABELLINGS,) else at_all_labellings(found, labellings)
 
 
 def turns_of(statistic, intentions, folder, n):
@@ -274,17 +280,17 @@ def turns_of(statistic, intentions, folder, n):
         for contender in statistic.contenders:
             own = turns[contender.name]
             labellings = intentions[contender.name].labellings
-            if labellings and (not own or (len(labellings) == 1 and own[0]["seconds"] <= LONG_SECONDS)):
+            if labellings and (not own or own[0]["seconds"] <= LONG_SECONDS):
                 own.append(one_turn(statistic, contender, folder, n, labellings))
     return turns
 
 
 def in_one(turns, n, planned):
     if not turns:
-        return dict(n=n, why_not=planned.why_not)
+        return dict(n=n, why_not=planned.why_not, seconds=planned.seconds, peak_bytes=planned.peak_bytes)
     medians = {name: statistics.median(turn[name] for turn in turns)
                for name in ("seconds", "processor_seconds", "peak_bytes")}
-    return dict(n=n, turns=len(turns), fewer_labellings=len(planned.labellings) > 1, **medians,
+    return dict(n=n, turns=len(turns), fewer_labellings=planned.labellings != (LABELLINGS,), **medians,
                 statistic=turns[0]["statistic"], pvalue=turns[0]["pvalue"])
 
 

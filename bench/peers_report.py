@@ -1,6 +1,7 @@
 """The numbers of bench_peers.py as a table in Markdown and as a figure."""
 
 import math
+import re
 
 import matplotlib
 
@@ -11,6 +12,13 @@ import matplotlib.pyplot as plt
 OURS = "kqd"
 # Okabe and Ito's colours, which stay apart for colour-blind eyes; marks tell the lines apart without them.
 STYLES = [("#000000", "o"), ("#D55E00", "s"), ("#0072B2", "^"), ("#009E73", "D"), ("#CC79A7", "v")]
+
+NOTE = """Hollow marks: fewer labellings were
+drawn, the time for all is worked out.
+
+A line ends where a contender
+would need half of the machine's memory,
+or too long for five labellings."""
 
 
 # ---- words -----------------------------------------------------------------------------------------------------------
@@ -26,19 +34,23 @@ def memory_in_words(count):
     megabytes = count / 1e6
     if megabytes < 0.95:
         return "< 1 MB"
-    return f"{megabytes:.0f} MB" if megabytes < 1000 else f"{megabytes / 1000:.1f} GB"
+    return f"{megabytes:.0f} MB" if megabytes < 1000 else f"{megabytes / 1000:.3g} GB"
 
 
 def in_words(row):
-    if "why_not" in row:
+    if not took_part(row):
         return f"- ({row['why_not']})"
     approximately = "~" if row["fewer_labellings"] else ""
     return f"{approximately}{time_in_words(row['seconds'])}, {memory_in_words(row['peak_bytes'])}"
 
 
+def took_part(row):
+    return "why_not" not in row
+
+
 def ratio(row, own):
     """How many times as long as kqd, if both took part."""
-    return row["seconds"] / own["seconds"] if "seconds" in row and "seconds" in own else None
+    return row["seconds"] / own["seconds"] if took_part(row) and took_part(own) else None
 
 
 def ratio_in_words(value):
@@ -110,9 +122,9 @@ def markdown(found):
         "libraries and the data.",
         f"Medians of {context['turns']} turns, one where a run takes over {context['long_seconds']} s. Who by the "
         f"previous size would take over {context['limit_seconds']} s draws fewer labellings, some "
-        f"{context['fewer_seconds']} s worth: the time is then on the straight line through two numbers of labellings "
-        f"and has a ~. Who cannot, or would need over {100 * context['most_memory']:.0f} % of the machine's memory, "
-        "stays away: - (what was predicted).",
+        f"{context['fewer_seconds']} s worth: the time for all, in proportion or (where there is something to set up) on "
+        f"the straight line through two numbers of labellings, has a ~. Who cannot, or would need over "
+        f"{100 * context['most_memory']:.0f} % of the machine's memory, stays away: - (what was predicted).",
         "",
     ]
     for statistic in found["statistics"]:
@@ -128,25 +140,23 @@ def markdown(found):
 
 def draw_line(axes, name, rows, style):
     colour, mark = style
-    taken = [row for row in rows if "seconds" in row]
-    axes.plot([row["n"] for row in taken], [row["seconds"] for row in taken], color=colour,
-              linewidth=2.4 if name == OURS else 1.4, zorder=3 if name == OURS else 2, label=name)
-    for row in taken:
-        axes.plot(row["n"], row["seconds"], mark, color=colour, markersize=6, zorder=4,
-                  markerfacecolor="white" if row["fewer_labellings"] else colour)
+    taken = [row for row in rows if took_part(row)]
+    guessed = [row for row in taken if row["fewer_labellings"]]
+    points = lambda chosen: ([row["n"] for row in chosen], [row["seconds"] for row in chosen])
+    order = 4 if name == OURS else 3
+    axes.plot(*points(taken), marker=mark, markersize=6, color=colour, linewidth=2.4 if name == OURS else 1.4,
+              label=name, zorder=order)
+    axes.plot(*points(guessed), mark, markersize=6, color=colour, markerfacecolor="white", zorder=order)
 
 
 def draw_panel(axes, statistic):
     for (name, rows), style in zip(statistic["contenders"].items(), STYLES):
         draw_line(axes, name, rows, style)
-    axes.set_title(statistic["title"], fontsize=11)
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set_title(re.sub(r"_(\d)", r"$_\1$", statistic["title"]), fontsize=11)
     axes.grid(True, which="major", color="#dddddd", linewidth=0.7)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(fontsize=9, frameon=False, loc="upper left")
-    low, high = axes.get_ylim()
-    axes.set_ylim(low, high * (high / low) ** 0.3)  # room for the names
+    axes.tick_params(labelbottom=True, labelleft=True)
+    axes.legend(fontsize=9.5, frameon=False, loc="upper left")
 
 
 def draw(found, path):
@@ -154,13 +164,17 @@ def draw(found, path):
     context, panels = found["context"], found["statistics"]
     columns = min(3, len(panels))
     rows = math.ceil(len(panels) / columns)
-    figure, grid = plt.subplots(rows, columns, figsize=(4.2 * columns, 3.9 * rows), squeeze=False,
-                                layout="constrained")
+    figure, grid = plt.subplots(rows, columns, figsize=(4.2 * columns, 3.9 * rows), squeeze=False, sharex=True,
+                                sharey=True, layout="constrained")
+    grid[0, 0].set(xscale="log", yscale="log")  # of all panels: they share their axes
     for axes, statistic in zip(grid.flat, panels):
         draw_panel(axes, statistic)
+    low, high = grid[0, 0].get_ylim()
+    grid[0, 0].set_ylim(low, high * (high / low) ** 0.4)  # room for the names
     for axes in grid.flat[len(panels):]:
         axes.set_axis_off()
+        axes.text(0.05, 0.9, NOTE, transform=axes.transAxes, va="top", fontsize=10)
     figure.supxlabel("rows of each sample")
-    figure.supylabel(f"seconds of a test with {context['labellings']} labellings")
+    figure.supylabel(f"seconds of a test with {context['labellings']} labellings, {context['threads']} threads")
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
