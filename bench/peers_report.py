@@ -48,9 +48,9 @@ def took_part(row):
     return "why_not" not in row
 
 
-def ratio(row, own):
+def ratio(row, own, of="seconds"):
     """How many times as long as kqd, if both took part."""
-    return row["seconds"] / own["seconds"] if took_part(row) and took_part(own) else None
+    return row[of] / own[of] if took_part(row) and took_part(own) else None
 
 
 def ratio_in_words(value):
@@ -59,7 +59,10 @@ def ratio_in_words(value):
 
 def cell(row, own):
     value = ratio(row, own)
-    return in_words(row) if value is None else f"**{ratio_in_words(value)} x** {in_words(row)}"
+    if value is None:
+        return in_words(row)
+    processor = ratio(row, own, "processor_seconds")
+    return f"**{ratio_in_words(value)} x** ({ratio_in_words(processor)} x) {in_words(row)}"
 
 
 def power_of_ten(n):
@@ -118,8 +121,8 @@ def markdown(found):
         + ", ".join(f"{name} {version}" for name, version in context["versions"].items()) + ".",
         "",
         f"n rows of {context['columns']} columns in each sample, B = {context['labellings']} labellings, "
-        f"{context['threads']} threads. A cell: how many times as long as kqd, time, and peak memory beyond the loaded "
-        "libraries and the data.",
+        f"{context['threads']} threads. A cell: how many times as long as kqd (and how many times its processor time, "
+        "which a busy machine disturbs less), time, and peak memory beyond the loaded libraries and the data.",
         f"Medians of {context['turns']} turns, one where a run takes over {context['long_seconds']} s. Who by the "
         f"previous size would take over {context['limit_seconds']} s draws fewer labellings, some "
         f"{context['fewer_seconds']} s worth: the time for all, in proportion or (where there is something to set up) on "
