@@ -250,7 +250,8 @@ def intention(statistic, contender, n, previous):
         return Intention(**needs)
     fewer = max(FEWEST_LABELLINGS, round(LABELLINGS * FEWER_SECONDS / needs["seconds"]))
     if contender.fewer_labellings and needs["seconds"] * fewer / LABELLINGS <= 2 * LIMIT_SECONDS:
-        return Intention((fewer,) if contender.shares_labellings else (1, fewer), **needs)
+        # The slope of a line needs points apart: what is set up takes now longer, now shorter.
+        return Intention((fewer,) if contender.shares_labellings else (1, 3 * fewer), **needs)
     return Intention((), f"time: {peers_report.time_in_words(needs['seconds'])}", **needs)
 
 
@@ -351,19 +352,25 @@ def context():
                 turns=TURNS, long_seconds=LONG_SECONDS)
 
 
-def compare_all(chosen, largest, path):
-    """Keeps in a file what there is after each statistic: the whole takes long."""
-    found = dict(context=context(), statistics=[])
-    for statistic in chosen:
-        found["statistics"].append(compare(statistic, largest))
-        path.write_text(json.dumps(found, indent=1) + "\n")
+def compare_all(only, largest, path):
+    """Keeps in a file what there is after each statistic: the whole takes long. Statistics that are not asked for stay
+    in it as they are."""
+    known = json.loads(path.read_text())["statistics"] if only and path.exists() else []
+    parts = {part["id"]: part for part in known}
+    found = dict(context=context())
+    for statistic in STATISTICS:
+        if not only or statistic.id in only:
+            parts[statistic.id] = compare(statistic, largest)
+            found["statistics"] = [parts[other.id] for other in STATISTICS if other.id in parts]
+            path.write_text(json.dumps(found, indent=1) + "\n")
     return found
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = [statistic.id for statistic in STATISTICS]
-    parser.add_argument("--only", choices=names, action="append", help="measure this statistic; may be repeated")
+    parser.add_argument("--only", choices=names, action="append", 
+                        help="measure this statistic and keep what FILE.json has of others; may be repeated")
     parser.add_argument("--largest", type=int, default=10**6, help="leave out larger samples (default 10^6)")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/peers.md"), help="default build/peers.md")
     parser.add_argument("--draw", type=pathlib.Path, metavar="FILE.json", help="measure nothing: show these numbers")
@@ -378,8 +385,7 @@ def main():
     if asked.draw:
         found = json.loads(asked.draw.read_text())
     else:
-        chosen = [statistic for statistic in STATISTICS if not asked.only or statistic.id in asked.only]
-        found = compare_all(chosen, asked.largest, asked.out.with_suffix(".json"))
+        found = compare_all(asked.only, asked.largest, asked.out.with_suffix(".json"))
     table = peers_report.markdown(found)
     print(table)
     asked.out.write_text(table)

@@ -17,8 +17,8 @@ NOTE = """Hollow marks: fewer labellings were
 drawn, the time for all is worked out.
 
 A line ends where a contender
-would need half of the machine's memory,
-or too long for five labellings."""
+would need half of the machine's memory
+or too long."""
 
 
 # ---- words -----------------------------------------------------------------------------------------------------------
@@ -54,6 +54,8 @@ def ratio(row, own, of="seconds"):
 
 
 def ratio_in_words(value):
+    if value < 1.05:
+        return f"{value:.2f}"  # ahead or behind?
     return f"{value:.0f}" if value >= 9.95 else f"{value:.1f}"
 
 
