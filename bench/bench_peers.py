@@ -88,6 +88,7 @@ class Contender:
     run: Optional[Callable[[np.ndarray, np.ndarray, int], Tuple[float, float]]] = None
     r_test: Optional[str] = None  # or the name of a test of peer_tests.R
     shares_labellings: bool = False  # over threads of its own, so that libraries must not start others
+    sets_up: bool = False  # something that takes long, before the first labelling
     memory_growth: int = 1  # power of n
     fewer_labellings: bool = True  # may draw fewer when time is short: each costs the same
     counterpart: Optional[Callable[[np.ndarray, np.ndarray], float]] = None  # kqd's number, if not the statistic's
@@ -133,7 +134,7 @@ STATISTICS = (
             lambda x, y, b: peer_tests.ekqd_numpy(x, y, directions(), b, THREADS))),
         Contender("PyTorch, published scheme", shares_labellings=True, run=theirs(
             lambda x, y, b: peer_tests.ekqd_torch(x, y, directions(), b, THREADS))),
-        Contender("NumPy, sorted once as in kqd", shares_labellings=True, run=theirs(
+        Contender("NumPy, sorted once as in kqd", shares_labellings=True, sets_up=True, run=theirs(
             lambda x, y, b: peer_tests.ekqd_numpy_sorted_once(x, y, directions(), b, THREADS))),
     )),
     Statistic("sw", f"sliced W_2, {NUM_LINES} lines", **NEAR_LINEAR, contenders=(
@@ -144,18 +145,18 @@ STATISTICS = (
     )),
     Statistic("mmd", "MMD, unbiased", **QUADRATIC, contenders=(
         ours("mmd", bandwidth=BANDWIDTH),
-        Contender("NumPy", memory_growth=2, run=theirs(
+        Contender("NumPy", sets_up=True, memory_growth=2, run=theirs(
             lambda x, y, b: peer_tests.mmd_numpy(x, y, BANDWIDTH, b))),
-        Contender("PyTorch", memory_growth=2, run=theirs(
+        Contender("PyTorch", sets_up=True, memory_growth=2, run=theirs(
             lambda x, y, b: peer_tests.mmd_torch(x, y, BANDWIDTH, b, torch_type("float64")))),
-        Contender("PyTorch, single precision", memory_growth=2, run=theirs(
+        Contender("PyTorch, single precision", sets_up=True, memory_growth=2, run=theirs(
             lambda x, y, b: peer_tests.mmd_torch(x, y, BANDWIDTH, b, torch_type("float32")))),
-        Contender("R, kernlab::kmmd", memory_growth=2, r_test="kernlab", counterpart=biased_mmd),
+        Contender("R, kernlab::kmmd", sets_up=True, memory_growth=2, r_test="kernlab", counterpart=biased_mmd),
     )),
     Statistic("energy", "energy distance", **QUADRATIC, contenders=(
         ours("energy"),
-        Contender("SciPy distances, NumPy", memory_growth=2, run=theirs(peer_tests.energy_scipy)),
-        Contender("R, energy::eqdist.etest", memory_growth=2, r_test="energy"),
+        Contender("SciPy distances, NumPy", sets_up=True, memory_growth=2, run=theirs(peer_tests.energy_scipy)),
+        Contender("R, energy::eqdist.etest", sets_up=True, memory_growth=2, r_test="energy"),
     )),
     Statistic("line", "W_1 of one column", **NEAR_LINEAR, contenders=(
         ours("wasserstein", prepare=first_column),
@@ -251,13 +252,13 @@ def intention(statistic, contender, n, previous):
     fewer = max(FEWEST_LABELLINGS, round(LABELLINGS * FEWER_SECONDS / needs["seconds"]))
     if contender.fewer_labellings and needs["seconds"] * fewer / LABELLINGS <= 2 * LIMIT_SECONDS:
         # The slope of a line needs points apart: what is set up takes now longer, now shorter.
-        return Intention((fewer,) if contender.shares_labellings else (1, 3 * fewer), **needs)
+        return Intention((1, 3 * fewer) if contender.sets_up else (fewer,), **needs)
     return Intention((), f"time: {peers_report.time_in_words(needs['seconds'])}", **needs)
 
 
 def at_all_labellings(found, labellings):
-    """What one measurement with fewer labellings, or two, say about all: a loop over labellings has nothing to set up,
-    so its time is proportional to their number, the observed one included; others are on a straight line."""
+    """What one measurement with fewer labellings, or two, say about all: where nothing is set up time is proportional to
+    their number, the observed one included; else it is on a straight line."""
     few, many = found[0], found[-1]
 
     def reached(name):

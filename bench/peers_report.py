@@ -119,6 +119,8 @@ def least_ahead(statistic):
 def markdown(found):
     context = found["context"]
     lines = [
+        "# kqd beside libraries of Python and R",
+        "",
         f"{context['machine']}, {context['date']}, load average {context['load']}; "
         + ", ".join(f"{name} {version}" for name, version in context["versions"].items()) + ".",
         "",
