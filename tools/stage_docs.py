@@ -18,7 +18,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "release"
 # Where a file of the project stands among the pages; what is not here keeps its place under docs/.
-PLACES = {"README.md": "index.md", "bench/README.md": "benchmarks.md", "CHANGELOG.md": "changelog.md",
+PLACES = {"README.md": "index.md", "bench/README.md": "benchmarks.md", "bench/peers.md": "peers.md",
+          "bench/peers.svg": "peers.svg", "CHANGELOG.md": "changelog.md",
           "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md", "LICENSE": "licence.md"}
 FIRST_PAGES = ["command-line", "python", "data", "formats", "which-test"]
 COMMANDS = ["test", "distance", "explain", "matrix", "experiment", "sample", "methods"]

@@ -1,0 +1,397 @@
+"""kqd beside the tests of Python's and R's libraries: same data, same threads, same number of labellings.
+
+    ./dev bench peers [--only STATISTIC] [--largest ROWS] [--out FILE.md]
+    ./dev bench peers --draw FILE.json [--out FILE.md]
+
+Every measurement has a process of its own, whose memory is therefore its own. Contenders take turns, so that what else
+the machine does falls on all of them; medians of turns are compared. FILE.md gets the table, FILE.svg the figure and
+FILE.json the numbers that --draw makes both of again.
+"""
+
+import argparse
+import dataclasses
+import datetime
+import functools
+import importlib.metadata
+import json
+import math
+import os
+import pathlib
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from typing import Callable, Optional, Tuple
+
+import kqd
+import numpy as np
+import peer_tests
+import peers_report
+
+COLUMNS, LABELLINGS, THREADS = 10, 300, 2
+NUM_DIRECTIONS = NUM_REFERENCE = 14
+NUM_LINES = 50
+BANDWIDTH = math.sqrt(COLUMNS)
+
+REPEAT_SECONDS = 0.5  # a child repeats a shorter run and tells the median
+TURNS = 3
+LONG_SECONDS = 20  # a longer run has one turn
+LIMIT_SECONDS = 60  # a contender that would take longer draws fewer labellings, or stays away
+FEWER_SECONDS = 20  # what a run with fewer labellings should take
+FEWEST_LABELLINGS = 5
+MOST_MEMORY = 0.5  # of the machine's, for one contender
+
+
+# ---- who takes part --------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=None)
+def directions():
+    rng = np.random.default_rng(1)
+    reference, coefficients = rng.normal(size=(NUM_REFERENCE, COLUMNS)), rng.normal(size=(NUM_REFERENCE, NUM_DIRECTIONS))
+    return peer_tests.Directions(reference, coefficients, BANDWIDTH)
+
+
+@functools.lru_cache(maxsize=None)
+def lines():
+    found = np.random.default_rng(2).normal(size=(COLUMNS, NUM_LINES))
+    return found / np.linalg.norm(found, axis=0)
+
+
+def ours(method, prepare=lambda x: x, **options):
+    """kqd's test as a contender's run."""
+
+    def run(x, y, labellings):
+        found = kqd.test(prepare(x), prepare(y), method=method, n_resamples=labellings, workers=THREADS, rng=0,
+                         allow_quadratic=True, **options)
+        return found.statistic, found.pvalue
+
+    return Contender("kqd", run, fewer_labellings=False)
+
+
+def theirs(test):
+    """A test of peer_tests as a contender's run; `test` takes two samples and the number of labellings."""
+
+    def run(x, y, labellings):
+        values = test(x, y, labellings)
+        return values[0], peer_tests.p_value(values)
+
+    return run
+
+
+@dataclasses.dataclass(frozen=True)
+class Contender:
+    name: str
+    run: Optional[Callable[[np.ndarray, np.ndarray, int], Tuple[float, float]]] = None
+    r_test: Optional[str] = None  # or the name of a test of peer_tests.R
+    shares_labellings: bool = False  # over threads of its own, so that libraries must not start others
+    sets_up: bool = False  # something that takes long, before the first labelling
+    memory_growth: int = 1  # power of n
+    fewer_labellings: bool = True  # may draw fewer when time is short: each costs the same
+    counterpart: Optional[Callable[[np.ndarray, np.ndarray], float]] = None  # kqd's number, if not the statistic's
+
+
+@dataclasses.dataclass(frozen=True)
+class Statistic:
+    id: str
+    title: str
+    growth: float  # of time: power of n, by which the next size is predicted
+    sizes: Tuple[int, ...]
+    contenders: Tuple[Contender, ...]  # kqd first
+
+
+NEAR_LINEAR = dict(growth=1.1, sizes=(1_000, 10_000, 100_000, 1_000_000))
+QUADRATIC = dict(growth=2, sizes=(1_000, 3_000, 10_000, 30_000, 100_000))
+
+
+def torch_type(name):
+    import torch
+
+    return getattr(torch, name)
+
+
+def pot_on_torch(x, y, labellings):
+    import torch
+
+    return peer_tests.sliced_pot(x, y, lines(), labellings, THREADS, torch.from_numpy)
+
+
+def first_column(x):
+    return np.ascontiguousarray(x[:, 0])
+
+
+def biased_mmd(x, y):
+    return kqd.distance(x, y, method="mmd-v", bandwidth=BANDWIDTH, workers=THREADS, allow_quadratic=True).statistic
+
+
+STATISTICS = (
+    Statistic("ekqd", f"e-KQD_1, {NUM_DIRECTIONS} directions, {NUM_REFERENCE} reference points", **NEAR_LINEAR, contenders=(
+        ours("ekqd", bandwidth=BANDWIDTH, reference=directions().reference, coefficients=directions().coefficients),
+        Contender("NumPy, published scheme", shares_labellings=True, run=theirs(
+            lambda x, y, b: peer_tests.ekqd_numpy(x, y, directions(), b, THREADS))),
+        Contender("PyTorch, published scheme", shares_labellings=True, run=theirs(
+            lambda x, y, b: peer_tests.ekqd_torch(x, y, directions(), b, THREADS))),
+        Contender("NumPy, sorted once as in kqd", shares_labellings=True, sets_up=True, run=theirs(
+            lambda x, y, b: peer_tests.ekqd_numpy_sorted_once(x, y, directions(), b, THREADS))),
+    )),
+    Statistic("sw", f"sliced W_2, {NUM_LINES} lines", **NEAR_LINEAR, contenders=(
+        ours("sw", power=2, reference=lines().T, coefficients=np.eye(NUM_LINES)),
+        Contender("POT, NumPy", shares_labellings=True, run=theirs(
+            lambda x, y, b: peer_tests.sliced_pot(x, y, lines(), b, THREADS))),
+        Contender("POT, PyTorch", shares_labellings=True, run=theirs(pot_on_torch)),
+    )),
+    Statistic("mmd", "MMD, unbiased", **QUADRATIC, contenders=(
+        ours("mmd", bandwidth=BANDWIDTH),
+        Contender("NumPy", sets_up=True, memory_growth=2, run=theirs(
+            lambda x, y, b: peer_tests.mmd_numpy(x, y, BANDWIDTH, b))),
+        Contender("PyTorch", sets_up=True, memory_growth=2, run=theirs(
+            lambda x, y, b: peer_tests.mmd_torch(x, y, BANDWIDTH, b, torch_type("float64")))),
+        Contender("PyTorch, single precision", sets_up=True, memory_growth=2, run=theirs(
+            lambda x, y, b: peer_tests.mmd_torch(x, y, BANDWIDTH, b, torch_type("float32")))),
+        Contender("R, kernlab::kmmd", sets_up=True, memory_growth=2, r_test="kernlab", counterpart=biased_mmd),
+    )),
+    Statistic("energy", "energy distance", **QUADRATIC, contenders=(
+        ours("energy"),
+        Contender("SciPy distances, NumPy", sets_up=True, memory_growth=2, run=theirs(peer_tests.energy_scipy)),
+        Contender("R, energy::eqdist.etest", sets_up=True, memory_growth=2, r_test="energy"),
+    )),
+    Statistic("line", "W_1 of one column", **NEAR_LINEAR, contenders=(
+        ours("wasserstein", prepare=first_column),
+        Contender("SciPy permutation_test", run=theirs(
+            lambda x, y, b: peer_tests.wasserstein_scipy(first_column(x), first_column(y), b))),
+    )),
+)
+
+
+# ---- one measurement, in a process of its own ------------------------------------------------------------------------
+
+
+def resident_bytes(field):
+    """VmRSS, or VmHWM: its peak since it was last reset."""
+    line = next(line for line in pathlib.Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
+    return 1024 * int(line.split()[1])
+
+
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def measured(run, x, y, labellings):
+    run(x[:20], y[:20], 9)  # imports and starts what the library needs
+    pathlib.Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM
+    before = resident_bytes("VmRSS")
+    walls, processors = [], []
+    while sum(walls) < REPEAT_SECONDS:
+        started = time.perf_counter(), processor_seconds()
+        statistic, pvalue = run(x, y, labellings)
+        walls.append(time.perf_counter() - started[0])
+        processors.append(processor_seconds() - started[1])
+    return dict(seconds=statistics.median(walls), processor_seconds=statistics.median(processors),
+                peak_bytes=resident_bytes("VmHWM") - before, statistic=float(statistic), pvalue=float(pvalue))
+
+
+def sample_of(folder, name):
+    return np.fromfile(folder / name).reshape(-1, COLUMNS)
+
+
+def child(place, folder, labellings):
+    """What a process of a measurement does; `place` is the statistic's and the contender's."""
+    of, at = (int(number) for number in place.split("/"))
+    folder = pathlib.Path(folder)
+    contender = STATISTICS[of].contenders[at]
+    print(json.dumps(measured(contender.run, sample_of(folder, "x.bin"), sample_of(folder, "y.bin"), int(labellings))))
+
+
+def command(statistic, contender, folder, n, labellings):
+    if contender.r_test:
+        script = pathlib.Path(__file__).with_name("peer_tests.R")
+        return ["Rscript", script, contender.r_test, folder, n, COLUMNS, labellings, repr(BANDWIDTH)]
+    place = f"{STATISTICS.index(statistic)}/{statistic.contenders.index(contender)}"
+    return [sys.executable, __file__, "--child", place, folder, labellings]
+
+
+def measure(statistic, contender, folder, n, labellings):
+    threads = "1" if contender.shares_labellings else str(THREADS)
+    environment = dict(os.environ, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads,
+                       OMP_WAIT_POLICY="PASSIVE")  # threads that spin would harm whoever uses them on a busy machine
+    words = [str(word) for word in command(statistic, contender, folder, n, labellings)]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{contender.name}, {statistic.title}, {n} rows: exit code {done.returncode}\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+# ---- all of them, in turns -------------------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass(frozen=True)
+class Intention:
+    """How a contender takes part at a size: with these numbers of labellings, or not at all and why."""
+
+    labellings: Tuple[int, ...] = (LABELLINGS,)
+    why_not: str = ""
+    seconds: float = 0  # these two as predicted
+    peak_bytes: float = 0
+
+
+def intention(statistic, contender, n, previous):
+    """By what the contender needed, or would have needed, at the previous size."""
+    if previous is None:
+        return Intention()
+    factor = n / previous["n"]
+    needs = dict(seconds=previous["seconds"] * factor**statistic.growth,
+                 peak_bytes=previous["peak_bytes"] * factor**contender.memory_growth)
+    if needs["peak_bytes"] > MOST_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
+        return Intention((), f"memory: {peers_report.memory_in_words(needs['peak_bytes'])}", **needs)
+    if needs["seconds"] <= LIMIT_SECONDS:
+        return Intention(**needs)
+    fewer = max(FEWEST_LABELLINGS, round(LABELLINGS * FEWER_SECONDS / needs["seconds"]))
+    if contender.fewer_labellings and needs["seconds"] * fewer / LABELLINGS <= 2 * LIMIT_SECONDS:
+        # The slope of a line needs points apart: what is set up takes now longer, now shorter.
+        return Intention((1, 3 * fewer) if contender.sets_up else (fewer,), **needs)
+    return Intention((), f"time: {peers_report.time_in_words(needs['seconds'])}", **needs)
+
+
+def at_all_labellings(found, labellings):
+    """What one measurement with fewer labellings, or two, say about all: where nothing is set up time is proportional to
+    their number, the observed one included; else it is on a straight line."""
+    few, many = found[0], found[-1]
+
+    def reached(name):
+        if len(found) == 1:
+            return many[name] * (LABELLINGS + 1) / (labellings[0] + 1)
+        slope = (many[name] - few[name]) / (labellings[1] - labellings[0])
+        return few[name] + slope * (LABELLINGS - labellings[0])
+
+    return dict(many, pvalue=None, seconds=reached("seconds"), processor_seconds=reached("processor_seconds"))
+
+
+def one_turn(statistic, contender, folder, n, labellings):
+    found = [measure(statistic, contender, folder, n, number) for number in labellings]
+    return found[0] if labellings == (LABELLINGS,) else at_all_labellings(found, labellings)
+
+
+def turns_of(statistic, intentions, folder, n):
+    """The measurements of each contender, by its name."""
+    turns = {contender.name: [] for contender in statistic.contenders}
+    for _ in range(TURNS):
+        for contender in statistic.contenders:
+            own = turns[contender.name]
+            labellings = intentions[contender.name].labellings
+            if labellings and (not own or own[0]["seconds"] <= LONG_SECONDS):
+                own.append(one_turn(statistic, contender, folder, n, labellings))
+    return turns
+
+
+def in_one(turns, n, planned):
+    if not turns:
+        return dict(n=n, why_not=planned.why_not, seconds=planned.seconds, peak_bytes=planned.peak_bytes)
+    medians = {name: statistics.median(turn[name] for turn in turns)
+               for name in ("seconds", "processor_seconds", "peak_bytes")}
+    return dict(n=n, turns=len(turns), fewer_labellings=planned.labellings != (LABELLINGS,), **medians,
+                statistic=turns[0]["statistic"], pvalue=turns[0]["pvalue"])
+
+
+def relative_difference(statistic, found, contender, folder):
+    """Of the contender's observed value and kqd's."""
+    own = found[contender.name]
+    if "why_not" in own:
+        return None
+    if contender.counterpart:
+        expected = contender.counterpart(sample_of(folder, "x.bin"), sample_of(folder, "y.bin"))
+    else:
+        expected = found[statistic.contenders[0].name].get("statistic")
+    return abs(own["statistic"] / expected - 1) if expected else None
+
+
+def at_size(statistic, n, previous, folder):
+    rng = np.random.default_rng(n)
+    for name in ("x.bin", "y.bin"):
+        rng.normal(size=(n, COLUMNS)).tofile(folder / name)
+    intentions = {contender.name: intention(statistic, contender, n, previous.get(contender.name))
+                  for contender in statistic.contenders}
+    turns = turns_of(statistic, intentions, folder, n)
+    found = {name: in_one(own, n, intentions[name]) for name, own in turns.items()}
+    for contender in statistic.contenders:
+        found[contender.name]["relative_difference"] = relative_difference(statistic, found, contender, folder)
+    return found
+
+
+def compare(statistic, largest):
+    """The measurements at all sizes, by contender."""
+    found = {contender.name: [] for contender in statistic.contenders}
+    previous = {}
+    for n in statistic.sizes:
+        if n > largest:
+            break
+        with tempfile.TemporaryDirectory() as folder:
+            previous = at_size(statistic, n, previous, pathlib.Path(folder))
+        for name, row in previous.items():
+            print(f"{statistic.id:8}{n:>9}  {name:32}", peers_report.in_words(row), flush=True)
+            found[name].append(row)
+    return dict(id=statistic.id, title=statistic.title, contenders=found)
+
+
+def version_of_r(package):
+    done = subprocess.run(["Rscript", "-e", f"cat(format(packageVersion('{package}')))"], capture_output=True, text=True)
+    return done.stdout
+
+
+def context():
+    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
+                 platform.machine())
+    versions = {"kqd": kqd.__version__, "Python": platform.python_version()}
+    versions.update((name, importlib.metadata.version(name)) for name in ("numpy", "scipy", "POT", "torch"))
+    versions.update((f"R's {name}", version_of_r(name)) for name in ("base", "energy", "kernlab"))
+    return dict(date=datetime.date.today().isoformat(), machine=f"{model}, {os.cpu_count()} cores",
+                load=round(os.getloadavg()[2], 1), versions=versions, columns=COLUMNS, labellings=LABELLINGS,
+                threads=THREADS, limit_seconds=LIMIT_SECONDS, fewer_seconds=FEWER_SECONDS, most_memory=MOST_MEMORY,
+                turns=TURNS, long_seconds=LONG_SECONDS)
+
+
+def compare_all(only, largest, path):
+    """Keeps in a file what there is after each statistic: the whole takes long. Statistics that are not asked for stay
+    in it as they are."""
+    known = json.loads(path.read_text())["statistics"] if only and path.exists() else []
+    parts = {part["id"]: part for part in known}
+    found = dict(context=context())
+    for statistic in STATISTICS:
+        if not only or statistic.id in only:
+            parts[statistic.id] = compare(statistic, largest)
+            found["statistics"] = [parts[other.id] for other in STATISTICS if other.id in parts]
+            path.write_text(json.dumps(found, indent=1) + "\n")
+    return found
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = [statistic.id for statistic in STATISTICS]
+    parser.add_argument("--only", choices=names, action="append", 
+                        help="measure this statistic and keep what FILE.json has of others; may be repeated")
+    parser.add_argument("--largest", type=int, default=10**6, help="leave out larger samples (default 10^6)")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/peers.md"), help="default build/peers.md")
+    parser.add_argument("--draw", type=pathlib.Path, metavar="FILE.json", help="measure nothing: show these numbers")
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    return parser.parse_args()
+
+
+def main():
+    asked = arguments()
+    if asked.child:
+        return child(*asked.child)
+    if asked.draw:
+        found = json.loads(asked.draw.read_text())
+    else:
+        found = compare_all(asked.only, asked.largest, asked.out.with_suffix(".json"))
+    table = peers_report.markdown(found)
+    print(table)
+    asked.out.write_text(table)
+    peers_report.draw(found, asked.out.with_suffix(".svg"))
+
+
+if __name__ == "__main__":
+    main()
