@@ -21,7 +21,7 @@ BUILD = ROOT / "build" / "release"
 PLACES = {"README.md": "index.md", "bench/README.md": "benchmarks.md", "bench/peers.md": "peers.md",
           "bench/peers.svg": "peers.svg", "CHANGELOG.md": "changelog.md",
           "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md", "LICENSE": "licence.md"}
-FIRST_PAGES = ["command-line", "python", "data", "formats", "which-test"]
+FIRST_PAGES = ["command-line", "reading-output", "which-test", "python", "data", "formats", "scaling"]
 COMMANDS = ["test", "distance", "explain", "matrix", "experiment", "sample", "methods"]
 
 
@@ -74,6 +74,18 @@ def program_page():
     return "\n".join(page)
 
 
+def methods_page():
+    """Every method as `kqd methods ID` explains it."""
+    methods = json.loads(subprocess.run([BUILD / "kqd", "methods", "--json"], capture_output=True, text=True,
+                                        check=True).stdout)
+    page = ["# The methods: formulas, costs, settings\n"]
+    for method in methods:
+        text = subprocess.run([BUILD / "kqd", "methods", method["id"]], capture_output=True, text=True, check=True).stdout
+        title, formula, table = text.strip().split("\n\n", 2)
+        page.append(f"## {title}\n\n{formula}\n\n```text\n{table}\n```\n")
+    return "\n".join(page)
+
+
 def python_page():
     """Signatures and docstrings of what the package shows."""
     sys.path.insert(0, str(BUILD / "python"))
@@ -99,6 +111,7 @@ def main():
         page.write_text(staged(path, (ROOT / path).read_text()))
     (pages / "reference").mkdir()
     (pages / "reference" / "program.md").write_text(program_page())
+    (pages / "reference" / "methods.md").write_text(methods_page())
     (pages / "reference" / "python.md").write_text(python_page())
 
     guide = sorted((pages / "guide").glob("*.md"),
@@ -115,7 +128,7 @@ def main():
         "plugins": ["search"],
         "nav": [{"Getting started": "index.md"}, {"Guide": [link(p) for p in guide]},
                 {"Evidence": [*(link(p) for p in top), {"Benchmarks": "benchmarks.md"}]},
-                {"Reference": [{"Program": "reference/program.md"}, {"Python": "reference/python.md"},
+                {"Reference": [{"Methods": "reference/methods.md"}, {"Program": "reference/program.md"}, {"Python": "reference/python.md"},
                                {"C++": "reference/cpp/index.html"}]},
                 {"Design": [link(p) for p in sorted((pages / "design").glob("*.md"))]},
                 {"Project": [{"Contributing": "contributing.md"}, {"Changes": "changelog.md"},

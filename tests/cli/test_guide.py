@@ -11,7 +11,7 @@ import pytest
 from conftest import PROGRAM, ROOT, masked
 
 GUIDE = ROOT / "docs" / "guide"
-PAGES = ["command-line.md", "data.md", "explain.md", "formats.md"]
+PAGES = ["command-line.md", "data.md", "explain.md", "formats.md", "reading-output.md"]
 
 
 def commands_of(text):

@@ -13,7 +13,12 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kMaxKept = std::size_t{32} << 20U;  // 256 MB of doubles: a pool of 8000 rows
+// How many kernel values are kept for the second look at them. One of few columns is made anew in less time than new
+// memory takes to hold it, unless all fit in the cache.
+std::size_t most_kept(std::size_t dim) {
+  constexpr std::size_t kManyColumns = 32;
+  return dim < kManyColumns ? std::size_t{2} << 20U : std::size_t{32} << 20U;  // 16 or 256 MB of doubles
+}
 
 }  // namespace
 
@@ -33,7 +38,7 @@ CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::s
   row_means_.resize(n);
   diagonal_.resize(n);
   const std::size_t num_kept = num_tiles() * (num_tiles() + 1) / 2;
-  if (num_kept * kTile * kTile <= kMaxKept) kept_ = Matrix<double>(num_kept, kTile * kTile);
+  if (num_kept * kTile * kTile <= most_kept(rows().dim())) kept_ = Matrix<double>(num_kept, kTile * kTile);
   // The matrix is symmetric: tiles on and right of its diagonal tell the sums of their rows and of their columns.
   std::vector<double> factors(n);
   for (std::size_t i = 0; i < n; ++i) factors[i] = weight(i);

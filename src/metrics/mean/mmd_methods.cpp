@@ -25,7 +25,8 @@ MethodInfo mmd_method() {
           .calibrations = "permutation, sign-flip",
           .details =
               "mean k(x,x') + mean k(y,y') - 2 mean k(x,y) over different rows. Defaults: Gaussian kernel with the "
-              "median bandwidth. Tiles of the Gram matrix are kept up to 256 MB and made anew beyond: memory does not "
+              "median bandwidth. Tiles of the Gram matrix are kept up to 256 MB (16 MB below 32 columns) and made anew "
+              "beyond: memory does not "
               "grow with N^2. With one "
               "column and the Laplace (or matern12) kernel one sort and one pass replace the Gram matrix: N log N, and "
               "N per labelling.",

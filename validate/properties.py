@@ -1,0 +1,246 @@
+"""What a table of rejection rates does not show: p-values are uniform, intervals cover, errors shrink as they should, distances
+are metrics.
+
+    PYTHONPATH=build/release/python /usr/bin/python3 validate/properties.py PAGE FIGURE.svg
+
+Writes the tables between the lines "<!-- properties -->" and "<!-- end of properties -->" of PAGE and the figure, and exits with
+1 when something misses what is expected of it. Takes some minutes of one core.
+"""
+
+import itertools
+import math
+import re
+import sys
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from scipy import special, stats
+
+import kqd
+
+matplotlib.use("svg")
+from matplotlib import pyplot  # noqa: E402
+
+# Wrong alarms: every number that is judged has a chance below this to miss by bad luck.
+ALARM = 1e-6
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#000000")
+
+
+class Findings:
+    """Tables in Markdown, and whether everything was as expected."""
+
+    def __init__(self):
+        self.parts, self.missed = [], []
+
+    def table(self, title, text, head, rows):
+        lines = [f"### {title}", "", text, "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+        self.parts.append("\n".join(lines + ["| " + " | ".join(map(str, row)) + " |" for row in rows]))
+
+    def judged(self, value, holds, name):
+        """The value, in bold if it is not what it should be."""
+        if not holds:
+            self.missed.append(name)
+        return value if holds else f"**{value}**"
+
+
+def progress(text):
+    print(f"  {text}", file=sys.stderr, flush=True)
+
+
+# ---- p-values ----------------------------------------------------------------------------------------------------------------
+
+
+def null_samples(rng, discrete):
+    draw = (lambda n: rng.integers(0, 3, (n, 2)).astype(float)) if discrete else (lambda n: rng.standard_normal((n, 2)))
+    return draw(15), draw(22)
+
+
+def uniformity(findings, axis):
+    """With ties shared out at random the number of labellings above is uniform on 0..B: with a uniform part, p is on (0, 1)."""
+    runs, labellings, rows = 2000, 99, []
+    for colour, (method, settings) in zip(COLOURS, {"adaptive": {}, "ekqd": {"n_directions": 8}, "supkqd": {"n_directions": 8},
+                                                    "mmd": {}, "energy": {}, "sw": {"n_directions": 8}}.items()):
+        cells = [f"`{method}`"]
+        for discrete in (False, True):
+            rng = np.random.default_rng([1, discrete])
+            pvalues = np.empty(runs)
+            for run in range(runs):
+                x, y = null_samples(rng, discrete)
+                found = kqd.test(x, y, method=method, n_resamples=labellings, randomised_ties=True, rng=run, workers=1,
+                                 **settings)
+                pvalues[run] = (found.n_exceed + rng.random()) / (labellings + 1)
+            distance, chance = stats.kstest(pvalues, "uniform")
+            cells += [f"{distance:.4f}", findings.judged(f"{chance:.3f}", chance > ALARM, f"uniformity of {method}")]
+            if not discrete:
+                axis.plot(np.sort(pvalues), np.sort(pvalues) - (np.arange(runs) + 0.5) / runs, color=colour, label=method, lw=1.2)
+        rows.append(cells)
+        progress(f"uniformity of {method}")
+    bound = math.sqrt(-math.log(ALARM / 2) / (2 * runs))  # Dvoretzky, Kiefer, Wolfowitz and Massart
+    axis.axhspan(-bound, bound, color="#dddddd", zorder=0)
+    axis.set(title="p-values under true nulls", xlabel="p-value", ylabel="p-value minus uniform rank")
+    findings.table("p-values are uniform",
+                   f"{runs} true nulls, 15 and 22 rows of two columns, normal or with three values each; {labellings} labellings, ties "
+                   "shared out at random. Kolmogorov's distance from the uniform law, and its p-value.",
+                   ("method", "normal", "p", "three values", "p"), rows)
+
+
+def interval_coverage(findings):
+    """Of the p-value that all 6435 labellings of 8 and 7 rows give."""
+    repeats, rows = 400, []
+    for shift in (0.0, 0.8, 1.6):
+        rng = np.random.default_rng([2, int(10 * shift)])
+        x, y = rng.standard_normal((8, 1)), rng.standard_normal((7, 1)) + shift
+        exact = kqd.test(x, y, method="mmd", bandwidth=1.0, n_resamples=6435, workers=1)
+        assert exact.enumerated
+        cells = [f"{exact.pvalue:.4f}"]
+        for early_stop in (None, "betting"):
+            covered = 0
+            for run in range(repeats):
+                low, high = kqd.test(x, y, method="mmd", bandwidth=1.0, n_resamples=499, rng=run, early_stop=early_stop,
+                                     workers=1).pvalue_ci
+                covered += low <= exact.pvalue <= high
+            chance = stats.binom.cdf(covered, repeats, 0.95)
+            cells.append(findings.judged(f"{covered / repeats:.3f}", chance > ALARM, f"interval at p = {exact.pvalue}"))
+        rows.append(cells)
+    progress("intervals of p-values")
+    findings.table("Intervals of p-values cover",
+                   f"How often the 95 % interval of {repeats} tests with 499 labellings holds the p-value that all labellings give "
+                   "(8 and 7 rows, `mmd`). It must be 0.95 or more.",
+                   ("p by all labellings", "fixed number", "stopped early by betting"), rows)
+
+
+def effect_coverage(findings):
+    """Away from the null; the truth is the mean over large samples."""
+    repeats, rows = 200, []
+    for name, settings, shift in (("mmd", {}, 0.5), ("mmd", {}, 1.0), ("energy", {}, 0.5), ("energy", {}, 1.0)):
+        def effect(n, run, **more):
+            rng = np.random.default_rng([3, n, run])
+            x, y = rng.standard_normal((n, 2)), rng.standard_normal((n, 2)) + (shift, 0)
+            return kqd.test(x, y, method=name, bandwidth=1.5, n_resamples=19, rng=run, workers=1, **settings, **more)
+
+        truth = np.mean([effect(4000, run).effect_size for run in range(5)])
+        found = [effect(150, run, effect_interval=True).effect_size_ci for run in range(repeats)]
+        covered = sum(low <= truth <= high for low, high in found)
+        rows.append((f"`{name}`", shift, f"{truth:.4f}", f"{covered / repeats:.3f}"))
+        progress(f"effect size of {name}")
+    findings.table("Intervals of effect sizes",
+                   f"How often the 95 % interval from half-samples holds the effect size of very large samples: {repeats} pairs of 150 "
+                   "rows, normal laws whose means lie so far apart. An approximation, reported and not judged.",
+                   ("method", "shift", "effect size", "covered"), rows)
+
+
+# ---- rates -------------------------------------------------------------------------------------------------------------------
+
+
+def slope(sizes, errors):
+    return np.polyfit(np.log(sizes), np.log(errors), 1)[0]
+
+
+def errors_by_rows(measure, sizes, repeats):
+    return [float(np.mean([measure(n, run) for run in range(repeats)])) for n in sizes]
+
+
+def shifted_error(n, run):
+    rng = np.random.default_rng([4, n, run])
+    found = kqd.distance(rng.standard_normal((n, 1)), rng.standard_normal((n, 1)) + 1, method="sw", n_directions=1, rng=run,
+                         workers=1)
+    return abs(found.statistic - 1)  # W_1 of a shift by 1
+
+
+def embedding_error(n, run):
+    rng = np.random.default_rng([5, n, run])
+    found = kqd.distance(rng.standard_normal((n, 3)), rng.standard_normal((200_000, 3)), method="ekqd", bandwidth=1.5,
+                         n_directions=16, n_reference=16, rng=7, workers=1)
+    return found.statistic
+
+
+def direction_error(count, run):
+    """The same points, shifted: every direction sees exactly its part of the shift, so that directions alone err."""
+    dim = 10
+    x = np.random.default_rng(6).standard_normal((50, dim))
+    shift = np.zeros(dim)
+    shift[0] = 1.0
+    truth = special.gamma(dim / 2) / (math.sqrt(math.pi) * special.gamma((dim + 1) / 2))
+    return abs(kqd.distance(x, x + shift, method="sw", n_directions=count, rng=run, workers=1).statistic - truth)
+
+
+def rates(findings, axis):
+    sizes = 2 ** np.arange(7, 16)
+    cases = (("rows: W_1 of two normal laws, truth 1", shifted_error, sizes, 60),
+             ("rows: e-KQD_1 to 200,000 rows of the same law", embedding_error, sizes, 8),
+             ("directions: SW_1 of a shift in ten columns, known truth", direction_error, 2 ** np.arange(3, 12), 100))
+    rows = []
+    for colour, (name, measure, over, repeats) in zip(COLOURS, cases):
+        errors = errors_by_rows(measure, over, repeats)
+        found = slope(over, errors)
+        rows.append((name, f"{over[0]} to {over[-1]}", findings.judged(f"{found:.3f}", abs(found + 0.5) < 0.06, name)))
+        axis.loglog(over, errors, "o-", color=colour, label=name.split(":")[0] + ", " + name.split(":")[1].split(",")[0].strip(),
+                    ms=3, lw=1.2)
+        progress(name)
+    axis.loglog(sizes, 1.5 * sizes ** -0.5, color="#999999", ls="--", lw=1, label="slope -1/2")
+    axis.set(title="errors", xlabel="rows, or directions", ylabel="mean error")
+    findings.table("Errors shrink like n^(-1/2) and l^(-1/2)",
+                   "Slope of log error over log size, least squares; -1/2 is the theory ([KQE, theorems 2 and 3](references.md)). "
+                   "Expected within 0.06.",
+                   ("error in", "sizes", "slope"), rows)
+
+
+# ---- axioms ------------------------------------------------------------------------------------------------------------------
+
+
+def axioms(findings):
+    """Along fixed directions: the same reference points and coefficients for every pair."""
+    rng = np.random.default_rng(8)
+    samples = [rng.standard_normal((rng.integers(5, 60), 2)) * rng.uniform(0.5, 2) + rng.standard_normal(2) for _ in range(12)]
+    fixed = {"reference": rng.standard_normal((10, 2)), "coefficients": rng.standard_normal((10, 8)), "n_directions": 8,
+             "bandwidth": 1.0}
+    rows = []
+    for label, method, settings in (("e-KQD, p = 1", "ekqd", fixed), ("e-KQD, p = 2", "ekqd", {**fixed, "power": 2.0}),
+                                    ("sup-KQD, p = 1", "supkqd", fixed), ("MMD_V", "mmd-v", {"bandwidth": 1.0}),
+                                    ("Wasserstein, p = 2", "wasserstein", {"power": 2.0})):
+        def between(a, b, method=method, settings=settings):
+            return kqd.distance(a, b, method=method, workers=1, rng=0, **settings).statistic
+
+        values = np.array([[between(a, b) for b in samples] for a in samples])
+        scale = values.max()
+        asymmetry = np.abs(values - values.T).max() / scale
+        itself = np.abs(np.diag(values)).max() / scale
+        excess = max(values[i, k] - values[i, j] - values[j, k] for i, j, k in itertools.permutations(range(len(samples)), 3)) / scale
+        # A squared distance of 0 is lost to rounding at 1e-16, its root at 1e-8.
+        rows.append((label, findings.judged(f"{itself:.1e}", itself < 1e-7, label),
+                     findings.judged(f"{asymmetry:.1e}", asymmetry < 1e-7, label),
+                     findings.judged(f"{excess:.1e}", excess < 1e-7, label)))
+    progress("axioms")
+    findings.table("Distances are metrics",
+                   "Twelve samples of 5 to 60 rows, all pairs and triples, relative to the largest distance: the distance of a sample to "
+                   "itself, the difference between d(x, y) and d(y, x), and the most by which d(x, z) exceeds d(x, y) + d(y, z) (negative: "
+                   "never).",
+                   ("distance", "to itself", "asymmetry", "excess over the triangle"), rows)
+
+
+def main():
+    page, figure = Path(sys.argv[1]), Path(sys.argv[2])
+    findings = Findings()
+    pyplot.rcParams.update({"font.size": 9, "svg.hashsalt": "kqd", "axes.spines.top": False, "axes.spines.right": False})
+    drawn, axes = pyplot.subplots(1, 2, figsize=(9, 3.6))
+    uniformity(findings, axes[0])
+    interval_coverage(findings)
+    effect_coverage(findings)
+    rates(findings, axes[1])
+    axioms(findings)
+    for axis in axes:
+        axis.legend(fontsize=7, frameon=False)
+    drawn.tight_layout()
+    drawn.savefig(figure, metadata={"Date": None})
+    picture = f"![p-values under true nulls, and errors against sizes](figures/{figure.name})"
+    text = "\n\n".join([*findings.parts, picture])
+    page.write_text(re.sub(r"(?s)(<!-- properties -->\n).*?(<!-- end of properties -->)", lambda m: f"{m[1]}\n{text}\n\n{m[2]}",
+                           page.read_text()))
+    for name in findings.missed:
+        print(f"missed: {name}", file=sys.stderr)
+    sys.exit(1 if findings.missed else 0)
+
+
+if __name__ == "__main__":
+    main()
