@@ -52,8 +52,8 @@ struct WitnessRequest {
 /// The regularised difference of kernel means, sum_j d_j / (v_j + lambda) e_j, along the principal functions e_j of the
 /// pool with variances v_j: the kernel discriminant. Everything but the two means d_j knows no labels, so leaving a row
 /// out is leaving it out of its mean, and a row's own label cannot make it extreme. lambda, and the bandwidth among
-/// half, once and twice the given one, are those whose left-out scores tell the labels best. Fitted to at most 20000
-/// rows.
+/// half, once and twice the given one, are those whose left-out scores tell the labels best. Fitted to at most 10000
+/// rows, the bandwidth chosen by at most 2500 of them; the scores of further rows need no leaving out.
 [[nodiscard]] Witness fit_witness(const WitnessRequest& request);
 
 }  // namespace kqd
