@@ -253,6 +253,20 @@ Explanation begin(const SampleView& x, const SampleView& y, const ExplainOptions
   return result;
 }
 
+// A column that outweighs all others is all that kernels see, and nobody may have meant that.
+void warn_about_scales(const Study& study, std::span<const double> scales, std::vector<std::string>& warnings) {
+  constexpr double kMostOfIt = 0.999;
+  const auto largest = static_cast<std::size_t>(std::ranges::max_element(scales) - scales.begin());
+  if (std::ranges::count_if(scales, [](double s) { return s > 0.0; }) < 2) return;
+  double total = 0.0;  // of variances, in units of the largest
+  for (const double s : scales) total += s / scales[largest] * (s / scales[largest]);
+  if (!(1.0 / total > kMostOfIt)) return;
+  warnings.push_back(fmt::format(
+      "the column \"{}\" has {:.4g} % of the variance of all {} columns, so principal directions and scores of "
+      "rows follow it alone; standardise the columns to let all count",
+      study.column_name(largest), 100.0 / total, scales.size()));
+}
+
 // Every direction for itself; what there is to say of all of them goes into the result.
 std::vector<TestedDirection> test_all(const Study& study, const ExaminedDirections& examined, const RunControl* control,
                                       Explanation& result) {
@@ -339,6 +353,7 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
     result.kernel = resolve(options.kernel, study.pool(), options.bandwidth_rule, options.seed, result.warnings);
     return ExaminedDirections(study, result.kernel);
   }();
+  result.n_principal_rows = examined.num_principal_rows();
   const std::vector<TestedDirection> tested = test_all(study, examined, control, result);
 
   const ProgressScope progress(control, "looking at rows");
@@ -346,8 +361,10 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
       fit_witness({study.pool(), study.observed(), study.weights(), result.kernel, options.seed, options.threads});
   result.witness_kernel = witness.function.kernel.spec();
   result.witness_share = witness.share;
+  result.n_witness_rows = witness.num_rows;
   std::vector<double> scales;
   for (std::size_t c = 0; c < study.dim(); ++c) scales.push_back(tested[c].shape.scale);
+  warn_about_scales(study, scales, result.warnings);
   const std::vector<double> sensitivities = sensitivities_of(study, witness, scales);
   add_columns(study, std::span(tested).first(study.dim()), sensitivities, result);
   std::vector<std::size_t> strongest = ranked(tested);

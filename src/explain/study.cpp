@@ -65,7 +65,12 @@ std::size_t Study::file_row_of(std::size_t position) const {
 }
 
 std::string Study::column_name(std::size_t column) const {
-  return options_.column_names.empty() ? fmt::format("column {}", column + 1) : options_.column_names[column];
+  if (!options_.column_names.empty()) return options_.column_names[column];
+  if (!options_.image) return fmt::format("column {}", column + 1);
+  const auto& [height, width, channels] = *options_.image;
+  const std::size_t point = column / channels;
+  const std::string name = fmt::format("pixel {},{}", point / width + 1, point % width + 1);
+  return channels == 1 ? name : fmt::format("{} of channel {}", name, column % channels + 1);
 }
 
 ExaminedDirections::ExaminedDirections(const Study& study, const KernelSpec& kernel) : study_(study) {
@@ -76,6 +81,10 @@ ExaminedDirections::ExaminedDirections(const Study& study, const KernelSpec& ker
   if (basis.variances.empty()) return;  // all points are equal to this kernel
   principal_ = std::make_unique<KernelDirections>(Kernel(kernel), Matrix<double>(basis.landmarks.view()),
                                                   Matrix<double>(basis.coefficients.view()), false);
+}
+
+std::size_t ExaminedDirections::num_principal_rows() const {
+  return study_.pool(kMostRows).size();
 }
 
 std::string ExaminedDirections::name(std::size_t i) const {

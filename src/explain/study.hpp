@@ -58,6 +58,8 @@ class ExaminedDirections {
   [[nodiscard]] std::size_t num_columns() const { return study_.dim(); }
   [[nodiscard]] std::size_t count() const { return num_columns() + (principal_ ? principal_->count() : 0); }
   [[nodiscard]] bool is_column(std::size_t i) const { return i < num_columns(); }
+  /// Rows that the principal functions were made from.
+  [[nodiscard]] std::size_t num_principal_rows() const;
   /// "column age", "principal 3".
   [[nodiscard]] std::string name(std::size_t i) const;
   /// The functions behind directions num_columns() and on; null when there are none.

@@ -113,10 +113,15 @@ RidgeWeights ridge_weights(std::span<const double> variances, std::span<const do
   return weights;
 }
 
-// scores(k, i): of row i for ridge k, with the row itself left out of its mean.
-Matrix<double> left_out_scores(const Matrix<double>& features, const RidgeWeights& weights, const Groups& groups,
-                               ThreadCount threads) {
-  Matrix<double> scores(kRidges.size(), features.rows());
+// Of row i for ridge k, what the witness says of it with the row in its mean, and with the row left out.
+struct Scores {
+  Matrix<double> all;
+  Matrix<double> left_out;
+};
+
+Scores scores_of(const Matrix<double>& features, const RidgeWeights& weights, const Groups& groups,
+                 ThreadCount threads) {
+  Scores scores{{kRidges.size(), features.rows()}, {kRidges.size(), features.rows()}};
   parallel_for_blocks(features.rows(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
     const auto rows = features.view().row_range(begin, end - begin);
     Matrix<double> squares(rows.rows(), rows.cols());
@@ -134,13 +139,21 @@ Matrix<double> left_out_scores(const Matrix<double>& features, const RidgeWeight
       const double w = in_x ? groups.of_x[begin + i] : groups.of_y[begin + i];
       const double others = (in_x ? groups.total_x : groups.total_y) - w;
       for (std::size_t k = 0; k < kRidges.size(); ++k) {
+        scores.all(k, begin + i) = towards_y(i, k) - towards_x(i, k);
         double& own = in_x ? towards_x(i, k) : towards_y(i, k);
         if (others > 0.0) own += (own - towards_itself(i, k)) * w / others;
-        scores(k, begin + i) = towards_y(i, k) - towards_x(i, k);
+        scores.left_out(k, begin + i) = towards_y(i, k) - towards_x(i, k);
       }
     }
   });
   return scores;
+}
+
+double deviation(std::span<const double> values) {
+  const double mean = sum(values) / static_cast<double>(values.size());
+  CompensatedSum squares;
+  for (const double v : values) squares.add((v - mean) * (v - mean));
+  return std::sqrt(squares.value() / static_cast<double>(values.size()));
 }
 
 // A witness in the making: the best of its kernel.
@@ -150,8 +163,23 @@ struct Fit {
   std::vector<double> loadings;  // of the principal functions
   std::vector<double> means;     // pooled, of the same
   std::vector<double> scores;
+  double unit = 0.0;  // standard deviation of the left-out scores
   double correlation = -2.0;
 };
+
+// A row that stands alone is scored as if it had been left out: its own label must not make it extreme. But among many
+// rows that look alike, leaving one out sets rows of X towards Y and rows of Y towards X by a little, which alone would
+// then tell which are the most extreme: so where a row has added little to its score, nothing is left out.
+std::vector<double> row_scores(std::span<const double> all, std::span<const double> left_out) {
+  constexpr double kLittle = 1.5;
+  std::vector<double> scores(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double own = all[i] - left_out[i];
+    const double part = kLittle * std::abs(own);
+    scores[i] = part >= std::abs(all[i]) ? left_out[i] : all[i] - own * (part / std::abs(all[i]));
+  }
+  return scores;
+}
 
 // At most `count` rows of the pool, the first ones, with their labels.
 struct FittedRows {
@@ -191,12 +219,13 @@ std::optional<Fit> fit(const KernelSpec& spec, std::size_t max_landmarks, const 
   const std::vector<double> mean_x = mean_of(features, groups.of_x, groups.total_x);
   const std::vector<double> mean_y = mean_of(features, groups.of_y, groups.total_y);
   const RidgeWeights weights = ridge_weights(best.basis.variances, mean_x, mean_y);
-  const Matrix<double> scores = left_out_scores(features, weights, groups, request.threads);
+  const Scores scores = scores_of(features, weights, groups, request.threads);
   for (std::size_t k = 0; k < kRidges.size(); ++k) {
-    const double correlation = label_correlation(scores.row(k), groups);
+    const double correlation = label_correlation(scores.left_out.row(k), groups);
     if (!(correlation > best.correlation)) continue;
     best.correlation = correlation;
-    best.scores.assign(scores.row(k).begin(), scores.row(k).end());
+    best.unit = deviation(scores.left_out.row(k));
+    best.scores = row_scores(scores.all.row(k), scores.left_out.row(k));
     best.loadings.resize(mean_x.size());
     for (std::size_t j = 0; j < mean_x.size(); ++j) {
       best.loadings[j] = weights.towards_y(j, k) - weights.towards_x(j, k);
@@ -213,13 +242,6 @@ std::optional<Fit> best_fit(const FittedRows& rows, std::size_t max_landmarks, c
     if (next && (!best || next->correlation > best->correlation)) best = std::move(next);
   }
   return best;
-}
-
-double deviation(std::span<const double> values) {
-  const double mean = sum(values) / static_cast<double>(values.size());
-  CompensatedSum squares;
-  for (const double v : values) squares.add((v - mean) * (v - mean));
-  return std::sqrt(squares.value() / static_cast<double>(values.size()));
 }
 
 }  // namespace
@@ -247,8 +269,8 @@ Witness fit_witness(const WitnessRequest& request) {
   }
   if (!best) return witness;
 
-  const double unit = deviation(best->scores);
-  const double scale = unit > 0.0 ? 1.0 / unit : 1.0;
+  witness.num_rows = rows.order.size();
+  const double scale = best->unit > 0.0 ? 1.0 / best->unit : 1.0;
   Matrix<double> coefficients(best->basis.landmarks.rows(), 1);
   for (double& loading : best->loadings) loading *= scale;
   gemv(1.0, best->basis.coefficients, Op::none, best->loadings, 0.0, coefficients.values());

@@ -249,10 +249,16 @@ std::vector<Table> tables(const Explanation& e) {
           row_table(e, e.most_x, "most like X")};
 }
 
+// Of rows that were thinned.
+std::string of_some_rows(std::string_view what, std::size_t count, const Explanation& e) {
+  return count == 0 || count >= e.n_x + e.n_y ? "" : fmt::format(", {} {} rows chosen at random", what, count);
+}
+
 Rows closing_rows(const Explanation& e, const RunInfo& run) {
-  Rows rows = {{"kernel", kernel_phrase(e.kernel)},
-               {"witness", fmt::format("{}, tells {:.1f} % of the labels' variance for rows left out",
-                                       kernel_phrase(e.witness_kernel), 100.0 * e.witness_share)},
+  Rows rows = {{"kernel", kernel_phrase(e.kernel) + of_some_rows("principal functions of", e.n_principal_rows, e)},
+               {"witness", fmt::format("{}{}, tells {:.1f} % of the labels' variance for rows left out",
+                                       kernel_phrase(e.witness_kernel), of_some_rows("fitted to", e.n_witness_rows, e),
+                                       100.0 * e.witness_share)},
                {"calibration",
                 e.enumerated ? fmt::format("all {} labellings", e.n_resamples)
                              : fmt::format("{} random labellings, fewer where 100 are as far apart", e.n_resamples)},
@@ -280,8 +286,10 @@ std::string explanation_json(const Explanation& e, const RunInfo& run) {
   json["enumerated"] = e.enumerated;
   json["kernel"] = to_string(e.kernel);
   json["bandwidth"] = bandwidth ? Json(*bandwidth) : Json(nullptr);
+  json["principal_rows"] = e.n_principal_rows;
   json["witness_kernel"] = to_string(e.witness_kernel);
   json["witness_share"] = six_digits(e.witness_share);
+  json["witness_rows"] = e.n_witness_rows;
   json["data"] = run.x_name.empty() ? Json(nullptr) : preparation_json(run.preparation);
   json["columns"] = Json::array();
   for (const ColumnExplanation& column : e.columns) json["columns"].push_back(column_json(column));
