@@ -52,7 +52,8 @@ ProjectedDensity projected_density(const LabelledLine& line) {
   const double high_end = percentile(values, 0.995);
   const double spread = std::min(standard_deviation(values), robust_range(values, median) / kNormalIqr);
   const double bandwidth = 0.9 * spread * std::pow(static_cast<double>(values.size()), -0.2);
-  if (!(bandwidth > 0.0)) return {};
+  // Along a line so short its densities would be no numbers.
+  if (!(bandwidth > 0.0) || !std::isfinite(1.0 / bandwidth / line.unit)) return {};
   const double from = low_end - 2.0 * bandwidth;
   const double to = high_end + 2.0 * bandwidth;
   // What lies beyond the picture keeps its place there, and does not pile up at its edges.
