@@ -42,16 +42,29 @@ Bins binned(const LabelledLine& line, double low, double step) {
   return bins;
 }
 
+double sorted_percentile(std::span<const double> sorted, double fraction) {
+  const double place = fraction * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - std::floor(place)) * (sorted[above] - sorted[below]);
+}
+
+// A standard deviation by the quartiles, or by what stands for them when half of the values are equal.
+double robust_spread(std::span<const double> sorted) {
+  const double quartiles = sorted_percentile(sorted, 0.75) - sorted_percentile(sorted, 0.25);
+  if (quartiles > 0.0) return quartiles / kNormalIqr;
+  std::vector<double> values(sorted.begin(), sorted.end());
+  return robust_range(values, sorted_percentile(sorted, 0.5)) / kNormalIqr;
+}
+
 }  // namespace
 
 ProjectedDensity projected_density(const LabelledLine& line) {
   const std::span<const double> sorted = line.pool.values;
-  std::vector<double> values(sorted.begin(), sorted.end());
-  const double median = percentile(values, 0.5);
-  const double low_end = percentile(values, 0.005);
-  const double high_end = percentile(values, 0.995);
-  const double spread = std::min(standard_deviation(values), robust_range(values, median) / kNormalIqr);
-  const double bandwidth = 0.9 * spread * std::pow(static_cast<double>(values.size()), -0.2);
+  const double low_end = sorted_percentile(sorted, 0.005);
+  const double high_end = sorted_percentile(sorted, 0.995);
+  const double spread = std::min(pooled_deviation(line), robust_spread(sorted));
+  const double bandwidth = 0.9 * spread * std::pow(static_cast<double>(sorted.size()), -0.2);
   // Along a line so short its densities would be no numbers.
   if (!(bandwidth > 0.0) || !std::isfinite(1.0 / bandwidth / line.unit)) return {};
   const double from = low_end - 2.0 * bandwidth;

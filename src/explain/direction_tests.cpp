@@ -114,7 +114,7 @@ std::size_t directions_at_a_time(std::size_t num_rows, std::size_t max_bytes) {
 // Batches of labellings that are looked at together: few at first, since most directions without a difference are left
 // after some hundred labellings, then as many as a visit to a row may serve.
 std::size_t batches_after(std::uint64_t num_done) {
-  return std::clamp<std::size_t>(num_done / LabelBatch::kCapacity, 2, simd::kMaxLabelWords);
+  return std::clamp<std::size_t>(num_done / LabelBatch::kCapacity, 4, simd::kMaxLabelWords);
 }
 
 // Some directions at a time, through all labellings.

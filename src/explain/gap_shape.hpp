@@ -33,6 +33,9 @@ struct GapShape {
   QuantileProfile profile;
 };
 
+/// The pooled standard deviation, in units of the line.
+[[nodiscard]] double pooled_deviation(const LabelledLine& line);
+
 [[nodiscard]] GapShape gap_shape(const LabelledLine& line);
 
 }  // namespace kqd
