@@ -111,12 +111,6 @@ std::size_t directions_at_a_time(std::size_t num_rows, std::size_t max_bytes) {
                              num_rows * (3 * sizeof(double) + sizeof(std::uint32_t)));
 }
 
-// Batches of labellings that are looked at together: few at first, since most directions without a difference are left
-// after some hundred labellings, then as many as a visit to a row may serve.
-std::size_t batches_after(std::uint64_t num_done) {
-  return std::clamp<std::size_t>(num_done / LabelBatch::kCapacity, 4, simd::kMaxLabelWords);
-}
-
 // Some directions at a time, through all labellings.
 class Round {
  public:
@@ -151,7 +145,7 @@ class Round {
       report(1.0 - (1.0 - done) * static_cast<double>(open.size()) / static_cast<double>(lines_.size()));
       if (open.empty()) return;
       const std::uint64_t before = run_.num_done();
-      const auto batches = run_.next(batches_after(before), options_.threads);
+      const auto batches = run_.next(simd::kMaxLabelWords, options_.threads);
       const GapScan labellings(batches, run_.num_done() - before, options_.weights);
       parallel_for_blocks(open.size(), 1, options_.threads,
                           [&](std::size_t k, std::size_t) { lines_[open[k]]->add(labellings, observed_.num_rows()); });

@@ -92,6 +92,7 @@ void add_columns(const Study& study, std::span<const TestedDirection> columns, s
     column.pvalue_adjusted = adjusted[c];
     column.reject = result.columns_note.empty() && adjusted[c] <= result.alpha;
     column.where = where_of(columns[c], result.alpha);
+    column.shares = shape.shares;
     column.sensitivity = sensitivities[c];
     if (result.columns.size() <= kShownProfiles) column.profile = shape.profile;
   }
@@ -139,6 +140,7 @@ void add_directions(const Study& study, const ExaminedDirections& examined, std:
     direction.pvalue_adjusted = adjusted[i];
     direction.reject = result.directions_note.empty() && adjusted[i] <= result.alpha;
     direction.where = where_of(tested[i], result.alpha);
+    direction.shares = shape.shares;
     direction.profile = shape.profile;
     direction.density = tested[i].density;
     const double sign = shape.mean_shift < 0.0 ? -1.0 : 1.0;

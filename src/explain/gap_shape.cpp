@@ -149,6 +149,16 @@ Areas areas_between(const LabelledLine& line, const Split& samples) {
   return areas;
 }
 
+std::optional<TwoValueShares> two_value_shares(const LabelledLine& line, const Split& samples) {
+  const auto values = line.pool.values;
+  const auto larger = std::ranges::upper_bound(values, values.front());
+  if (larger == values.end() || *larger != values.back()) return std::nullopt;
+  const auto below = static_cast<std::size_t>(larger - values.begin());
+  const std::size_t num_x = samples.num_x(below - 1);
+  return TwoValueShares{line.origin + line.unit * values.back(), 1.0 - Distribution(samples.x()).after(num_x),
+                        1.0 - Distribution(samples.y()).after(below - num_x)};
+}
+
 // The sum of term(k) over the sorted rows, each by its weight: four plain sums at a time, blocks of them compensated.
 double weighted_sum(const LabelledLine& line, const auto& term) {
   constexpr std::size_t kBlock = 256;
@@ -207,6 +217,7 @@ GapShape gap_shape(const LabelledLine& line) {
   shape.shift = (samples.y().at(0.5) - samples.x().at(0.5)) * line.unit;
   shape.mean_shift = areas.mean_shift * line.unit;
   shape.where = where_of(areas.zones);
+  shape.shares = two_value_shares(line, samples);
   for (std::size_t k = 1; k <= kNumLevels; ++k) {
     const double level = static_cast<double>(k) / static_cast<double>(kNumLevels + 1);
     shape.profile.levels.push_back(level);

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct GapShape {
   double shift = 0.0;        ///< median of Y less median of X
   double mean_shift = 0.0;   ///< mean of Y less mean of X
   Where where = Where::nowhere;
+  std::optional<TwoValueShares> shares;
   QuantileProfile profile;
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,6 +46,11 @@ Json profile_json(const QuantileProfile& profile) {
   return {{"levels", drawn(profile.levels)}, {"difference", drawn(profile.difference)}};
 }
 
+Json shares_json(const std::optional<TwoValueShares>& shares) {
+  if (!shares) return nullptr;
+  return {{"value", shares->value}, {"x", shares->x}, {"y", shares->y}};
+}
+
 Json column_json(const ColumnExplanation& column) {
   Json json = {{"name", column.name},
                {"index", column.index},
@@ -55,6 +61,7 @@ Json column_json(const ColumnExplanation& column) {
                {"pvalue_adjusted", column.pvalue_adjusted},
                {"reject", column.reject},
                {"where", to_string(column.where)},
+               {"shares", shares_json(column.shares)},
                {"sensitivity", column.sensitivity}};
   if (column.profile) json["profile"] = profile_json(*column.profile);
   return json;
@@ -77,6 +84,7 @@ Json direction_json(const DirectionExplanation& direction, std::size_t num_exami
           {"n_directions_examined", num_examined},
           {"reject", direction.reject},
           {"where", to_string(direction.where)},
+          {"shares", shares_json(direction.shares)},
           {"profile", profile_json(direction.profile)},
           {"density",
            {{"at", drawn(direction.density.at)}, {"x", drawn(direction.density.x)}, {"y", drawn(direction.density.y)}}},
@@ -181,13 +189,19 @@ std::string pvalue_text(double p) {
   return fmt::format("{:.3g}", p);
 }
 
+// A column or direction of two values has no tails: its shares tell more.
+std::string place_text(const auto& found) {
+  if (!found.shares || found.where == Where::nowhere) return to_string(found.where);
+  return fmt::format("{:.3g} % to {:.3g} %", 100.0 * found.shares->x, 100.0 * found.shares->y);
+}
+
 Table column_table(const Explanation& e) {
   Table table = {{"column", "distance", "effect", "median shift", "p-value", "adjusted", "where", "witness"}};
   for (const ColumnExplanation& c : e.columns) {
     if (table.size() > kColumnsInText) break;
     table.push_back({shortened(c.name), fmt::format("{:.4g}", c.wasserstein), fmt::format("{:.3f}", c.effect),
                      fmt::format("{:+.4g}", c.shift), pvalue_text(c.pvalue),
-                     pvalue_text(c.pvalue_adjusted) + (c.reject ? " *" : ""), to_string(c.where),
+                     pvalue_text(c.pvalue_adjusted) + (c.reject ? " *" : ""), place_text(c),
                      fmt::format("{:+.3f}", c.sensitivity)});
   }
   return table;
@@ -225,7 +239,7 @@ Table direction_table(const Explanation& e) {
   Table table = {{"direction", "distance", "effect", "p-value", "adjusted", "where", "carried by"}};
   for (const DirectionExplanation& d : e.directions) {
     table.push_back({shortened(d.name), fmt::format("{:.4g}", d.statistic), fmt::format("{:.3f}", d.effect),
-                     pvalue_text(d.pvalue), pvalue_text(d.pvalue_adjusted) + (d.reject ? " *" : ""), to_string(d.where),
+                     pvalue_text(d.pvalue), pvalue_text(d.pvalue_adjusted) + (d.reject ? " *" : ""), place_text(d),
                      carriers(d)});
   }
   return table;

@@ -61,6 +61,13 @@ struct QuantileProfile {
   std::vector<double> difference;  ///< in the units of the column or direction
 };
 
+/// Of a column that has two values, what share of each sample has the larger one: there are no levels to speak of.
+struct TwoValueShares {
+  double value = 0.0;  ///< the larger one
+  double x = 0.0;
+  double y = 0.0;
+};
+
 /// What is known of one column.
 struct ColumnExplanation {
   std::string name;
@@ -72,6 +79,7 @@ struct ColumnExplanation {
   double pvalue_adjusted = 1.0;  ///< for all columns, by the rule of Benjamini and Hochberg
   bool reject = false;           ///< pvalue_adjusted <= alpha
   Where where = Where::nowhere;
+  std::optional<TwoValueShares> shares;
   double sensitivity = 0.0;  ///< averaged gradient of the witness, per pooled standard deviation; > 0: larger is Y-like
   std::optional<QuantileProfile> profile;  ///< of the 200 that stand out most
 };
@@ -101,6 +109,7 @@ struct DirectionExplanation {
   double pvalue_adjusted = 1.0;  ///< for all directions that were examined, by Holm's rule
   bool reject = false;
   Where where = Where::nowhere;
+  std::optional<TwoValueShares> shares;
   QuantileProfile profile;
   ProjectedDensity density;
   std::vector<ColumnSensitivity> columns;  ///< at most 12, most telling first

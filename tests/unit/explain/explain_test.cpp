@@ -200,6 +200,25 @@ TEST(Explain, warns_of_a_column_that_outweighs_all_others) {
   EXPECT_TRUE(warned());
 }
 
+TEST(Explain, tells_the_shares_of_a_column_of_two_values) {
+  test::Source source(7);
+  Sample x = test::normal_sample({40, 2}, source);
+  Sample y = test::normal_sample({50, 2}, source);
+  for (std::size_t i = 0; i < 40; ++i) x.points(i, 1) = i < 10 ? 3.0 : -1.0;
+  for (std::size_t i = 0; i < 50; ++i) y.points(i, 1) = i < 30 ? 3.0 : -1.0;
+  const auto shares = [&] { return column(explain(x, y, {.num_permutations = 19}), 1).shares; };
+  EXPECT_FALSE(column(explain(x, y, {.num_permutations = 19}), 0).shares);
+  ASSERT_TRUE(shares());
+  EXPECT_EQ(shares()->value, 3.0);
+  EXPECT_NEAR(shares()->x, 0.25, 1e-12);
+  EXPECT_NEAR(shares()->y, 0.6, 1e-12);
+  x.weights.assign(40, 1.0);
+  for (std::size_t i = 0; i < 10; ++i) x.weights[i] = 3.0;
+  EXPECT_NEAR(shares()->x, 0.5, 1e-12);
+  y.points(0, 1) = 1.0;
+  EXPECT_FALSE(shares());
+}
+
 TEST(Explain, calls_the_columns_of_pictures_pixels) {
   test::Source source(6);
   const Sample x = test::normal_sample({20, 12}, source);

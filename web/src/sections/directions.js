@@ -1,7 +1,7 @@
 import { densityChart, profileChart } from "../charts.js";
 import { chart, figure, h, section, table } from "../dom.js";
 import { sampleKey, signedBar } from "../marks.js";
-import { count, integer, number, signed, wherePhrase } from "../words.js";
+import { count, integer, number, placePhrase, signed, wherePhrase } from "../words.js";
 
 const shownAtOnce = 3;
 
@@ -56,8 +56,10 @@ function directionPart(direction) {
   );
 }
 
-function directionSentence({ effect, pvalue, pvalue_adjusted, reject, where }) {
-  const shows = reject ? `The difference shows ${wherePhrase(where)}.` : "What is seen here may be chance.";
+function directionSentence(direction) {
+  const { effect, pvalue, pvalue_adjusted, reject, shares } = direction;
+  const found = shares ? `It is ${placePhrase(direction)}.` : `The difference shows ${placePhrase(direction)}.`;
+  const shows = reject ? found : "What is seen here may be chance.";
   return `${shows} Gap of the quantiles: ${number(effect)} of the pooled spread; p\u00a0=\u00a0${number(pvalue)}, adjusted ${number(pvalue_adjusted)}.`;
 }
 

@@ -1,5 +1,5 @@
 import { h } from "../dom.js";
-import { count, integer, interval, list, number, percent, wherePhrase } from "../words.js";
+import { count, integer, interval, list, number, percent, placePhrase, wherePhrase } from "../words.js";
 
 /** What came out, in words: the first thing on the page. */
 export function verdict(report) {
@@ -68,7 +68,7 @@ function chanceSentence(result) {
 function whereSentence(result, explanation) {
   if (!explanation) return "";
   const different = explanation.columns.filter((column) => column.reject);
-  const named = different.slice(0, 3).map((column) => `${column.name} (${wherePhrase(column.where)})`);
+  const named = different.slice(0, 3).map((column) => `${column.name} (${placePhrase(column)})`);
   if (named.length > 0) {
     const more = different.length > 3 ? `, first of all ${list(named)}` : `: ${list(named)}`;
     const verb = different.length === 1 ? "differs" : "differ";
