@@ -67,7 +67,7 @@ class ExplainedDirection:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class ExtremeRow:
-    """A row, and how it looks to the witness when it is left out of it."""
+    """A row, and how it looks to the witness."""
 
     #: "x" or "y".
     sample: str
@@ -132,8 +132,8 @@ def explain(
     """Where do two samples differ: in which columns, at which levels, along which directions, in which rows?
 
     Every column and the principal functions of a kernel are examined by the same random labellings; p-values are
-    adjusted for all of them. A witness, the function that tells the samples apart best, scores every row with the row
-    itself left out.
+    adjusted for all of them. A witness, the function that tells the samples apart best, scores every row; rows that
+    stand alone are left out for their own score.
 
     Parameters
     ----------

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
+#include <span>
 #include <vector>
 
 #include "core/scale.hpp"
@@ -14,41 +16,65 @@ namespace {
 constexpr std::size_t kNumPoints = 64;
 constexpr std::size_t kNumBins = 512;
 
-// Values shared out between the two nearest of equally spaced knots: what a smooth estimate sees of them.
-std::vector<double> binned(const WeightedValues& line, std::span<const double> weights, double low, double step) {
-  std::vector<double> bins(kNumBins, 0.0);
-  const double total = sum(weights);
-  for (std::size_t i = 0; i < line.values.size(); ++i) {
-    if (!(weights[i] > 0.0)) continue;
-    const double place = std::clamp((line.values[i] - low) / step, 0.0, static_cast<double>(kNumBins - 1));
+// The values of both samples, shared out between the two nearest of equally spaced knots: what a smooth estimate sees
+// of them.
+struct Bins {
+  std::vector<double> x = std::vector<double>(kNumBins, 0.0);
+  std::vector<double> y = std::vector<double>(kNumBins, 0.0);
+};
+
+Bins binned(const LabelledLine& line, double low, double step) {
+  Bins bins;
+  for (std::size_t k = 0; k < line.pool.num_rows(); ++k) {
+    const std::uint32_t row = line.pool.order[k];
+    const double weight = line.weights.empty() ? 1.0 : line.weights[row];
+    const double place = std::clamp((line.pool.values[k] - low) / step, 0.0, static_cast<double>(kNumBins - 1));
     const auto left = std::min(static_cast<std::size_t>(place), kNumBins - 2);
     const double part = place - static_cast<double>(left);
-    bins[left] += (1.0 - part) * weights[i] / total;
-    bins[left + 1] += part * weights[i] / total;
+    std::vector<double>& own = line.observed.is_x(row, 0) ? bins.x : bins.y;
+    own[left] += (1.0 - part) * weight;
+    own[left + 1] += part * weight;
+  }
+  for (std::vector<double>* own : {&bins.x, &bins.y}) {
+    const double total = sum(*own);
+    for (double& share : *own) share /= total;
   }
   return bins;
 }
 
+double sorted_percentile(std::span<const double> sorted, double fraction) {
+  const double place = fraction * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - std::floor(place)) * (sorted[above] - sorted[below]);
+}
+
+// A standard deviation by the quartiles, or by what stands for them when half of the values are equal.
+double robust_spread(std::span<const double> sorted) {
+  const double quartiles = sorted_percentile(sorted, 0.75) - sorted_percentile(sorted, 0.25);
+  if (quartiles > 0.0) return quartiles / kNormalIqr;
+  std::vector<double> values(sorted.begin(), sorted.end());
+  return robust_range(values, sorted_percentile(sorted, 0.5)) / kNormalIqr;
+}
+
 }  // namespace
 
-ProjectedDensity projected_density(const WeightedValues& line) {
-  std::vector<double> values(line.values.begin(), line.values.end());
-  const double median = percentile(values, 0.5);
-  const double low_end = percentile(values, 0.005);
-  const double high_end = percentile(values, 0.995);
-  const auto [smallest, largest] = std::ranges::minmax(values);
-  const double spread = std::min(standard_deviation(values), robust_range(values, median) / kNormalIqr);
-  const double bandwidth = 0.9 * spread * std::pow(static_cast<double>(values.size()), -0.2);
-  if (!(bandwidth > 0.0) || !std::isfinite(largest - smallest)) return {};
+ProjectedDensity projected_density(const LabelledLine& line) {
+  const std::span<const double> sorted = line.pool.values;
+  const double low_end = sorted_percentile(sorted, 0.005);
+  const double high_end = sorted_percentile(sorted, 0.995);
+  const double spread = std::min(pooled_deviation(line), robust_spread(sorted));
+  const double bandwidth = 0.9 * spread * std::pow(static_cast<double>(sorted.size()), -0.2);
+  // Along a line so short its densities would be no numbers.
+  if (!(bandwidth > 0.0) || !std::isfinite(1.0 / bandwidth / line.unit)) return {};
   const double from = low_end - 2.0 * bandwidth;
   const double to = high_end + 2.0 * bandwidth;
   // What lies beyond the picture keeps its place there, and does not pile up at its edges.
-  const double low = std::max(smallest, from - 4.0 * bandwidth);
-  const double high = std::min(largest, to + 4.0 * bandwidth);
+  const double low = std::max(sorted.front(), from - 4.0 * bandwidth);
+  const double high = std::min(sorted.back(), to + 4.0 * bandwidth);
   const double step = (high - low) / static_cast<double>(kNumBins - 1);
   if (!(step > 0.0)) return {};
-  const std::vector<double> x_bins = binned(line, line.x_weights, low, step);
-  const std::vector<double> y_bins = binned(line, line.y_weights, low, step);
+  const Bins bins = binned(line, low, step);
   ProjectedDensity density;
   for (std::size_t k = 0; k < kNumPoints; ++k) {
     const double at = from + (to - from) * static_cast<double>(k) / static_cast<double>(kNumPoints - 1);
@@ -57,12 +83,12 @@ ProjectedDensity projected_density(const WeightedValues& line) {
     for (std::size_t b = 0; b < kNumBins; ++b) {
       const double u = (at - (low + static_cast<double>(b) * step)) / bandwidth;
       const double weight = std::exp(-0.5 * u * u) / (bandwidth * std::sqrt(2.0 * std::numbers::pi));
-      x += weight * x_bins[b];
-      y += weight * y_bins[b];
+      x += weight * bins.x[b];
+      y += weight * bins.y[b];
     }
-    density.at.push_back(at);
-    density.x.push_back(x);
-    density.y.push_back(y);
+    density.at.push_back(line.origin + line.unit * at);
+    density.x.push_back(x / line.unit);
+    density.y.push_back(y / line.unit);
   }
   return density;
 }

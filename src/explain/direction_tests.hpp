@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "explain/gap_shape.hpp"
@@ -16,15 +17,19 @@ namespace kqd {
 struct DirectionFamilyView {
   std::size_t count = 0;
   /// Projections of the pooled rows on directions first .. first + count - 1, one row each.
-  std::function<Matrix<double>(std::size_t first, std::size_t count, ThreadCount threads)> project;
+  std::function<Matrix<double>(std::size_t first, std::size_t count)> project;
 };
 
 /// What came out along one direction.
 struct TestedDirection {
   GapShape shape;
-  double score = 0.0;   ///< of the observed labelling, about 1 by chance: what the p-value counts exceedances of
-  double pvalue = 1.0;  ///< for itself
+  double score = 0.0;        ///< of the observed labelling, about 1 by chance: what the p-value counts exceedances of
+  double pvalue = 1.0;       ///< for itself
+  ProjectedDensity density;  ///< of the `num_shown` that stand out most
 };
+
+/// Directions, the most telling first: by p-value, and where that is the same by how far beyond chance the gap is.
+[[nodiscard]] std::vector<std::size_t> ranked(std::span<const TestedDirection> directions);
 
 struct DirectionTests {
   std::vector<TestedDirection> directions;
@@ -34,6 +39,7 @@ struct DirectionTests {
 
 struct DirectionTestOptions {
   std::uint64_t num_permutations = 999;
+  std::size_t num_shown = 0;
   std::vector<double> weights = {};  ///< per position, empty: equal
   std::size_t max_bytes = 0;         ///< of projections held at a time
   ThreadCount threads = {};

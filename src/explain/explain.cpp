@@ -63,17 +63,6 @@ std::string resolution_note(std::string_view what, std::size_t count, const Dire
                      tests.n_resamples, what, count, needed);
 }
 
-// Most telling first: by p-value, and where that is the same by how far beyond chance the gap is.
-std::vector<std::size_t> ranked(std::span<const TestedDirection> directions) {
-  std::vector<std::size_t> order(directions.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    if (directions[a].pvalue != directions[b].pvalue) return directions[a].pvalue < directions[b].pvalue;
-    return directions[a].score > directions[b].score;
-  });
-  return order;
-}
-
 std::vector<double> pvalues_of(std::span<const TestedDirection> directions) {
   std::vector<double> pvalues;
   for (const TestedDirection& direction : directions) pvalues.push_back(direction.pvalue);
@@ -103,45 +92,22 @@ void add_columns(const Study& study, std::span<const TestedDirection> columns, s
     column.pvalue_adjusted = adjusted[c];
     column.reject = result.columns_note.empty() && adjusted[c] <= result.alpha;
     column.where = where_of(columns[c], result.alpha);
+    column.shares = shape.shares;
     column.sensitivity = sensitivities[c];
     if (result.columns.size() <= kShownProfiles) column.profile = shape.profile;
   }
 }
 
-// The directions that stand out most: what the rows look like along them, and how the principal functions among them
-// follow the columns.
-struct ShownDirections {
-  std::vector<std::size_t> indices;  // among those examined
-  Matrix<double> values;             // one row each
-  AveragedGradients gradients;       // one row for each, 0 for columns
-};
-
-ShownDirections look_along(const Study& study, const ExaminedDirections& examined, std::vector<std::size_t> indices,
-                           std::span<const double> scales) {
-  const ThreadCount threads = study.options().threads;
-  ShownDirections shown{std::move(indices), {}, {}};
-  const std::size_t count = shown.indices.size();
-  shown.values = Matrix<double>(count, study.num_rows());
-  const KernelDirections* principal = examined.principal();
-  Matrix<double> coefficients(principal == nullptr ? 0 : principal->reference().rows(), count, 0.0);
-  for (std::size_t k = 0; k < count; ++k) {
-    if (examined.is_column(shown.indices[k])) continue;
-    const std::size_t function = shown.indices[k] - examined.num_columns();
-    for (std::size_t j = 0; j < coefficients.rows(); ++j) coefficients(j, k) = principal->coefficients()(j, function);
+// The directions that stand out most, as functions of the kernel; columns of coefficients 0 for columns of the data.
+KernelFunctions functions_of(const ExaminedDirections& examined, std::span<const std::size_t> shown) {
+  const KernelDirections& principal = *examined.principal();
+  Matrix<double> coefficients(principal.reference().rows(), shown.size(), 0.0);
+  for (std::size_t k = 0; k < shown.size(); ++k) {
+    if (examined.is_column(shown[k])) continue;
+    const std::size_t function = shown[k] - examined.num_columns();
+    for (std::size_t j = 0; j < coefficients.rows(); ++j) coefficients(j, k) = principal.coefficients()(j, function);
   }
-  if (principal != nullptr) {
-    const KernelFunctions functions{principal->kernel(), Matrix<double>(principal->reference()), coefficients};
-    shown.gradients = averaged_gradients(functions, study.pool(), scales, threads);
-    const Matrix<double> by_row = evaluate_functions(functions, study.pool(), threads);
-    for (std::size_t i = 0; i < by_row.rows(); ++i) {
-      for (std::size_t k = 0; k < count; ++k) shown.values(k, i) = by_row(i, k);
-    }
-  }
-  for (std::size_t k = 0; k < count; ++k) {
-    if (!examined.is_column(shown.indices[k])) continue;
-    std::ranges::copy(examined.project(shown.indices[k], 1, threads).row(0), shown.values.row(k).begin());
-  }
-  return shown;
+  return {principal.kernel(), Matrix<double>(principal.reference()), std::move(coefficients)};
 }
 
 std::vector<ColumnSensitivity> strongest_columns(const Study& study, const AveragedGradients& gradients,
@@ -155,18 +121,15 @@ std::vector<ColumnSensitivity> strongest_columns(const Study& study, const Avera
   return columns;
 }
 
-ProjectedDensity density_along(const Study& study, std::span<const double> values) {
-  std::vector<double> x(study.num_rows(), 0.0);
-  std::vector<double> y(study.num_rows(), 0.0);
-  for (std::size_t i = 0; i < study.num_rows(); ++i) (study.in_y(i) ? y : x)[i] = study.weight(i);
-  return projected_density({values, x, y});
-}
-
 void add_directions(const Study& study, const ExaminedDirections& examined, std::span<const TestedDirection> tested,
-                    const ShownDirections& shown, Explanation& result) {
+                    std::span<const std::size_t> shown, std::span<const double> scales, Explanation& result) {
   const std::vector<double> adjusted = holm_adjusted(pvalues_of(tested));
-  for (std::size_t k = 0; k < shown.indices.size(); ++k) {
-    const std::size_t i = shown.indices[k];
+  AveragedGradients gradients;  // one row for each that is shown
+  if (examined.principal() != nullptr) {
+    gradients = averaged_gradients(functions_of(examined, shown), study.pool(), scales, study.options().threads);
+  }
+  for (std::size_t k = 0; k < shown.size(); ++k) {
+    const std::size_t i = shown[k];
     const GapShape& shape = tested[i].shape;
     DirectionExplanation& direction = result.directions.emplace_back();
     direction.name = examined.name(i);
@@ -177,30 +140,46 @@ void add_directions(const Study& study, const ExaminedDirections& examined, std:
     direction.pvalue_adjusted = adjusted[i];
     direction.reject = result.directions_note.empty() && adjusted[i] <= result.alpha;
     direction.where = where_of(tested[i], result.alpha);
+    direction.shares = shape.shares;
     direction.profile = shape.profile;
-    direction.density = density_along(study, shown.values.row(k));
+    direction.density = tested[i].density;
     const double sign = shape.mean_shift < 0.0 ? -1.0 : 1.0;
     if (examined.is_column(i)) {
       direction.columns = {{study.column_name(i), i, sign * shape.scale, shape.scale}};
     } else {
-      direction.columns = strongest_columns(study, shown.gradients, k, sign);
+      direction.columns = strongest_columns(study, gradients, k, sign);
     }
   }
 }
 
-void add_scatter(const Study& study, const ShownDirections& shown, Explanation& result) {
-  if (shown.indices.size() < 2) return;
+// How many rows of the pool, from its first one on, have enough of both samples for a scatter plot.
+std::size_t rows_to_scatter(const Study& study) {
+  std::size_t num_x = 0;
+  std::size_t num_y = 0;
+  std::size_t count = 0;
+  while (count < study.num_rows() && (num_x < kShownPoints || num_y < kShownPoints)) {
+    ++(study.in_y(count++) ? num_y : num_x);
+  }
+  return count;
+}
+
+void add_scatter(const Study& study, const ExaminedDirections& examined, std::span<const std::size_t> shown,
+                 Explanation& result) {
+  if (shown.size() < 2) return;
   Scatter& scatter = result.scatter;
   scatter.names = {result.directions[0].name, result.directions[1].name};
   scatter.of_x = study.num_x();
   scatter.of_y = study.num_y();
   // The seed has shuffled the pool: its first rows are a random choice.
-  for (std::size_t i = 0; i < study.num_rows(); ++i) {
+  const Pool first_rows = study.pool(rows_to_scatter(study));
+  const Matrix<double> first = examined.project(first_rows, shown[0], 1);
+  const Matrix<double> second = examined.project(first_rows, shown[1], 1);
+  for (std::size_t i = 0; i < first_rows.size(); ++i) {
     auto& firsts = study.in_y(i) ? scatter.y_first : scatter.x_first;
     auto& seconds = study.in_y(i) ? scatter.y_second : scatter.x_second;
     if (firsts.size() == kShownPoints) continue;
-    firsts.push_back(shown.values(0, i));
-    seconds.push_back(shown.values(1, i));
+    firsts.push_back(first(0, i));
+    seconds.push_back(second(0, i));
   }
 }
 
@@ -276,16 +255,31 @@ Explanation begin(const SampleView& x, const SampleView& y, const ExplainOptions
   return result;
 }
 
+// A column that outweighs all others is all that kernels see, and nobody may have meant that.
+void warn_about_scales(const Study& study, std::span<const double> scales, std::vector<std::string>& warnings) {
+  constexpr double kMostOfIt = 0.999;
+  const auto largest = static_cast<std::size_t>(std::ranges::max_element(scales) - scales.begin());
+  if (std::ranges::count_if(scales, [](double s) { return s > 0.0; }) < 2) return;
+  double total = 0.0;  // of variances, in units of the largest
+  for (const double s : scales) total += s / scales[largest] * (s / scales[largest]);
+  if (!(1.0 / total > kMostOfIt)) return;
+  warnings.push_back(fmt::format(
+      "the column \"{}\" has {:.4g} % of the variance of all {} columns, so principal directions and scores of "
+      "rows follow it alone; standardise the columns to let all count",
+      study.column_name(largest), 100.0 / total, scales.size()));
+}
+
 // Every direction for itself; what there is to say of all of them goes into the result.
 std::vector<TestedDirection> test_all(const Study& study, const ExaminedDirections& examined, const RunControl* control,
                                       Explanation& result) {
   const ExplainOptions& options = study.options();
   const DirectionTestOptions how{.num_permutations = chosen_permutations(options, study.num_rows(), examined.count()),
+                                 .num_shown = kShownDirections,
                                  .weights = study.weights(),
                                  .max_bytes = options.max_memory,
                                  .threads = options.threads};
   DirectionTests tests = test_directions(
-      {examined.count(), [&](auto first, auto count, auto threads) { return examined.project(first, count, threads); }},
+      {examined.count(), [&](auto first, auto count) { return examined.project(study.pool(), first, count); }},
       study.source(), how, control);
   result.n_resamples = tests.n_resamples;
   result.enumerated = tests.enumerated;
@@ -361,6 +355,7 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
     result.kernel = resolve(options.kernel, study.pool(), options.bandwidth_rule, options.seed, result.warnings);
     return ExaminedDirections(study, result.kernel);
   }();
+  result.n_principal_rows = examined.num_principal_rows();
   const std::vector<TestedDirection> tested = test_all(study, examined, control, result);
 
   const ProgressScope progress(control, "looking at rows");
@@ -368,15 +363,16 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
       fit_witness({study.pool(), study.observed(), study.weights(), result.kernel, options.seed, options.threads});
   result.witness_kernel = witness.function.kernel.spec();
   result.witness_share = witness.share;
+  result.n_witness_rows = witness.num_rows;
   std::vector<double> scales;
   for (std::size_t c = 0; c < study.dim(); ++c) scales.push_back(tested[c].shape.scale);
+  warn_about_scales(study, scales, result.warnings);
   const std::vector<double> sensitivities = sensitivities_of(study, witness, scales);
   add_columns(study, std::span(tested).first(study.dim()), sensitivities, result);
   std::vector<std::size_t> strongest = ranked(tested);
   strongest.resize(std::min(strongest.size(), kShownDirections));
-  const ShownDirections shown = look_along(study, examined, std::move(strongest), scales);
-  add_directions(study, examined, tested, shown, result);
-  add_scatter(study, shown, result);
+  add_directions(study, examined, tested, strongest, scales, result);
+  add_scatter(study, examined, strongest, result);
   add_rows(study, witness, result);
   if (options.image) add_image(*options.image, sensitivities, result);
   return result;

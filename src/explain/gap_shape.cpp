@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <numbers>
 
 #include "core/summation.hpp"
-#include "kqd/quantiles/level_weights.hpp"
+#include "metrics/quantile/pooled_projections.hpp"
 #include "quantiles/quantile_gap.hpp"
 #include "quantiles/weighted_quantiles.hpp"
 
@@ -17,10 +18,9 @@ constexpr std::size_t kNumLevels = 99;
 
 // Zones of pooled levels, and the share of the levels that each has.
 enum Zone { kLower, kCentre, kUpper, kNumZones };
-constexpr std::array<double, kNumZones> kShares = {0.25, 0.5, 0.25};
-Zone zone_of(double level) {
-  return level < 0.25 ? kLower : level <= 0.75 ? kCentre : kUpper;
-}
+constexpr double kLowerEnd = 0.25;
+constexpr double kUpperBegin = 0.75;
+constexpr std::array<double, kNumZones> kShares = {kLowerEnd, kUpperBegin - kLowerEnd, 1.0 - kUpperBegin};
 
 struct ZoneGaps {
   std::array<double, kNumZones> observed{};  // parts of the area between the two distribution functions
@@ -55,117 +55,173 @@ Where where_of(const ZoneGaps& gaps) {
   return zone == kLower ? Where::lower_tail : zone == kUpper ? Where::upper_tail : Where::centre;
 }
 
-// Splits the sorted pool into the quantile functions of both samples.
-struct Split {
-  WeightedQuantiles x;
-  WeightedQuantiles y;
+// The quantile functions of both samples: the sorted pool, split by label.
+class Split {
+ public:
+  explicit Split(const LabelledLine& line) : num_x_(line.pool.num_rows()) {
+    const std::size_t n = line.pool.num_rows();
+    if (line.weights.empty()) {
+      // Both vectors take every value and only one keeps it: no branch that depends on a random label.
+      x_values_.resize(n);
+      y_values_.resize(n);
+      std::size_t num_x = 0;
+      for (std::size_t k = 0; k < n; ++k) {
+        x_values_[num_x] = line.pool.values[k];
+        y_values_[k - num_x] = line.pool.values[k];
+        num_x += line.observed.is_x(line.pool.order[k], 0) ? 1U : 0U;
+        num_x_[k] = static_cast<std::uint32_t>(num_x);
+      }
+      x_ = {std::span(x_values_).first(num_x)};
+      y_ = {std::span(y_values_).first(n - num_x)};
+      return;
+    }
+    for (std::size_t k = 0; k < n; ++k) {
+      const std::uint32_t row = line.pool.order[k];
+      (line.observed.is_x(row, 0) ? x_weighted_ : y_weighted_).add(line.pool.values[k], line.weights[row]);
+      num_x_[k] = static_cast<std::uint32_t>(x_weighted_.values().size());
+    }
+    x_ = x_weighted_.function();
+    y_ = y_weighted_.function();
+  }
+  Split(const Split&) = delete;  // the functions point into what it holds
+  Split& operator=(const Split&) = delete;
+
+  [[nodiscard]] const QuantileFunction& x() const { return x_; }
+  [[nodiscard]] const QuantileFunction& y() const { return y_; }
+  /// How many of the first k + 1 sorted rows belong to X.
+  [[nodiscard]] std::size_t num_x(std::size_t k) const { return num_x_[k]; }
+
+ private:
+  std::vector<std::uint32_t> num_x_;
+  std::vector<double> x_values_;
+  std::vector<double> y_values_;
+  WeightedQuantiles x_weighted_;
+  WeightedQuantiles y_weighted_;
+  QuantileFunction x_;
+  QuantileFunction y_;
 };
 
-Split split(const LabelledLine& line) {
-  Split groups;
-  for (std::size_t k = 0; k < line.pool.num_rows(); ++k) {
-    const std::uint32_t row = line.pool.order[k];
-    (line.observed.is_x(row, 0) ? groups.x : groups.y)
-        .add(line.pool.values[k], line.weights.empty() ? 1.0 : line.weights[row]);
+// The distribution function of a sample after so many of its points.
+class Distribution {
+ public:
+  explicit Distribution(const QuantileFunction& q)
+      : cumulative_(q.cumulative), count_(static_cast<double>(q.values.size())) {}
+  [[nodiscard]] double after(std::size_t points) const {
+    if (cumulative_.empty()) return static_cast<double>(points) / count_;
+    return points == 0 ? 0.0 : cumulative_[points - 1];
   }
-  return groups;
+
+ private:
+  std::span<const double> cumulative_;
+  double count_;
+};
+
+// The area between the two distribution functions, zone by zone; on the way, with sign, the shift of the mean.
+struct Areas {
+  ZoneGaps zones;
+  double mean_shift = 0.0;
+};
+
+Areas areas_between(const LabelledLine& line, const Split& samples) {
+  const Distribution x(samples.x());
+  const Distribution y(samples.y());
+  const auto place_of = [&](auto found) { return static_cast<std::size_t>(found - line.levels.begin()); };
+  const std::array<std::size_t, kNumZones + 1> ends = {0, place_of(std::ranges::lower_bound(line.levels, kLowerEnd)),
+                                                       place_of(std::ranges::upper_bound(line.levels, kUpperBegin)),
+                                                       line.levels.size()};
+  Areas areas;
+  for (std::size_t z = 0; z < kNumZones; ++z) {
+    CompensatedSum area;
+    for (std::size_t k = ends[z]; k < ends[z + 1]; ++k) {
+      const std::size_t num_x = samples.num_x(k);
+      const double gap = line.pool.values[k + 1] - line.pool.values[k];
+      const double difference = (x.after(num_x) - y.after(k + 1 - num_x)) * gap;
+      area.add(std::abs(difference));
+      areas.mean_shift += difference;
+    }
+    const std::size_t count = ends[z + 1] - ends[z];
+    areas.zones.observed[z] = area.value();
+    if (count > 0) {
+      areas.zones.expected[z] =
+          line.chance * expected_gap(line.pool.values.subspan(ends[z], count + 1), line.levels.subspan(ends[z], count));
+    }
+  }
+  return areas;
 }
 
-// 1 over the number of equally weighted rows that are worth as much as these.
-double inverse_size(const LabelledLine& line, bool of_x) {
+std::optional<TwoValueShares> two_value_shares(const LabelledLine& line, const Split& samples) {
+  const auto values = line.pool.values;
+  const auto larger = std::ranges::upper_bound(values, values.front());
+  if (larger == values.end() || *larger != values.back()) return std::nullopt;
+  const auto below = static_cast<std::size_t>(larger - values.begin());
+  const std::size_t num_x = samples.num_x(below - 1);
+  return TwoValueShares{line.origin + line.unit * values.back(), 1.0 - Distribution(samples.x()).after(num_x),
+                        1.0 - Distribution(samples.y()).after(below - num_x)};
+}
+
+// The sum of term(k) over the sorted rows, each by its weight: four plain sums at a time, blocks of them compensated.
+double weighted_sum(const LabelledLine& line, const auto& term) {
+  constexpr std::size_t kBlock = 256;
+  const auto weighted = [&](std::size_t k) {
+    return line.weights.empty() ? term(k) : line.weights[line.pool.order[k]] * term(k);
+  };
+  const std::size_t n = line.pool.num_rows();
+  CompensatedSum total;
+  for (std::size_t begin = 0; begin < n; begin += kBlock) {
+    std::array<double, 4> sums{};
+    for (std::size_t k = begin; k < std::min(n, begin + kBlock); ++k) sums[k % 4] += weighted(k);
+    total.add((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  }
+  return total.value();
+}
+
+}  // namespace
+
+double pooled_deviation(const LabelledLine& line) {
+  const double total = line.weights.empty() ? static_cast<double>(line.pool.num_rows()) : sum(line.weights);
+  const double mean = weighted_sum(line, [&](std::size_t k) { return line.pool.values[k]; }) / total;
+  const double squares =
+      weighted_sum(line, [&](std::size_t k) { return (line.pool.values[k] - mean) * (line.pool.values[k] - mean); });
+  return std::sqrt(squares / total);
+}
+
+namespace {
+
+// 1 over the number of equally weighted rows that are worth as much as those of one sample.
+double inverse_size(const LabelBatch& observed, std::span<const double> weights, bool of_x) {
   double total = 0.0;
   double squares = 0.0;
-  for (std::size_t i = 0; i < line.observed.num_rows(); ++i) {
-    if (line.observed.is_x(i, 0) != of_x) continue;
-    const double w = line.weights.empty() ? 1.0 : line.weights[i];
+  for (std::size_t i = 0; i < observed.num_rows(); ++i) {
+    if (observed.is_x(i, 0) != of_x) continue;
+    const double w = weights.empty() ? 1.0 : weights[i];
     total += w;
     squares += w * w;
   }
   return squares / (total * total);
 }
 
-ZoneGaps zone_gaps(const LabelledLine& line, const QuantileFunction& x, const QuantileFunction& y) {
-  const std::vector<double> levels = pooled_levels(line.pool.order, line.weights);
-  // Of a normal law with the variance that a difference of two distribution functions has under relabelling.
-  const double chance = std::sqrt(2.0 / std::numbers::pi * (inverse_size(line, true) + inverse_size(line, false)));
-  const auto reached = [](const QuantileFunction& q, std::size_t count) {
-    if (count == 0) return 0.0;
-    return q.cumulative.empty() ? static_cast<double>(count) / static_cast<double>(q.values.size())
-                                : q.cumulative[count - 1];
-  };
-  ZoneGaps gaps;
-  std::size_t num_x = 0;
-  for (std::size_t k = 0; k < levels.size(); ++k) {
-    if (line.observed.is_x(line.pool.order[k], 0)) ++num_x;
-    const double gap = line.pool.values[k + 1] - line.pool.values[k];
-    if (!(gap > 0.0)) continue;
-    const Zone zone = zone_of(levels[k]);
-    gaps.observed[zone] += std::abs(reached(x, num_x) - reached(y, k + 1 - num_x)) * gap;
-    gaps.expected[zone] += chance * std::sqrt(levels[k] * (1.0 - levels[k])) * gap;
-  }
-  return gaps;
-}
-
-double pooled_deviation(const LabelledLine& line, double mean) {
-  CompensatedSum squares;
-  CompensatedSum total;
-  for (std::size_t k = 0; k < line.pool.num_rows(); ++k) {
-    const double w = line.weights.empty() ? 1.0 : line.weights[line.pool.order[k]];
-    squares.add(w * (line.pool.values[k] - mean) * (line.pool.values[k] - mean));
-    total.add(w);
-  }
-  return std::sqrt(squares.value() / total.value());
-}
-
-double pooled_mean_of(const LabelledLine& line) {
-  CompensatedSum values;
-  CompensatedSum total;
-  for (std::size_t k = 0; k < line.pool.num_rows(); ++k) {
-    const double w = line.weights.empty() ? 1.0 : line.weights[line.pool.order[k]];
-    values.add(w * line.pool.values[k]);
-    total.add(w);
-  }
-  return values.value() / total.value();
-}
-
 }  // namespace
 
-std::vector<double> pooled_levels(std::span<const std::uint32_t> order, std::span<const double> weights) {
-  std::vector<double> levels(order.empty() ? 0 : order.size() - 1);
-  if (weights.empty()) {
-    for (std::size_t k = 0; k < levels.size(); ++k) {
-      levels[k] = static_cast<double>(k + 1) / static_cast<double>(order.size());
-    }
-    return levels;
-  }
-  CompensatedSum total;
-  for (const std::uint32_t row : order) total.add(weights[row]);
-  CompensatedSum below;
-  for (std::size_t k = 0; k < levels.size(); ++k) {
-    below.add(weights[order[k]]);
-    levels[k] = std::min(1.0, below.over(total));
-  }
-  return levels;
+double chance_factor(const LabelBatch& observed, std::span<const double> weights) {
+  return std::sqrt(2.0 / std::numbers::pi *
+                   (inverse_size(observed, weights, true) + inverse_size(observed, weights, false)));
 }
 
 GapShape gap_shape(const LabelledLine& line) {
-  Split groups = split(line);
-  const bool weighted = !line.weights.empty();
-  const QuantileFunction x = weighted ? groups.x.function() : QuantileFunction{groups.x.values(), {}};
-  const QuantileFunction y = weighted ? groups.y.function() : QuantileFunction{groups.y.values(), {}};
+  const Split samples(line);
+  const Areas areas = areas_between(line, samples);
   GapShape shape;
-  const double gap = weighted ? quantile_gap(x, y, LevelWeights{}, Power{1.0})
-                              : quantile_gap(x.values, y.values,
-                                             LevelGrid(x.values.size(), y.values.size(), LevelWeights{}), Power{1.0});
-  shape.wasserstein = gap * line.unit;
-  shape.scale = pooled_deviation(line, pooled_mean_of(line)) * line.unit;
-  shape.shift = (y.at(0.5) - x.at(0.5)) * line.unit;
-  shape.mean_shift = (groups.y.mean() - groups.x.mean()) * line.unit;
-  shape.where = where_of(zone_gaps(line, x, y));
+  shape.wasserstein =
+      (areas.zones.observed[kLower] + areas.zones.observed[kCentre] + areas.zones.observed[kUpper]) * line.unit;
+  shape.scale = pooled_deviation(line) * line.unit;
+  shape.shift = (samples.y().at(0.5) - samples.x().at(0.5)) * line.unit;
+  shape.mean_shift = areas.mean_shift * line.unit;
+  shape.where = where_of(areas.zones);
+  shape.shares = two_value_shares(line, samples);
   for (std::size_t k = 1; k <= kNumLevels; ++k) {
     const double level = static_cast<double>(k) / static_cast<double>(kNumLevels + 1);
     shape.profile.levels.push_back(level);
-    shape.profile.difference.push_back((y.at(level) - x.at(level)) * line.unit);
+    shape.profile.difference.push_back((samples.y().at(level) - samples.x().at(level)) * line.unit);
   }
   return shape;
 }

@@ -1,5 +1,5 @@
 #pragma once
-#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,11 +11,18 @@ namespace kqd {
 
 /// The pooled rows along one direction, sorted, with what tells the samples apart.
 struct LabelledLine {
-  simd::SortedPool pool;            ///< values in units of `unit`
-  double unit = 1.0;                ///< what a value of 1 stands for
+  simd::SortedPool pool;            ///< values in units of `unit`, from `origin`
+  double origin = 0.0;              ///< what a value of 0 stands for
+  double unit = 1.0;                ///< what a step of 1 stands for
   std::span<const double> weights;  ///< per position, empty: equal
+  std::span<const double> levels;   ///< pooled levels between neighbours
   const LabelBatch& observed;       ///< the observed labelling is its first one
+  double chance = 0.0;              ///< chance_factor() of it
 };
+
+/// sqrt(F (1 - F)) times this is |F_x - F_y| on average over labellings: of a normal law with the variance that a
+/// difference of two distribution functions then has.
+[[nodiscard]] double chance_factor(const LabelBatch& observed, std::span<const double> weights);
 
 /// How two samples differ along one direction.
 struct GapShape {
@@ -24,12 +31,13 @@ struct GapShape {
   double shift = 0.0;        ///< median of Y less median of X
   double mean_shift = 0.0;   ///< mean of Y less mean of X
   Where where = Where::nowhere;
+  std::optional<TwoValueShares> shares;
   QuantileProfile profile;
 };
 
-[[nodiscard]] GapShape gap_shape(const LabelledLine& line);
+/// The pooled standard deviation, in units of the line.
+[[nodiscard]] double pooled_deviation(const LabelledLine& line);
 
-/// The share of the pooled weight up to and including each of the sorted rows but the last.
-[[nodiscard]] std::vector<double> pooled_levels(std::span<const std::uint32_t> order, std::span<const double> weights);
+[[nodiscard]] GapShape gap_shape(const LabelledLine& line);
 
 }  // namespace kqd

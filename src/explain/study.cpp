@@ -11,6 +11,7 @@ namespace kqd {
 namespace {
 
 constexpr std::size_t kNumPrincipal = 20;
+constexpr std::size_t kMostRows = 20'000;  // that principal functions are made from
 constexpr std::size_t kRowsPerTask = 4096;
 
 // The rows of a sample that have weight; empty when all have.
@@ -47,6 +48,11 @@ Study::Study(const SampleView& x, const SampleView& y, const ExplainOptions& opt
   source_.fill(LabellingMode::random, 0, 1, observed_);
 }
 
+Pool Study::pool(std::size_t count) const {
+  const Pool all = pool();
+  return {all.x, all.y, all.order.first(std::min(count, all.size()))};
+}
+
 std::size_t Study::index_of(std::size_t position) const {
   const std::size_t row = pool_.order[position];
   if (row < x_.size()) return x_rows_.empty() ? row : x_rows_[row];
@@ -59,17 +65,26 @@ std::size_t Study::file_row_of(std::size_t position) const {
 }
 
 std::string Study::column_name(std::size_t column) const {
-  return options_.column_names.empty() ? fmt::format("column {}", column + 1) : options_.column_names[column];
+  if (!options_.column_names.empty()) return options_.column_names[column];
+  if (!options_.image) return fmt::format("column {}", column + 1);
+  const auto& [height, width, channels] = *options_.image;
+  const std::size_t point = column / channels;
+  const std::string name = fmt::format("pixel {},{}", point / width + 1, point % width + 1);
+  return channels == 1 ? name : fmt::format("{} of channel {}", name, column % channels + 1);
 }
 
 ExaminedDirections::ExaminedDirections(const Study& study, const KernelSpec& kernel) : study_(study) {
   const std::size_t landmarks = default_num_landmarks(kernel, study.num_rows(), study.dim());
   const PrincipalBasis basis =
-      principal_basis(Kernel(kernel), study.pool(), {.num_landmarks = landmarks, .max_rank = kNumPrincipal},
+      principal_basis(Kernel(kernel), study.pool(kMostRows), {.num_landmarks = landmarks, .max_rank = kNumPrincipal},
                       study.options().seed, study.options().threads);
   if (basis.variances.empty()) return;  // all points are equal to this kernel
   principal_ = std::make_unique<KernelDirections>(Kernel(kernel), Matrix<double>(basis.landmarks.view()),
                                                   Matrix<double>(basis.coefficients.view()), false);
+}
+
+std::size_t ExaminedDirections::num_principal_rows() const {
+  return study_.pool(kMostRows).size();
 }
 
 std::string ExaminedDirections::name(std::size_t i) const {
@@ -77,20 +92,19 @@ std::string ExaminedDirections::name(std::size_t i) const {
   return study_.options().column_names.empty() ? study_.column_name(i) : "column " + study_.column_name(i);
 }
 
-Matrix<double> ExaminedDirections::project(std::size_t first, std::size_t count, ThreadCount threads) const {
-  const Pool pool = study_.pool();
+Matrix<double> ExaminedDirections::project(const Pool& rows, std::size_t first, std::size_t count) const {
+  const ThreadCount threads = study_.options().threads;
   const std::size_t num_axes = first < num_columns() ? std::min(count, num_columns() - first) : 0;
-  if (num_axes == 0) return project_pool(*principal_, pool, first - num_columns(), count, threads);
-  Matrix<double> values(count, pool.size());
-  parallel_for_blocks(pool.size(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+  Matrix<double> values(count, rows.size());
+  parallel_for_blocks(num_axes > 0 ? rows.size() : 0, kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
-      const auto row = pool.row(i);
+      const auto row = rows.row(i);
       for (std::size_t k = 0; k < num_axes; ++k) values(k, i) = row[first + k];
     }
   });
   if (num_axes < count) {
-    const Matrix<double> rest = project_pool(*principal_, pool, 0, count - num_axes, threads);
-    for (std::size_t k = 0; k < rest.rows(); ++k) std::ranges::copy(rest.row(k), values.row(num_axes + k).begin());
+    project_pool(*principal_, rows, first + num_axes - num_columns(),
+                 values.view().row_range(num_axes, count - num_axes), threads);
   }
   return values;
 }

@@ -19,6 +19,8 @@ class Study {
 
   [[nodiscard]] const ExplainOptions& options() const { return options_; }
   [[nodiscard]] Pool pool() const { return pool_.rows(); }
+  /// The first rows of the pool, at most `count`: a random choice that knows no labels.
+  [[nodiscard]] Pool pool(std::size_t count) const;
   [[nodiscard]] std::size_t num_rows() const { return pool_.order.size(); }
   [[nodiscard]] std::size_t num_x() const { return x_.size(); }
   [[nodiscard]] std::size_t num_y() const { return y_.size(); }
@@ -47,7 +49,8 @@ class Study {
   LabelBatch observed_;
 };
 
-/// All directions that are examined: the columns, then the principal functions of the kernel. None knows labels.
+/// All directions that are examined: the columns, then the principal functions of the kernel, those of at most 20000
+/// rows. None knows labels.
 class ExaminedDirections {
  public:
   ExaminedDirections(const Study& study, const KernelSpec& kernel);
@@ -55,12 +58,14 @@ class ExaminedDirections {
   [[nodiscard]] std::size_t num_columns() const { return study_.dim(); }
   [[nodiscard]] std::size_t count() const { return num_columns() + (principal_ ? principal_->count() : 0); }
   [[nodiscard]] bool is_column(std::size_t i) const { return i < num_columns(); }
+  /// Rows that the principal functions were made from.
+  [[nodiscard]] std::size_t num_principal_rows() const;
   /// "column age", "principal 3".
   [[nodiscard]] std::string name(std::size_t i) const;
   /// The functions behind directions num_columns() and on; null when there are none.
   [[nodiscard]] const KernelDirections* principal() const { return principal_.get(); }
-  /// What the pooled rows look like along directions first .. first + count - 1, one row each.
-  [[nodiscard]] Matrix<double> project(std::size_t first, std::size_t count, ThreadCount threads) const;
+  /// What rows of the pool look like along directions first .. first + count - 1, one row each.
+  [[nodiscard]] Matrix<double> project(const Pool& rows, std::size_t first, std::size_t count) const;
 
  private:
   const Study& study_;

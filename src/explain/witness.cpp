@@ -16,8 +16,10 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kMaxFitRows = 20'000;
+constexpr std::size_t kMaxFitRows = 10'000;
+constexpr std::size_t kMaxTuningRows = 2'500;  // that the bandwidth is chosen by
 constexpr std::size_t kMaxLandmarks = 256;
+constexpr std::size_t kTuningLandmarks = 128;
 constexpr std::size_t kRowsPerBlock = 256;
 constexpr std::array<double, 7> kRidges = {1.0, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4};  // of the largest variance
 constexpr std::array<double, 3> kBandwidthFactors = {1.0, 0.5, 2.0};
@@ -88,32 +90,70 @@ double label_correlation(std::span<const double> scores, const Groups& groups) {
   return variance > 0.0 ? 0.5 * (mean_y - mean_x) / std::sqrt(variance) : -1.0;
 }
 
-// The scores of all rows for one ridge, each with the row itself left out of its mean.
-std::vector<double> left_out_scores(const Matrix<double>& features, std::span<const double> mean_x,
-                                    std::span<const double> mean_y, std::span<const double> inverse,
-                                    const Groups& groups, ThreadCount threads) {
-  std::vector<double> scores(features.rows());
+// What a row is told of one ridge: its products with both means and with itself, each principal function over its
+// variance and the ridge. One column for each ridge.
+struct RidgeWeights {
+  Matrix<double> towards_x;
+  Matrix<double> towards_y;
+  Matrix<double> inverse;
+};
+
+RidgeWeights ridge_weights(std::span<const double> variances, std::span<const double> mean_x,
+                           std::span<const double> mean_y) {
+  const std::size_t r = variances.size();
+  RidgeWeights weights{{r, kRidges.size()}, {r, kRidges.size()}, {r, kRidges.size()}};
+  for (std::size_t j = 0; j < r; ++j) {
+    for (std::size_t k = 0; k < kRidges.size(); ++k) {
+      const double inverse = 1.0 / (variances[j] + kRidges[k] * variances.front());
+      weights.inverse(j, k) = inverse;
+      weights.towards_x(j, k) = inverse * mean_x[j];
+      weights.towards_y(j, k) = inverse * mean_y[j];
+    }
+  }
+  return weights;
+}
+
+// Of row i for ridge k, what the witness says of it with the row in its mean, and with the row left out.
+struct Scores {
+  Matrix<double> all;
+  Matrix<double> left_out;
+};
+
+Scores scores_of(const Matrix<double>& features, const RidgeWeights& weights, const Groups& groups,
+                 ThreadCount threads) {
+  Scores scores{{kRidges.size(), features.rows()}, {kRidges.size(), features.rows()}};
   parallel_for_blocks(features.rows(), kRowsPerBlock, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      double towards_x = 0.0;
-      double towards_y = 0.0;
-      double towards_itself = 0.0;
-      const auto row = features.row(i);
-      for (std::size_t j = 0; j < row.size(); ++j) {
-        const double scaled = row[j] * inverse[j];
-        towards_x += scaled * mean_x[j];
-        towards_y += scaled * mean_y[j];
-        towards_itself += scaled * row[j];
-      }
-      const bool in_x = groups.of_x[i] > 0.0;
-      const double w = in_x ? groups.of_x[i] : groups.of_y[i];
+    const auto rows = features.view().row_range(begin, end - begin);
+    Matrix<double> squares(rows.rows(), rows.cols());
+    for (std::size_t i = 0; i < rows.rows(); ++i) {
+      std::ranges::transform(rows.row(i), squares.row(i).begin(), [](double v) { return v * v; });
+    }
+    Matrix<double> towards_x(rows.rows(), kRidges.size());
+    Matrix<double> towards_y(rows.rows(), kRidges.size());
+    Matrix<double> towards_itself(rows.rows(), kRidges.size());
+    gemm(1.0, rows, Op::none, weights.towards_x, Op::none, 0.0, towards_x);
+    gemm(1.0, rows, Op::none, weights.towards_y, Op::none, 0.0, towards_y);
+    gemm(1.0, squares, Op::none, weights.inverse, Op::none, 0.0, towards_itself);
+    for (std::size_t i = 0; i < rows.rows(); ++i) {
+      const bool in_x = groups.of_x[begin + i] > 0.0;
+      const double w = in_x ? groups.of_x[begin + i] : groups.of_y[begin + i];
       const double others = (in_x ? groups.total_x : groups.total_y) - w;
-      double& own = in_x ? towards_x : towards_y;
-      if (others > 0.0) own += (own - towards_itself) * w / others;
-      scores[i] = towards_y - towards_x;
+      for (std::size_t k = 0; k < kRidges.size(); ++k) {
+        scores.all(k, begin + i) = towards_y(i, k) - towards_x(i, k);
+        double& own = in_x ? towards_x(i, k) : towards_y(i, k);
+        if (others > 0.0) own += (own - towards_itself(i, k)) * w / others;
+        scores.left_out(k, begin + i) = towards_y(i, k) - towards_x(i, k);
+      }
     }
   });
   return scores;
+}
+
+double deviation(std::span<const double> values) {
+  const double mean = sum(values) / static_cast<double>(values.size());
+  CompensatedSum squares;
+  for (const double v : values) squares.add((v - mean) * (v - mean));
+  return std::sqrt(squares.value() / static_cast<double>(values.size()));
 }
 
 // A witness in the making: the best of its kernel.
@@ -123,12 +163,47 @@ struct Fit {
   std::vector<double> loadings;  // of the principal functions
   std::vector<double> means;     // pooled, of the same
   std::vector<double> scores;
+  double unit = 0.0;  // standard deviation of the left-out scores
   double correlation = -2.0;
 };
 
-std::optional<Fit> fit(const KernelSpec& spec, const Pool& pool, const Groups& groups, const WitnessRequest& request) {
+// A row that stands alone is scored as if it had been left out: its own label must not make it extreme. But among many
+// rows that look alike, leaving one out sets rows of X towards Y and rows of Y towards X by a little, which alone would
+// then tell which are the most extreme: so where a row has added little to its score, nothing is left out.
+std::vector<double> row_scores(std::span<const double> all, std::span<const double> left_out) {
+  constexpr double kLittle = 1.5;
+  std::vector<double> scores(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const double own = all[i] - left_out[i];
+    const double part = kLittle * std::abs(own);
+    scores[i] = part >= std::abs(all[i]) ? left_out[i] : all[i] - own * (part / std::abs(all[i]));
+  }
+  return scores;
+}
+
+// At most `count` rows of the pool, the first ones, with their labels.
+struct FittedRows {
+  std::vector<std::size_t> order;
+  Pool pool;
+  Groups groups;
+
+  FittedRows(const WitnessRequest& request, std::size_t count)
+      : order(std::min(request.pool.size(), count)), pool{request.pool.x, request.pool.y, order} {
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = request.pool.order[i];
+    groups = make_groups(request, order.size());
+  }
+  FittedRows(const FittedRows&) = delete;  // the pool points into the order
+  FittedRows& operator=(const FittedRows&) = delete;
+
+  [[nodiscard]] bool has_both() const { return groups.total_x > 0.0 && groups.total_y > 0.0; }
+};
+
+// The best of some ridges for one kernel; none when all rows are equal to it.
+std::optional<Fit> fit(const KernelSpec& spec, std::size_t max_landmarks, const FittedRows& rows,
+                       const WitnessRequest& request) {
+  const auto& [order, pool, groups] = rows;
   const Kernel kernel(spec);
-  const std::size_t landmarks = std::clamp<std::size_t>(pool.size() / 2, 2, kMaxLandmarks);
+  const std::size_t landmarks = std::clamp<std::size_t>(pool.size() / 2, 2, max_landmarks);
   PrincipalBasis basis =
       principal_basis(kernel, pool, {.num_landmarks = landmarks, .max_rank = landmarks}, request.seed, request.threads);
   if (basis.variances.empty()) return std::nullopt;
@@ -143,26 +218,30 @@ std::optional<Fit> fit(const KernelSpec& spec, const Pool& pool, const Groups& g
   }
   const std::vector<double> mean_x = mean_of(features, groups.of_x, groups.total_x);
   const std::vector<double> mean_y = mean_of(features, groups.of_y, groups.total_y);
-  const std::vector<double>& variances = best.basis.variances;
-  for (const double ridge : kRidges) {
-    std::vector<double> inverse(variances.size());
-    for (std::size_t j = 0; j < inverse.size(); ++j) inverse[j] = 1.0 / (variances[j] + ridge * variances.front());
-    std::vector<double> scores = left_out_scores(features, mean_x, mean_y, inverse, groups, request.threads);
-    const double correlation = label_correlation(scores, groups);
+  const RidgeWeights weights = ridge_weights(best.basis.variances, mean_x, mean_y);
+  const Scores scores = scores_of(features, weights, groups, request.threads);
+  for (std::size_t k = 0; k < kRidges.size(); ++k) {
+    const double correlation = label_correlation(scores.left_out.row(k), groups);
     if (!(correlation > best.correlation)) continue;
     best.correlation = correlation;
-    best.scores = std::move(scores);
-    best.loadings.assign(inverse.size(), 0.0);
-    for (std::size_t j = 0; j < inverse.size(); ++j) best.loadings[j] = inverse[j] * (mean_y[j] - mean_x[j]);
+    best.unit = deviation(scores.left_out.row(k));
+    best.scores = row_scores(scores.all.row(k), scores.left_out.row(k));
+    best.loadings.resize(mean_x.size());
+    for (std::size_t j = 0; j < mean_x.size(); ++j) {
+      best.loadings[j] = weights.towards_y(j, k) - weights.towards_x(j, k);
+    }
   }
   return best;
 }
 
-double deviation(std::span<const double> values) {
-  const double mean = sum(values) / static_cast<double>(values.size());
-  CompensatedSum squares;
-  for (const double v : values) squares.add((v - mean) * (v - mean));
-  return std::sqrt(squares.value() / static_cast<double>(values.size()));
+// The kernel whose left-out scores tell the labels best, and what it finds.
+std::optional<Fit> best_fit(const FittedRows& rows, std::size_t max_landmarks, const WitnessRequest& request) {
+  std::optional<Fit> best;
+  for (const KernelSpec& spec : candidates(request.kernel)) {
+    std::optional<Fit> next = fit(spec, max_landmarks, rows, request);
+    if (next && (!best || next->correlation > best->correlation)) best = std::move(next);
+  }
+  return best;
 }
 
 }  // namespace
@@ -177,22 +256,21 @@ Matrix<double> evaluate_functions(const KernelFunctions& functions, const Pool& 
 }
 
 Witness fit_witness(const WitnessRequest& request) {
-  const std::size_t num_fitted = std::min(request.pool.size(), kMaxFitRows);
-  std::vector<std::size_t> rows(num_fitted);
-  for (std::size_t i = 0; i < num_fitted; ++i) rows[i] = request.pool.order[i];
-  const Pool fitted{request.pool.x, request.pool.y, rows};
-  const Groups groups = make_groups(request, num_fitted);
   Witness witness{{Kernel(request.kernel), {}, {}}, std::vector<double>(request.pool.size(), 0.0)};
-  if (!(groups.total_x > 0.0) || !(groups.total_y > 0.0)) return witness;
+  const FittedRows few(request, kMaxTuningRows);
+  const FittedRows rows(request, kMaxFitRows);
+  if (!rows.has_both()) return witness;
   std::optional<Fit> best;
-  for (const KernelSpec& spec : candidates(request.kernel)) {
-    std::optional<Fit> next = fit(spec, fitted, groups, request);
-    if (next && (!best || next->correlation > best->correlation)) best = std::move(next);
+  if (few.order.size() < rows.order.size() && few.has_both()) {
+    best = best_fit(few, kTuningLandmarks, request);
+    if (best) best = fit(best->kernel.spec(), kMaxLandmarks, rows, request);
+  } else {
+    best = best_fit(rows, kMaxLandmarks, request);
   }
   if (!best) return witness;
 
-  const double unit = deviation(best->scores);
-  const double scale = unit > 0.0 ? 1.0 / unit : 1.0;
+  witness.num_rows = rows.order.size();
+  const double scale = best->unit > 0.0 ? 1.0 / best->unit : 1.0;
   Matrix<double> coefficients(best->basis.landmarks.rows(), 1);
   for (double& loading : best->loadings) loading *= scale;
   gemv(1.0, best->basis.coefficients, Op::none, best->loadings, 0.0, coefficients.values());
@@ -200,11 +278,11 @@ Witness fit_witness(const WitnessRequest& request) {
   witness.share = std::max(0.0, best->correlation) * std::max(0.0, best->correlation);
   double at_mean = 0.0;
   for (std::size_t j = 0; j < best->loadings.size(); ++j) at_mean += best->loadings[j] * best->means[j];
-  if (num_fitted < request.pool.size()) {
+  if (rows.order.size() < request.pool.size()) {
     const Matrix<double> values = evaluate_functions(witness.function, request.pool, request.threads);
     for (std::size_t i = 0; i < values.rows(); ++i) witness.scores[i] = values(i, 0) - at_mean;
   }
-  for (std::size_t i = 0; i < num_fitted; ++i) witness.scores[i] = best->scores[i] * scale;
+  for (std::size_t i = 0; i < rows.order.size(); ++i) witness.scores[i] = best->scores[i] * scale;
   return witness;
 }
 

@@ -35,9 +35,10 @@ struct AveragedGradients {
 /// What tells Y from X.
 struct Witness {
   KernelFunctions function;    ///< one; larger is more Y-like
-  std::vector<double> scores;  ///< per position of the pool, of variance 1: what the function gives when the row itself
-                               ///< is left out
-  double share = 0.0;          ///< of the labels' variance that the scores predict
+  std::vector<double> scores;  ///< per position of the pool: what the function gives, without what a row that stands
+                               ///< alone has added; in standard deviations of what it gives for rows left out
+  std::size_t num_rows = 0;    ///< that the function was fitted to
+  double share = 0.0;          ///< of the labels' variance that the function predicts for rows left out
 };
 
 struct WitnessRequest {
@@ -51,9 +52,9 @@ struct WitnessRequest {
 
 /// The regularised difference of kernel means, sum_j d_j / (v_j + lambda) e_j, along the principal functions e_j of the
 /// pool with variances v_j: the kernel discriminant. Everything but the two means d_j knows no labels, so leaving a row
-/// out is leaving it out of its mean, and a row's own label cannot make it extreme. lambda, and the bandwidth among
-/// half, once and twice the given one, are those whose left-out scores tell the labels best. Fitted to at most 20000
-/// rows.
+/// out is leaving it out of its mean. lambda, and the bandwidth among
+/// half, once and twice the given one, are those whose left-out scores tell the labels best. Fitted to at most 10000
+/// rows, the bandwidth chosen by at most 2500 of them; the scores of further rows need no leaving out.
 [[nodiscard]] Witness fit_witness(const WitnessRequest& request);
 
 }  // namespace kqd

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,6 +46,11 @@ Json profile_json(const QuantileProfile& profile) {
   return {{"levels", drawn(profile.levels)}, {"difference", drawn(profile.difference)}};
 }
 
+Json shares_json(const std::optional<TwoValueShares>& shares) {
+  if (!shares) return nullptr;
+  return {{"value", shares->value}, {"x", shares->x}, {"y", shares->y}};
+}
+
 Json column_json(const ColumnExplanation& column) {
   Json json = {{"name", column.name},
                {"index", column.index},
@@ -55,6 +61,7 @@ Json column_json(const ColumnExplanation& column) {
                {"pvalue_adjusted", column.pvalue_adjusted},
                {"reject", column.reject},
                {"where", to_string(column.where)},
+               {"shares", shares_json(column.shares)},
                {"sensitivity", column.sensitivity}};
   if (column.profile) json["profile"] = profile_json(*column.profile);
   return json;
@@ -77,6 +84,7 @@ Json direction_json(const DirectionExplanation& direction, std::size_t num_exami
           {"n_directions_examined", num_examined},
           {"reject", direction.reject},
           {"where", to_string(direction.where)},
+          {"shares", shares_json(direction.shares)},
           {"profile", profile_json(direction.profile)},
           {"density",
            {{"at", drawn(direction.density.at)}, {"x", drawn(direction.density.x)}, {"y", drawn(direction.density.y)}}},
@@ -177,13 +185,19 @@ std::string pvalue_text(double p) {
   return fmt::format("{:.3g}", p);
 }
 
+// A column or direction of two values has no tails: its shares tell more.
+std::string place_text(const auto& found) {
+  if (!found.shares || found.where == Where::nowhere) return to_string(found.where);
+  return fmt::format("{:.3g} % to {:.3g} %", 100.0 * found.shares->x, 100.0 * found.shares->y);
+}
+
 Table column_table(const Explanation& e) {
   Table table = {{"column", "distance", "effect", "median shift", "p-value", "adjusted", "where", "witness"}};
   for (const ColumnExplanation& c : e.columns) {
     if (table.size() > kColumnsInText) break;
     table.push_back({shortened(c.name), fmt::format("{:.4g}", c.wasserstein), fmt::format("{:.3f}", c.effect),
                      fmt::format("{:+.4g}", c.shift), pvalue_text(c.pvalue),
-                     pvalue_text(c.pvalue_adjusted) + (c.reject ? " *" : ""), to_string(c.where),
+                     pvalue_text(c.pvalue_adjusted) + (c.reject ? " *" : ""), place_text(c),
                      fmt::format("{:+.3f}", c.sensitivity)});
   }
   return table;
@@ -221,7 +235,7 @@ Table direction_table(const Explanation& e) {
   Table table = {{"direction", "distance", "effect", "p-value", "adjusted", "where", "carried by"}};
   for (const DirectionExplanation& d : e.directions) {
     table.push_back({shortened(d.name), fmt::format("{:.4g}", d.statistic), fmt::format("{:.3f}", d.effect),
-                     pvalue_text(d.pvalue), pvalue_text(d.pvalue_adjusted) + (d.reject ? " *" : ""), to_string(d.where),
+                     pvalue_text(d.pvalue), pvalue_text(d.pvalue_adjusted) + (d.reject ? " *" : ""), place_text(d),
                      carriers(d)});
   }
   return table;
@@ -245,10 +259,16 @@ std::vector<Table> tables(const Explanation& e) {
           row_table(e, e.most_x, "most like X")};
 }
 
+// Of rows that were thinned.
+std::string of_some_rows(std::string_view what, std::size_t count, const Explanation& e) {
+  return count == 0 || count >= e.n_x + e.n_y ? "" : fmt::format(", {} {} rows chosen at random", what, count);
+}
+
 Rows closing_rows(const Explanation& e, const RunInfo& run) {
-  Rows rows = {{"kernel", kernel_phrase(e.kernel)},
-               {"witness", fmt::format("{}, tells {:.1f} % of the labels' variance for rows left out",
-                                       kernel_phrase(e.witness_kernel), 100.0 * e.witness_share)},
+  Rows rows = {{"kernel", kernel_phrase(e.kernel) + of_some_rows("principal functions of", e.n_principal_rows, e)},
+               {"witness", fmt::format("{}{}, tells {:.1f} % of the labels' variance for rows left out",
+                                       kernel_phrase(e.witness_kernel), of_some_rows("fitted to", e.n_witness_rows, e),
+                                       100.0 * e.witness_share)},
                {"calibration",
                 e.enumerated ? fmt::format("all {} labellings", e.n_resamples)
                              : fmt::format("{} random labellings, fewer where 100 are as far apart", e.n_resamples)},
@@ -276,8 +296,10 @@ std::string explanation_json(const Explanation& e, const RunInfo& run) {
   json["enumerated"] = e.enumerated;
   json["kernel"] = to_string(e.kernel);
   json["bandwidth"] = bandwidth ? Json(*bandwidth) : Json(nullptr);
+  json["principal_rows"] = e.n_principal_rows;
   json["witness_kernel"] = to_string(e.witness_kernel);
   json["witness_share"] = six_digits(e.witness_share);
+  json["witness_rows"] = e.n_witness_rows;
   json["data"] = run.x_name.empty() ? Json(nullptr) : preparation_json(run.preparation);
   json["columns"] = Json::array();
   for (const ColumnExplanation& column : e.columns) json["columns"].push_back(column_json(column));

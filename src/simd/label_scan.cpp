@@ -75,14 +75,15 @@ struct Block {
 
 // Columns and Stride are std::size_t, or constants for the compiler to see.
 template <class T, class Columns, class Stride>
-HWY_INLINE void gather_words(const SortedPool& pool, const std::uint64_t* words, Columns columns, Stride stride,
-                             std::size_t first, std::size_t count, Block<T>& block) {
+HWY_INLINE void gather_words(const SortedPool& pool, MatrixView<const std::uint64_t> labels, Columns columns,
+                             Stride stride, std::size_t first, std::size_t count, Block<T>& block) {
+  const std::uint64_t* words = labels.data();
   const std::uint32_t* order = pool.order.data() + first;
   const auto gather = [&](std::size_t i) HWY_ATTR {
     const std::uint64_t* row = words + order[i] * stride;
     for (std::size_t column = 0; column < columns; ++column) block.words[column * kBlock + i] = row[column];
   };
-  if (pool.num_rows() * stride * sizeof(std::uint64_t) <= kCachedBytes) {
+  if (labels.rows() * stride * sizeof(std::uint64_t) <= kCachedBytes) {
     for (std::size_t i = 0; i < count; ++i) gather(i);
   } else {
     const std::size_t last = pool.num_rows() - first - 1;
@@ -99,9 +100,9 @@ void fill_block(const SortedPool& pool, MatrixView<const std::uint64_t> words, d
                 std::size_t count, Block<T>& block) {
   constexpr std::integral_constant<std::size_t, 1> kOne;
   if (words.row_stride() == 1) {
-    gather_words(pool, words.data(), kOne, kOne, first, count, block);
+    gather_words(pool, words, kOne, kOne, first, count, block);
   } else {
-    gather_words(pool, words.data(), words.cols(), words.row_stride(), first, count, block);
+    gather_words(pool, words, words.cols(), words.row_stride(), first, count, block);
   }
   const double* values = pool.values.data() + first;
   for (std::size_t i = 0; i < count; ++i) block.gaps[i] = static_cast<T>((values[i + 1] - values[i]) * scale);
@@ -204,7 +205,7 @@ template <Term kTerm>
 void scan_sizes(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale,
                 std::span<const std::size_t> num_x, double* totals) {
   const auto fill = [&](std::size_t lane, std::size_t n, std::span<double> table) {
-    fill_steps(table.data(), lane, static_cast<double>(pool.num_rows() - n), static_cast<double>(n));
+    fill_steps(table.data(), lane, static_cast<double>(words.rows() - n), static_cast<double>(n));
   };
   const bool same = std::ranges::all_of(num_x, [&](std::size_t n) { return n == num_x.front(); });
   Matrix<double> tables(same ? 1 : words.cols() * kWordBits / kLanes<double>, kTable<double>, 0.0);
@@ -249,12 +250,12 @@ using Totals = std::array<double, kMaxLabelWords * LabelBatch::kCapacity>;
 
 constexpr std::size_t kMaxFloatRows = std::size_t{1} << 25U;
 
-void check(const SortedPool& pool, [[maybe_unused]] MatrixView<const std::uint64_t> words,
+void check([[maybe_unused]] const SortedPool& pool, MatrixView<const std::uint64_t> words,
            [[maybe_unused]] std::size_t num_labellings) {
-  KQD_ASSERT(pool.order.size() == pool.num_rows() && words.rows() == pool.num_rows());
+  KQD_ASSERT(pool.order.size() == pool.num_rows() && words.rows() >= pool.num_rows());
   KQD_ASSERT(words.cols() <= kMaxLabelWords && num_labellings <= words.cols() * LabelBatch::kCapacity);
-  if (pool.num_rows() > kMaxScanRows) {
-    fail(ErrorCode::resource_limit, "{} pooled rows, a label scan takes at most {}", pool.num_rows(), kMaxScanRows);
+  if (words.rows() > kMaxScanRows) {
+    fail(ErrorCode::resource_limit, "{} pooled rows, a label scan takes at most {}", words.rows(), kMaxScanRows);
   }
 }
 
@@ -277,7 +278,7 @@ void label_scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, s
   Totals totals{};
   const double scale = gap_scale(pool);
   KQD_DISPATCH(scan_any)(pool, words, scale, num_x, totals.data());
-  const auto num_rows = static_cast<double>(pool.num_rows());
+  const auto num_rows = static_cast<double>(words.rows());
   for (std::size_t b = 0; b < sums.size(); ++b) sums[b] = totals[b] / scale / num_rows;
 }
 
@@ -290,16 +291,16 @@ void label_scan_squares(const SortedPool& pool, MatrixView<const std::uint64_t> 
   Totals totals{};
   const double scale = gap_scale(pool);
   KQD_DISPATCH(scan_squares)(pool, words, scale, num_x, totals.data());
-  const auto num_rows = static_cast<double>(pool.num_rows());
+  const auto num_rows = static_cast<double>(words.rows());
   for (std::size_t b = 0; b < sums.size(); ++b) sums[b] = totals[b] / scale / num_rows / num_rows;
 }
 
 void label_scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> words, std::span<double> sums) {
   check(pool, words, sums.size());
-  KQD_ASSERT(pool.num_rows() % 2 == 0);
-  if (pool.num_rows() > kMaxFloatRows) {
+  KQD_ASSERT(words.rows() % 2 == 0);
+  if (words.rows() > kMaxFloatRows) {
     std::array<std::size_t, std::tuple_size_v<Totals>> num_x;
-    num_x.fill(pool.num_rows() / 2);
+    num_x.fill(words.rows() / 2);
     return label_scan(pool, words, std::span(num_x).first(sums.size()), sums);
   }
   std::ranges::fill(sums, 0.0);

@@ -17,6 +17,13 @@ function plot(width, description, options) {
 const ticks = (width, each = 80) => Math.max(2, Math.round(width / each));
 const readable = (value) => number(value, 4);
 
+// Values so small that the step between two ticks would vanish are drawn enlarged; ticks tell their true size.
+function enlarged(values) {
+  const largest = Math.max(0, ...values.map(Math.abs));
+  const factor = largest > 0 && largest < 1e-200 ? 1e200 : 1;
+  return { draw: (value) => value * factor, tickFormat: (value) => readable(value / factor) };
+}
+
 // Bars of equal width from the least value on: 40 for the values, but none so narrow that it cannot be seen when the
 // observed value is far off.
 function barsOf(values, observed) {
@@ -28,13 +35,16 @@ function barsOf(values, observed) {
 }
 
 /** Statistics under chance as bars, the observed one as a line. */
-export function nullHistogram(width, { values, observed }, description) {
+export function nullHistogram(width, { values: all, observed: statistic }, description) {
+  const { draw, tickFormat } = enlarged([...all, statistic]);
+  const values = all.map(draw);
+  const observed = draw(statistic);
   const right = observed > (Math.min(...values, observed) + Math.max(...values, observed)) / 2;
   return plot(width, description, {
     height: 220,
     marginTop: 30,
     marginBottom: 42,
-    x: { label: "statistic", ticks: ticks(width), tickFormat: readable, nice: true },
+    x: { label: "statistic", ticks: ticks(width), tickFormat, nice: true },
     y: { label: "relabellings", ticks: 4, grid: true },
     marks: [
       Plot.rectY(barsOf(values, observed), { x1: "from", x2: "to", y: "count", fill: "var(--muted-fill)", insetRight: 0.6 }),
@@ -42,7 +52,7 @@ export function nullHistogram(width, { values, observed }, description) {
       Plot.ruleX([observed], { stroke: "var(--accent)", strokeWidth: 2.5 }),
       Plot.text([observed], {
         x: (d) => d,
-        text: (d) => `observed ${number(d, 4)}`,
+        text: () => `observed ${number(statistic, 4)}`,
         frameAnchor: right ? "top-right" : "top-left",
         textAnchor: right ? "end" : "start",
         dy: -18,
@@ -75,7 +85,8 @@ export function pvalueStrip(width, { pvalue, low, high, alpha, smallest }, descr
 
 /** Quantiles of Y minus those of X over the levels; above the line Y is larger. */
 export function profileChart(width, { levels, difference }, description) {
-  const points = levels.map((level, i) => ({ level, difference: difference[i] }));
+  const { draw, tickFormat } = enlarged(difference);
+  const points = levels.map((level, i) => ({ level, difference: draw(difference[i]), gap: difference[i] }));
   const part = (keep, fill) =>
     Plot.areaY(points, { x: "level", y1: 0, y2: (d) => keep(d.difference), fill, fillOpacity: 0.3 });
   return plot(width, description, {
@@ -84,7 +95,7 @@ export function profileChart(width, { levels, difference }, description) {
     marginTop: 32,
     marginBottom: 42,
     x: { label: "quantile level", domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1], tickFormat: readable },
-    y: { label: "Y \u2212 X at this level", ticks: 5, grid: true, tickFormat: readable, nice: true },
+    y: { label: "Y \u2212 X at this level", ticks: 5, grid: true, tickFormat, nice: true },
     marks: [
       part((d) => Math.min(d, 0), xColour),
       part((d) => Math.max(d, 0), yColour),
@@ -92,7 +103,7 @@ export function profileChart(width, { levels, difference }, description) {
       Plot.line(points, { x: "level", y: "difference", stroke: "currentColor", strokeWidth: 1.6 }),
       Plot.tip(
         points,
-        Plot.pointerX({ x: "level", y: "difference", title: (d) => `level ${number(d.level)}\nY \u2212 X = ${number(d.difference)}` }),
+        Plot.pointerX({ x: "level", y: "difference", title: (d) => `level ${number(d.level)}\nY \u2212 X = ${number(d.gap)}` }),
       ),
     ],
   });
@@ -100,7 +111,8 @@ export function profileChart(width, { levels, difference }, description) {
 
 /** The densities of both samples along a direction. */
 export function densityChart(width, { at, x, y }, label, description) {
-  const curve = (values) => at.map((place, i) => ({ place, density: values[i] }));
+  const { draw, tickFormat } = enlarged(at);
+  const curve = (values) => at.map((place, i) => ({ place: draw(place), density: values[i] }));
   const sample = (values, stroke, strokeDasharray) => [
     Plot.areaY(curve(values), { x: "place", y: "density", fill: stroke, fillOpacity: 0.1 }),
     Plot.line(curve(values), { x: "place", y: "density", stroke, strokeWidth: 2, strokeDasharray }),
@@ -110,7 +122,7 @@ export function densityChart(width, { at, x, y }, label, description) {
     marginTop: 32,
     marginBottom: 42,
     marginLeft: 20,
-    x: { label: shortened(label, 32), ticks: ticks(width, 70), tickFormat: readable },
+    x: { label: shortened(label, 32), ticks: ticks(width, 70), tickFormat },
     y: { label: "density", ticks: [] },
     marks: [...sample(x, xColour, null), ...sample(y, yColour, broken), Plot.ruleY([0], { stroke: "currentColor" })],
   });
@@ -138,10 +150,11 @@ export function sparkline({ levels, difference }, description) {
 /** Both samples along two directions. */
 export function scatterChart(width, { names, x, y }, description) {
   const side = Math.min(width, 620);
+  const [first, second] = [0, 1].map((i) => enlarged([...x, ...y].map((point) => point[i])));
   const dots = (points, colour, symbol) =>
     Plot.dot(points, {
-      x: (d) => d[0],
-      y: (d) => d[1],
+      x: (d) => first.draw(d[0]),
+      y: (d) => second.draw(d[1]),
       symbol,
       stroke: colour,
       strokeOpacity: 0.75,
@@ -155,8 +168,8 @@ export function scatterChart(width, { names, x, y }, description) {
     marginTop: 32,
     marginBottom: 42,
     grid: true,
-    x: { label: shortened(names[0], 32), ticks: ticks(width), tickFormat: readable, nice: true },
-    y: { label: shortened(names[1], 32), ticks: 6, tickFormat: readable, nice: true },
+    x: { label: shortened(names[0], 32), ticks: ticks(width), tickFormat: first.tickFormat, nice: true },
+    y: { label: shortened(names[1], 32), ticks: 6, tickFormat: second.tickFormat, nice: true },
     marks: [dots(x, xColour, "circle"), dots(y, yColour, "triangle")],
   });
 }
@@ -209,12 +222,13 @@ export function heatMap(width, { names, values, order }, description) {
 /** Which data sets join at which distance. */
 export function dendrogram(width, { names, order, lines }, description) {
   const margin = nameMargin(names, width);
+  const { draw, tickFormat } = enlarged(lines.flat().map(({ height }) => height));
   return plot(width, description, {
     height: 48 + Math.max(16, Math.min(30, 600 / names.length)) * names.length,
     marginLeft: margin,
     marginTop: 10,
     marginBottom: 42,
-    x: { label: "mean distance at which they join", ticks: ticks(width), tickFormat: readable, nice: true, grid: true },
+    x: { label: "mean distance at which they join", ticks: ticks(width), tickFormat, nice: true, grid: true },
     y: {
       label: null,
       domain: [names.length - 0.5, -0.5],
@@ -222,6 +236,6 @@ export function dendrogram(width, { names, order, lines }, description) {
       tickSize: 0,
       tickFormat: (place) => shortened(names[order[place]], nameLength(width)),
     },
-    marks: lines.map((line) => Plot.line(line, { x: "height", y: "place", stroke: "currentColor", strokeWidth: 1.4, strokeLinecap: "square" })),
+    marks: lines.map((line) => Plot.line(line, { x: (d) => draw(d.height), y: "place", stroke: "currentColor", strokeWidth: 1.4, strokeLinecap: "square" })),
   });
 }

@@ -11,9 +11,10 @@ import { scatter } from "./sections/scatter.js";
 import { settings } from "./sections/settings.js";
 import { verdict } from "./sections/verdict.js";
 import { themeButton } from "./theme.js";
+import { visible } from "./words.js";
 
 const text = document.getElementById("report").textContent;
-const report = JSON.parse(text);
+const report = JSON.parse(text, (key, value) => (typeof value === "string" ? visible(value) : value));
 document.title = `${titleOf(report)} \u2013 kqd`;
 document.getElementById("page").replaceWith(page());
 openForPrint();

@@ -42,6 +42,16 @@ export function percent(part) {
   return `${number(100 * part)} %`;
 }
 
+/** Where a column or direction differs, as a part of a sentence; of two values there are shares and no levels. */
+export function placePhrase({ where, shares }) {
+  return shares ? `${number(shares.value)} in ${percent(shares.x)} of X and ${percent(shares.y)} of Y` : wherePhrase(where);
+}
+
+/** A text of the data without what would turn around or break the words beside it. */
+export function visible(text) {
+  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+}
+
 /** "1 row", "3 rows". */
 export function count(n, one, many = `${one}s`) {
   return `${integer(n)} ${n === 1 ? one : many}`;

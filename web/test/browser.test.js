@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
-import { hostileName, hostileText, makePages } from "./pages.js";
+import { hostileName, hostileText, makePages, oddNames } from "./pages.js";
 
 const program = process.env.KQD_PROGRAM;
 const executablePath = process.env.KQD_CHROMIUM ?? "/usr/bin/chromium";
@@ -15,6 +15,9 @@ const sections = {
   "one column": [...explained, "chance", "rows", "scatter"],
   text: [...explained, "chance", "rows", "scatter"],
   hostile: [...explained, "chance", "rows", "scatter"],
+  "odd names": [...explained, "chance", "rows", "scatter"],
+  tiny: [...explained, "chance", "rows", "scatter"],
+  "tiny matrix": ["verdict", "compared", "map", "tree", "pairs", "settings"],
   image: [...explained, "chance", "pictures", "scatter"],
   distance: [...explained, "rows", "scatter"],
   matrix: ["verdict", "compared", "map", "tree", "pairs", "settings"],
@@ -117,6 +120,28 @@ test("names and cells that look like HTML are shown as text", async () => {
     assert.deepEqual(complaints, []);
     await close();
   }
+});
+
+test("odd names are shown as they are, but for characters that would turn or break the text beside them", async () => {
+  const { page, close } = await opened("odd names");
+  const shown = await page.locator("#columns").textContent();
+  for (const name of oddNames) assert.ok(shown.includes(name.replace(/[\u2028\u202e]/g, "\ufffd")), name);
+  assert.equal(/[\u2028\u202a-\u202e]/.test(await page.locator("body").innerText()), false);
+  await close();
+});
+
+test("axes tell the size of values that are too small to be drawn as they are", async () => {
+  const { page, close } = await opened("tiny");
+  const ticks = await page.locator("#where .chart").first().textContent();
+  assert.match(ticks, /10\u207b\u00b3\u2070\u2070|10\u207b\u00b2\u2079\u2079/u);
+  await close();
+});
+
+test("two data sets have one distance, not a nearest and a furthest", async () => {
+  const { page, close } = await opened("hostile matrix");
+  const words = await page.locator("#verdict").textContent();
+  assert.ok(words.includes("The distance between") && !words.includes("furthest"), words);
+  await close();
 });
 
 test("the policy stops scripts, styles and requests that are not the page's own", async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export const hostileName = `</script><img src=x onerror="hacked=1"><script>hacked=1</script>`;
+export const oddNames = ["<!-- <script>", "line\u2028separator", "\u202etxet denrut", "x".repeat(3000), "\u{1f600} \u{1f468}\u200d\u{1f469}", "__proto__", "\\", `&amp;"'`];
 export const hostileText = `<svg onload=hacked=1>&amp;"'`;
 
 // A small generator of our own, so that every run sees the same numbers: nearly normal, by a sum of twelve.
@@ -55,6 +56,10 @@ const files = {
   "text-y.csv": csv(["income", "city"], table(17, 120, city(8))),
   "hostile-x.csv": csv([hostileName, "b"], table(18, 60, (next) => [next(), next()])),
   "hostile-y.csv": csv([hostileName, "b"], table(19, 60, (next) => [next() + 2, next()])),
+  "odd-x.csv": csv(oddNames, table(22, 60, (next) => oddNames.map(() => next()))),
+  "odd-y.csv": csv(oddNames, table(23, 60, (next) => oddNames.map(() => next() + 1))),
+  "tiny-x.csv": csv(["a", "b"], table(24, 40, (next) => [`${next()}e-300`, `${next()}e-310`])),
+  "tiny-y.csv": csv(["a", "b"], table(25, 40, (next) => [`${next() + 2}e-300`, `${next()}e-310`])),
   "pictures-x.idx": pictures(20, 260, 12, 4),
   "pictures-y.idx": pictures(21, 260, 12, 6.5),
 };
@@ -65,6 +70,9 @@ const commands = {
   "one column": ["test", "one-x.csv", "one-y.csv", "--method", "ekqd", "--effect-interval", ...few],
   text: ["test", "text-x.csv", "text-y.csv", "--categorical", "onehot", ...few],
   hostile: ["test", "hostile-x.csv", "hostile-y.csv", ...few],
+  "odd names": ["test", "odd-x.csv", "odd-y.csv", ...few],
+  tiny: ["test", "tiny-x.csv", "tiny-y.csv", ...few],
+  "tiny matrix": ["matrix", "tiny-x.csv", "tiny-y.csv", "--method", "sw"],
   image: ["test", "pictures-x.idx", "pictures-y.idx", ...few],
   distance: ["distance", "before.csv", "after.csv"],
   matrix: ["matrix", "before.csv", "after.csv", "later.csv", "--test", ...few],

@@ -52,7 +52,7 @@ struct ExplainOptions {
   ThreadCount threads = {};    ///< changes the speed, not one bit of the result
   std::size_t max_memory = 0;  ///< bytes held beside the samples, 0: 512 MB. Changes the speed, not the result
   std::optional<ImageShape> image = {};               ///< rows are pictures of this shape
-  std::vector<std::string> column_names = {};         ///< empty: "column 1", "column 2", ...
+  std::vector<std::string> column_names = {};         ///< empty: "column 1", ..., or "pixel 1,1", ... of pictures
   std::vector<std::size_t> rows_x = {}, rows_y = {};  ///< the number of each row in its file; empty: 1, 2, 3, ...
 };
 
@@ -60,6 +60,13 @@ struct ExplainOptions {
 struct QuantileProfile {
   std::vector<double> levels;      ///< 0.01 .. 0.99
   std::vector<double> difference;  ///< in the units of the column or direction
+};
+
+/// Of a column that has two values, what share of each sample has the larger one: there are no levels to speak of.
+struct TwoValueShares {
+  double value = 0.0;  ///< the larger one
+  double x = 0.0;
+  double y = 0.0;
 };
 
 /// What is known of one column.
@@ -73,6 +80,7 @@ struct ColumnExplanation {
   double pvalue_adjusted = 1.0;  ///< for all columns, by the rule of Benjamini and Hochberg
   bool reject = false;           ///< pvalue_adjusted <= alpha
   Where where = Where::nowhere;
+  std::optional<TwoValueShares> shares;
   double sensitivity = 0.0;  ///< averaged gradient of the witness, per pooled standard deviation; > 0: larger is Y-like
   std::optional<QuantileProfile> profile;  ///< of the 200 that stand out most
 };
@@ -102,6 +110,7 @@ struct DirectionExplanation {
   double pvalue_adjusted = 1.0;  ///< for all directions that were examined, by Holm's rule
   bool reject = false;
   Where where = Where::nowhere;
+  std::optional<TwoValueShares> shares;
   QuantileProfile profile;
   ProjectedDensity density;
   std::vector<ColumnSensitivity> columns;  ///< at most 12, most telling first
@@ -142,11 +151,13 @@ struct Explanation {
   Seed seed = {};
   ThreadCount threads = {};  ///< as asked for
   double alpha = 0.05;
-  std::uint64_t n_resamples = 0;  ///< labellings that p-values are counted among
-  bool enumerated = false;        ///< all labellings were evaluated
-  KernelSpec kernel;              ///< with the bandwidth that was used
-  KernelSpec witness_kernel;      ///< the kernel of the witness, whose bandwidth is chosen by leaving rows out
-  double witness_share = 0.0;     ///< share of the labels' variance that the witness predicts of rows left out; <= 1
+  std::uint64_t n_resamples = 0;     ///< labellings that p-values are counted among
+  bool enumerated = false;           ///< all labellings were evaluated
+  KernelSpec kernel;                 ///< with the bandwidth that was used
+  std::size_t n_principal_rows = 0;  ///< pooled rows that the principal directions were made from, chosen at random
+  KernelSpec witness_kernel;         ///< the kernel of the witness, whose bandwidth is chosen by leaving rows out
+  std::size_t n_witness_rows = 0;    ///< pooled rows that the witness was fitted to, chosen at random; it scores all
+  double witness_share = 0.0;        ///< share of the labels' variance that the witness predicts of rows left out; <= 1
 
   std::vector<ColumnExplanation> columns;        ///< all of them, most telling first
   std::string columns_note;                      ///< why no column may be called different; empty: it may
@@ -172,10 +183,10 @@ void validate(const ExplainOptions& options, std::size_t dim);
 /// by is the Wasserstein distance along it, or that part of it which lies in the lowest or highest tenth of the pool,
 /// whichever stands out most beside what chance makes of it.
 ///
-/// The witness is a kernel ridge regression of the labels; the score of a row is what it predicts when the row itself
-/// is left out. It makes no claim that needs a p-value.
+/// The witness is a kernel discriminant of the labels; the score of a row is what it says there, and of a
+/// row that stands alone what it says when that row is left out. It makes no claim that needs a p-value.
 /// Cost: O(d N (log N + B)), with B about 500 for directions without a difference, and O(N m (d + m)) for m <= 256
-/// landmarks. Same result for any number of threads.
+/// landmarks, with 20000 rows at most in the part that is quadratic in m. Same result for any number of threads.
 /// Throws Error{invalid_option, shape_mismatch, empty_sample, non_finite_value, invalid_weights, resource_limit,
 /// interrupted}.
 [[nodiscard]] Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptions& options = {},

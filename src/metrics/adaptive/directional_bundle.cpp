@@ -1,23 +1,15 @@
 #include "metrics/adaptive/directional_bundle.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "core/executor.hpp"
+#include "metrics/quantile/gap_scan.hpp"
+#include "metrics/quantile/pooled_projections.hpp"
 
 namespace kqd {
-namespace {
-
-// Multiples of eight where there is room: they fill the tiles of a matrix product, so values do not depend on the
-// bound.
-std::size_t directions_that_fit(std::size_t num_directions, std::size_t num_rows, std::size_t max_bytes) {
-  const std::size_t count = max_bytes / DirectionalBundle::bytes_per_direction(num_rows);
-  return std::clamp<std::size_t>(count >= 8 ? count / 8 * 8 : count, 1, num_directions);
-}
-
-}  // namespace
-
 DirectionalBundle::DirectionalBundle(std::string name, std::vector<GapSummary> summaries, std::size_t num_directions,
                                      std::size_t num_rows, Project project, std::vector<double> weights, Clock clock,
                                      std::size_t max_bytes)
@@ -28,7 +20,7 @@ DirectionalBundle::DirectionalBundle(std::string name, std::vector<GapSummary> s
       project_(std::move(project)),
       weights_(std::move(weights)),
       clock_(clock),
-      directions_at_a_time_(directions_that_fit(num_directions, num_rows, max_bytes)) {}
+      directions_at_a_time_(std::min(num_directions, directions_that_fit(max_bytes, bytes_per_direction(num_rows)))) {}
 
 std::vector<std::string> DirectionalBundle::names() const {
   std::vector<std::string> names;
@@ -68,11 +60,12 @@ void DirectionalBundle::evaluate(std::span<const LabelBatch> batches, MatrixView
 }
 
 double DirectionalBundle::tie_slack(std::size_t /*r*/, double value) const {
-  // Each gap is a sum of non-negative terms with the relative error of its scan, or of 600 roundings when rows have
-  // weights (KqdPlan::tie_slack); a plain sum over l directions adds at most l roundings.
-  const double eps = std::numeric_limits<double>::epsilon();
-  const double scan = weights_.empty() ? scan_relative_slack(num_rows_) : 1264.0 * eps;
-  return (scan + 2.0 * static_cast<double>(num_directions_ + 4) * eps) * value;
+  // An expected gap is at least sqrt(F (1 - F)) of the range, with F = 1/n at the ends; a plain sum over l directions
+  // adds at most l roundings to the scan of each.
+  const auto n = static_cast<double>(num_rows_);
+  const double range = n / std::sqrt(n - 1.0);
+  return gap_scan_slack(value, range, num_rows_, !weights_.empty()) +
+         2.0 * static_cast<double>(num_directions_ + 4) * std::numeric_limits<double>::epsilon() * value;
 }
 
 }  // namespace kqd

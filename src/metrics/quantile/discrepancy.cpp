@@ -21,6 +21,7 @@
 #include "metrics/mean/mean_embedding.hpp"
 #include "metrics/quantile/along_directions.hpp"
 #include "metrics/quantile/over_directions.hpp"
+#include "metrics/quantile/pooled_projections.hpp"
 #include "quantiles/quantile_gap.hpp"
 #include "quantiles/sorted_projections.hpp"
 
@@ -31,16 +32,14 @@ constexpr std::size_t kMinProjectionBytes = std::size_t{256} << 20U;
 constexpr std::size_t kPairsPerReport = 64;
 
 // Directions whose projections of all samples fit into 1.5 times the input (at least 256 MB), or into what the user
-// allows; at least one. Multiples of eight where there is room: they fill the tiles of a matrix product, so values are
-// those of all directions at once.
+// allows.
 std::size_t directions_at_a_time(std::span<const SampleView> samples, std::size_t max_memory) {
   std::size_t rows = 0;
   for (const SampleView& sample : samples) rows += sample.size();
   const std::size_t input_bytes = rows * samples.front().dim() * sizeof(double);
   const std::size_t budget = max_memory > 0 ? max_memory : std::max(kMinProjectionBytes, input_bytes + input_bytes / 2);
   const bool weighted = std::ranges::any_of(samples, &SampleView::weighted);
-  const std::size_t count = budget / (rows * sizeof(double) * (weighted ? 2 : 1));  // two: cumulative weights beside
-  return count >= 8 ? count / 8 * 8 : std::max<std::size_t>(1, count);
+  return directions_that_fit(budget, rows * sizeof(double) * (weighted ? 2 : 1));  // two: cumulative weights beside
 }
 
 // tau_p along one direction, whichever way the samples are weighted.

@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/summation.hpp"
+#include "metrics/quantile/gap_scan.hpp"
 #include "metrics/quantile/pooled_projections.hpp"
 #include "quantiles/quantile_gap.hpp"
 #include "quantiles/weighted_quantiles.hpp"
@@ -47,7 +49,7 @@ KqdPlan::KqdPlan(Matrix<double> projections, std::vector<double> weights, const 
 KqdPlan::~KqdPlan() = default;
 
 bool KqdPlan::scannable() const {
-  return power_ == 1.0 && weighting_.is_uniform() && !point_evaluated_levels_ && weights_.empty() && mmd_ == nullptr &&
+  return power_ == 1.0 && weighting_.is_uniform() && !point_evaluated_levels_ && mmd_ == nullptr &&
          num_rows() <= simd::kMaxScanRows;
 }
 
@@ -62,59 +64,29 @@ class KqdPlan::Evaluation {
  public:
   Evaluation(const KqdPlan& plan, std::span<const LabelBatch> batches, std::size_t num_labellings, ThreadCount threads)
       : plan_(plan), batches_(batches), num_labellings_(num_labellings) {
-    for (const LabelBatch& batch : batches) {
-      for (unsigned b = 0; b < batch.count; ++b) num_x_.push_back(batch.num_x[b]);
-    }
     if (plan.mmd_) {
       mmd_squared_.resize(num_labellings);
       plan.mmd_->evaluate(batches, mmd_squared_, threads);
     }
     if (plan.scannable()) {
-      for (std::size_t first = 0; first < batches.size(); first += simd::kMaxLabelWords) {
-        words_.push_back(
-            simd::side_by_side(batches.subspan(first, std::min(simd::kMaxLabelWords, batches.size() - first))));
-      }
+      scan_.emplace(batches, num_labellings, plan.weights_);
     } else if (plan.weights_.empty()) {
-      for (const std::size_t nx : num_x_) grid_of(nx);
+      for (const LabelBatch& batch : batches) {
+        for (unsigned b = 0; b < batch.count; ++b) make_grid(batch.num_x[b]);
+      }
     }
   }
 
   void taus_along(std::size_t direction, std::span<double> taus) const {
-    if (plan_.scannable()) return scan(direction, taus);
+    if (scan_) return scan_->along({plan_.values_.row(direction), plan_.order_.row(direction)}, taus);
     if (plan_.splittable()) return split(direction, taus);
     for (std::size_t k = 0; k < num_labellings_; ++k) taus[k] = tau_by_quantiles(direction, k);
   }
 
  private:
-  const LevelGrid& grid_of(std::size_t nx) {
-    const auto found = grids_.find(nx);
-    if (found != grids_.end()) return found->second;
-    const std::size_t ny = plan_.num_rows() - nx;
-    return grids_.emplace(nx, LevelGrid(nx, ny, plan_.weighting_, plan_.point_evaluated_levels_)).first->second;
-  }
-
-  [[nodiscard]] simd::SortedPool sorted_pool(std::size_t direction) const {
-    return {plan_.values_.row(direction), plan_.order_.row(direction)};
-  }
-
-  // tau_1 = N/(nx ny) sum_k |c_k - k nx/N| gap_k (methods A6).
-  void scan(std::size_t direction, std::span<double> taus) const {
-    const std::size_t n = plan_.num_rows();
-    const bool equal = std::ranges::all_of(num_x_, [&](std::size_t nx) { return 2 * nx == n; });
-    constexpr std::size_t kStep = simd::kMaxLabelWords * LabelBatch::kCapacity;
-    for (std::size_t g = 0; g < words_.size(); ++g) {
-      const std::size_t first = g * kStep;
-      const auto sums = taus.subspan(first, std::min(kStep, num_labellings_ - first));
-      if (equal) {
-        simd::label_scan_equal(sorted_pool(direction), words_[g], sums);
-      } else {
-        simd::label_scan(sorted_pool(direction), words_[g], std::span(num_x_).subspan(first, sums.size()), sums);
-      }
-    }
-    for (std::size_t k = 0; k < num_labellings_; ++k) {
-      const auto nx = static_cast<double>(num_x_[k]);
-      taus[k] *= static_cast<double>(n) / (nx * (static_cast<double>(n) - nx));
-    }
+  void make_grid(std::size_t nx) {
+    if (grids_.contains(nx)) return;
+    grids_.emplace(nx, LevelGrid(nx, plan_.num_rows() - nx, plan_.weighting_, plan_.point_evaluated_levels_));
   }
 
   void split(std::size_t direction, std::span<double> taus) const {
@@ -175,9 +147,8 @@ class KqdPlan::Evaluation {
   const KqdPlan& plan_;
   std::span<const LabelBatch> batches_;
   std::size_t num_labellings_;
-  std::vector<std::size_t> num_x_;
   std::vector<double> mmd_squared_;
-  std::vector<Matrix<std::uint64_t>> words_;
+  std::optional<GapScan> scan_;
   std::map<std::size_t, LevelGrid> grids_;
 };
 
@@ -208,16 +179,8 @@ void KqdPlan::evaluate_directions(std::span<const LabelBatch> batches, MatrixVie
 
 std::vector<double> KqdPlan::expected_gaps() const {
   std::vector<double> gaps(values_.rows());
-  const auto n = static_cast<double>(num_rows());
-  for (std::size_t i = 0; i < gaps.size(); ++i) {
-    const auto values = values_.row(i);
-    CompensatedSum total;
-    for (std::size_t k = 1; k < values.size(); ++k) {
-      const double below = static_cast<double>(k) / n;
-      total.add(std::sqrt(below * (1.0 - below)) * (values[k] - values[k - 1]));
-    }
-    gaps[i] = total.value() * units_[i];
-  }
+  const std::vector<double> levels = gaps.empty() ? std::vector<double>{} : pooled_levels(order_.row(0), {});
+  for (std::size_t i = 0; i < gaps.size(); ++i) gaps[i] = expected_gap(values_.row(i), levels) * units_[i];
   return gaps;
 }
 
@@ -237,13 +200,12 @@ std::size_t KqdPlan::batches_per_call() const {
   return scannable() ? simd::kMaxLabelWords : 1;
 }
 
-double scan_relative_slack(std::size_t num_rows) {
-  return 2.0 * (32.0 * std::numeric_limits<double>::epsilon() +
-                std::max(simd::label_scan_relative_error(num_rows), simd::label_scan_equal_relative_error(num_rows)));
+double KqdPlan::largest_range() const {
+  return *std::ranges::max_element(units_);
 }
 
-double KqdPlan::tie_slack(double value) const {
-  if (scannable()) return scan_relative_slack(num_rows()) * value;
+double KqdPlan::tie_slack(double value, double largest_range) const {
+  if (scannable()) return gap_scan_slack(value, largest_range, num_rows(), !weights_.empty());
   const double eps = std::numeric_limits<double>::epsilon();
   // Every tau is a sum of non-negative terms, so its relative error is that of its arithmetic; means, maxima and roots
   // keep it, and add a few roundings of their own (the last term: the power mean over l directions is compensated).

@@ -39,8 +39,8 @@ class DirectionalPlan : public Plan {
 ///
 /// Along each direction the pooled values are kept ascending, measured from the smallest in units of their range: gaps
 /// of quantiles only feel the unit, and no power of them overflows. Three ways lead from labels to tau, the fastest
-/// that fits is taken: a scan of running label counts (p = 1, uniform levels), a split of the sorted values by label
-/// (p <= 8 or infinity), and quantile functions built per labelling (row weights, larger p, centered forms).
+/// that fits is taken: a scan of running label counts or weights (p = 1, uniform levels), a split of the sorted values
+/// by label (p <= 8 or infinity), and quantile functions built per labelling (row weights, larger p, centered forms).
 class KqdPlan : public DirectionalPlan {
  public:
   /// `order`: position -> row of (X, Y). A centered plan owns the MMD plan whose V-statistic it needs.
@@ -54,7 +54,10 @@ class KqdPlan : public DirectionalPlan {
   [[nodiscard]] std::size_t num_rows() const override { return values_.cols(); }
   void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const override;
   [[nodiscard]] std::size_t batches_per_call() const override;
-  [[nodiscard]] double tie_slack(double value) const override;
+  [[nodiscard]] double tie_slack(double value) const override { return tie_slack(value, largest_range()); }
+  /// The same for a plan of which this is a part, whose values span at most `largest_range` along any direction.
+  [[nodiscard]] double tie_slack(double value, double largest_range) const;
+  [[nodiscard]] double largest_range() const;
 
   void evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
                            ThreadCount threads) const override;
@@ -89,9 +92,5 @@ class KqdPlan : public DirectionalPlan {
   double pooled_scale_ = 0.0;
   std::size_t num_flat_ = 0;
 };
-
-/// Two evaluations of the same mean or maximum of scanned gaps (p = 1, uniform levels, no weights) differ by at most
-/// this part of their value.
-[[nodiscard]] double scan_relative_slack(std::size_t num_rows);
 
 }  // namespace kqd

@@ -45,20 +45,27 @@ bool mostly_one_value(std::span<const double> sorted) {
 Matrix<double> project_pool(const Directions& directions, const Pool& pool, std::size_t first, std::size_t count,
                             ThreadCount threads) {
   Matrix<double> values(count, pool.size());
+  project_pool(directions, pool, first, values, threads);
+  return values;
+}
+
+void project_pool(const Directions& directions, const Pool& pool, std::size_t first, MatrixView<double> values,
+                  ThreadCount threads) {
   const std::vector<double> origin = directions.linear() ? pooled_mean(pool) : std::vector<double>{};
   parallel_for_blocks(pool.size(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
     Matrix<double> rows(end - begin, pool.dim());
     copy_rows(pool, begin, rows);
-    directions.evaluate_from(origin, rows, first, values.view().column_range(begin, end - begin), ThreadCount{1});
+    directions.evaluate_from(origin, rows, first, values.column_range(begin, end - begin), ThreadCount{1});
   });
-  return values;
 }
 
 PooledProjections sort_projections(Matrix<double> projections, Clock clock, ThreadCount threads) {
   const std::size_t l = projections.rows();
   const std::size_t n = projections.cols();
-  PooledProjections result{
-      .values = std::move(projections), .order = Matrix<std::uint32_t>(l, n), .units = std::vector<double>(l)};
+  PooledProjections result{.values = std::move(projections),
+                           .order = Matrix<std::uint32_t>(l, n),
+                           .units = std::vector<double>(l),
+                           .origins = std::vector<double>(l)};
   std::vector<double> variances(l);
   std::vector<char> flat(l);
   parallel_for_blocks(l, 1, threads, [&](std::size_t i, std::size_t) {
@@ -72,12 +79,44 @@ PooledProjections sort_projections(Matrix<double> projections, Clock clock, Thre
     const double smallest = sorted.front();
     const double range = sorted.back() - smallest;
     result.units[i] = range > 0.0 ? range : 1.0;
+    result.origins[i] = smallest;
     for (std::size_t k = 0; k < n; ++k) values[k] = (sorted[k] - smallest) / result.units[i];
     flat[i] = mostly_one_value(values) ? 1 : 0;
   });
   result.root_mean_variance = std::sqrt(sum(variances) / static_cast<double>(variances.size()));
   result.num_flat = static_cast<std::size_t>(std::ranges::count(flat, 1));
   return result;
+}
+
+std::vector<double> pooled_levels(std::span<const std::uint32_t> order, std::span<const double> weights) {
+  std::vector<double> levels(order.empty() ? 0 : order.size() - 1);
+  if (weights.empty()) {
+    for (std::size_t k = 0; k < levels.size(); ++k) {
+      levels[k] = static_cast<double>(k + 1) / static_cast<double>(order.size());
+    }
+    return levels;
+  }
+  CompensatedSum total;
+  for (const std::uint32_t row : order) total.add(weights[row]);
+  CompensatedSum below;
+  for (std::size_t k = 0; k < levels.size(); ++k) {
+    below.add(weights[order[k]]);
+    levels[k] = std::min(1.0, below.over(total));
+  }
+  return levels;
+}
+
+double expected_gap(std::span<const double> sorted, std::span<const double> levels) {
+  CompensatedSum total;
+  for (std::size_t k = 0; k + 1 < sorted.size(); ++k) {
+    total.add(std::sqrt(levels[k] * (1.0 - levels[k])) * (sorted[k + 1] - sorted[k]));
+  }
+  return total.value();
+}
+
+std::size_t directions_that_fit(std::size_t max_bytes, std::size_t bytes_each) {
+  const std::size_t count = max_bytes / bytes_each;
+  return count >= 8 ? count / 8 * 8 : std::max<std::size_t>(1, count);
 }
 
 PooledProjections sorted_projections(const Directions& directions, const TestPool& pool,

@@ -8,17 +8,6 @@
 #include "metrics/quantile/pooled_projections.hpp"
 
 namespace kqd {
-namespace {
-
-// The kept part and the one at work share the room. Multiples of eight directions where there is room: they fill the
-// tiles of a matrix product, so values are those of all directions at once.
-std::size_t directions_that_fit(std::size_t num_directions, std::size_t num_rows, std::size_t max_bytes) {
-  const std::size_t count = max_bytes / 2 / KqdPlan::bytes_per_direction(num_rows);
-  return std::clamp<std::size_t>(count >= 8 ? count / 8 * 8 : count, 1, num_directions);
-}
-
-}  // namespace
-
 StreamedKqdPlan::StreamedKqdPlan(std::shared_ptr<const Directions> directions, const TestPool& pool,
                                  std::vector<std::size_t> order, const KqdOptions& options, Over over,
                                  std::size_t max_bytes)
@@ -29,12 +18,15 @@ StreamedKqdPlan::StreamedKqdPlan(std::shared_ptr<const Directions> directions, c
       weights_(pool.weights_of(order_)),
       options_(options),
       over_(over),
-      directions_at_a_time_(directions_that_fit(directions_->count(), order_.size(), max_bytes)) {
+      // The kept part and the one at work share the room.
+      directions_at_a_time_(std::min(directions_->count(),
+                                     directions_that_fit(max_bytes / 2, KqdPlan::bytes_per_direction(order_.size())))) {
   double variances = 0.0;
   for (std::size_t i = 0; i < num_directions(); i += directions_at_a_time_) {
     std::unique_ptr<const KqdPlan> own = part(i, options.threads);
     variances += own->pooled_scale() * own->pooled_scale() * static_cast<double>(own->num_directions());
     num_flat_ += own->num_flat();
+    largest_range_ = std::max(largest_range_, own->largest_range());
     if (i == 0) first_ = std::move(own);
   }
   pooled_scale_ = std::sqrt(variances / static_cast<double>(num_directions()));

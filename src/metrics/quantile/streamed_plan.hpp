@@ -17,7 +17,7 @@ class StreamedKqdPlan : public DirectionalPlan {
 
   [[nodiscard]] std::size_t num_rows() const override { return order_.size(); }
   void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const override;
-  [[nodiscard]] double tie_slack(double value) const override { return first_->tie_slack(value); }
+  [[nodiscard]] double tie_slack(double value) const override { return first_->tie_slack(value, largest_range_); }
   void evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
                            ThreadCount threads) const override;
   [[nodiscard]] std::size_t num_directions() const override { return directions_->count(); }
@@ -36,6 +36,7 @@ class StreamedKqdPlan : public DirectionalPlan {
   Over over_;
   std::size_t directions_at_a_time_;
   std::unique_ptr<const KqdPlan> first_;
+  double largest_range_ = 0.0;
   double pooled_scale_ = 0.0;
   std::size_t num_flat_ = 0;
 };

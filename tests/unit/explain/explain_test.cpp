@@ -157,6 +157,78 @@ TEST(Explain, own_label_of_a_row_does_not_make_it_extreme) {
   EXPECT_LT(total, 50.0);
 }
 
+// Two places, where one sample has three times as many rows as the other: whichever rows are shown, most should be of
+// the sample that is there. Scores with every row left out would show rows of the other one alone.
+TEST(Explain, rows_that_look_alike_are_not_ranked_against_their_labels) {
+  test::Source source(3);
+  Sample x = test::normal_sample({400, 1}, source);
+  Sample y = test::normal_sample({400, 1}, source);
+  for (std::size_t i = 0; i < 400; ++i) {
+    x.points(i, 0) = 0.01 * x.points(i, 0) + (i < 300 ? 0.0 : 5.0);
+    y.points(i, 0) = 0.01 * y.points(i, 0) + (i < 300 ? 5.0 : 0.0);
+  }
+  const Explanation e = explain(x, y, {.num_permutations = 19});
+  EXPECT_GE(std::ranges::count_if(e.most_y, [](const ExtremeRow& row) { return row.in_y; }), 5);
+  EXPECT_GE(std::ranges::count_if(e.most_x, [](const ExtremeRow& row) { return !row.in_y; }), 5);
+}
+
+TEST(Explain, says_when_directions_and_witness_are_made_from_some_of_the_rows) {
+  test::Source source(4);
+  const Sample few = test::normal_sample({300, 2}, source);
+  const Explanation whole = explain(few, few, {.num_permutations = 19});
+  EXPECT_EQ(whole.n_principal_rows, 600U);
+  EXPECT_EQ(whole.n_witness_rows, 600U);
+  const Sample many = test::normal_sample({12'000, 2}, source);
+  const Explanation part = explain(many, many, {.num_permutations = 19});
+  EXPECT_EQ(part.n_principal_rows, 20'000U);
+  EXPECT_EQ(part.n_witness_rows, 10'000U);
+}
+
+TEST(Explain, warns_of_a_column_that_outweighs_all_others) {
+  test::Source source(5);
+  Sample x = test::normal_sample({50, 3}, source);
+  Sample y = test::normal_sample({50, 3}, source);
+  const auto warned = [&] {
+    const auto warnings = explain(x, y, {.num_permutations = 19, .column_names = {"age", "income", "height"}}).warnings;
+    return std::ranges::any_of(warnings,
+                               [](const std::string& w) { return w.find("\"income\"") != std::string::npos; });
+  };
+  EXPECT_FALSE(warned());
+  for (Sample* sample : {&x, &y}) {
+    for (std::size_t i = 0; i < 50; ++i) sample->points(i, 1) *= 1e5;
+  }
+  EXPECT_TRUE(warned());
+}
+
+TEST(Explain, tells_the_shares_of_a_column_of_two_values) {
+  test::Source source(7);
+  Sample x = test::normal_sample({40, 2}, source);
+  Sample y = test::normal_sample({50, 2}, source);
+  for (std::size_t i = 0; i < 40; ++i) x.points(i, 1) = i < 10 ? 3.0 : -1.0;
+  for (std::size_t i = 0; i < 50; ++i) y.points(i, 1) = i < 30 ? 3.0 : -1.0;
+  const auto shares = [&] { return column(explain(x, y, {.num_permutations = 19}), 1).shares; };
+  EXPECT_FALSE(column(explain(x, y, {.num_permutations = 19}), 0).shares);
+  ASSERT_TRUE(shares());
+  EXPECT_EQ(shares()->value, 3.0);
+  EXPECT_NEAR(shares()->x, 0.25, 1e-12);
+  EXPECT_NEAR(shares()->y, 0.6, 1e-12);
+  x.weights.assign(40, 1.0);
+  for (std::size_t i = 0; i < 10; ++i) x.weights[i] = 3.0;
+  EXPECT_NEAR(shares()->x, 0.5, 1e-12);
+  y.points(0, 1) = 1.0;
+  EXPECT_FALSE(shares());
+}
+
+TEST(Explain, calls_the_columns_of_pictures_pixels) {
+  test::Source source(6);
+  const Sample x = test::normal_sample({20, 12}, source);
+  const auto name_of_last = [&](const ImageShape& shape) {
+    return column(explain(x, x, {.num_permutations = 19, .image = shape}), 11).name;
+  };
+  EXPECT_EQ(name_of_last({3, 4, 1}), "pixel 3,4");
+  EXPECT_EQ(name_of_last({2, 2, 3}), "pixel 2,2 of channel 3");
+}
+
 // Quantiles of a normal law, so that nothing is left to chance.
 std::vector<double> normal_scores(std::size_t n) {
   std::vector<double> values;

@@ -42,6 +42,20 @@ TEST(StreamedKqdPlan, gives_the_values_of_a_plan_that_holds_all_directions) {
   }
 }
 
+TEST(StreamedKqdPlan, gives_the_values_of_a_whole_plan_for_weighted_rows_too) {
+  SyntheticPair data = two_samples();
+  for (std::size_t i = 0; i < 70; ++i) data.x.weights.push_back(1.0 + static_cast<double>(i % 3));
+  for (const double power : {1.0, 2.0}) {
+    KqdOptions options = along(43, power);
+    const test::Relabelled whole("ekqd", data.x, data.y, options);
+    options.max_memory = 2 * 8 * KqdPlan::bytes_per_direction(160);
+    const test::Relabelled streamed("ekqd", data.x, data.y, options);
+    ASSERT_EQ(dynamic_cast<const KqdPlan*>(streamed.prepared.plan.get()), nullptr);
+    EXPECT_EQ(streamed.values, whole.values) << "p = " << power;
+    EXPECT_EQ(streamed.prepared.plan->tie_slack(1.0), whole.prepared.plan->tie_slack(1.0)) << "p = " << power;
+  }
+}
+
 TEST(StreamedKqdPlan, holds_one_direction_when_there_is_room_for_no_more) {
   const SyntheticPair data = two_samples();
   const test::Relabelled whole("ekqd", data.x, data.y, along(9, 1.0));

@@ -83,6 +83,34 @@ TEST(LabelScan, is_exact_on_integers_for_equal_sizes) {
   });
 }
 
+// The lowest rows of a pool alone, measured against the sizes of the whole: what lies above them has no part in it. As
+// a scan of the whole pool in which all values above are equal to the last of them.
+TEST(LabelScan, of_the_lowest_rows_is_the_part_of_the_whole_that_lies_between_them) {
+  test::on_each_target([] {
+    for (const std::size_t n : {40UL, 514UL}) {
+      const Pool pool(n, 13, test::small_integer);
+      const LabelBatch labels = test::random_labels(n, mixed_sizes(n), 14);
+      const LabelBatch halves = test::random_labels(n, std::vector<std::size_t>(20, n / 2), 15);
+      for (const std::size_t lowest : {1UL, 2UL, 17UL, n - 1}) {
+        const simd::SortedPool part{pool.view().values.first(lowest), pool.view().order.first(lowest)};
+        std::vector<double> values(pool.view().values.begin(), pool.view().values.end());
+        for (std::size_t k = lowest; k < n; ++k) values[k] = values[lowest - 1];
+        const simd::SortedPool flat_above{values, pool.view().order};
+        std::vector<double> sums(labels.count);
+        std::vector<double> expected(labels.count);
+        simd::label_scan(part, test::words_of(labels), std::span(labels.num_x).first(labels.count), sums);
+        simd::label_scan(flat_above, test::words_of(labels), std::span(labels.num_x).first(labels.count), expected);
+        EXPECT_EQ(sums, expected) << lowest << " of " << n;
+        std::vector<double> equal(halves.count);
+        std::vector<double> expected_equal(halves.count);
+        simd::label_scan_equal(part, test::words_of(halves), equal);
+        simd::label_scan_equal(flat_above, test::words_of(halves), expected_equal);
+        EXPECT_EQ(equal, expected_equal) << lowest << " of " << n;
+      }
+    }
+  });
+}
+
 // The reference works with 64 bits of precision: what it loses is far below both bounds.
 TEST(LabelScan, stays_within_its_bound_on_real_values) {
   test::on_each_target([] {

@@ -1,7 +1,7 @@
 import { sparkline } from "../charts.js";
 import { bodyRow, h, headCell, section } from "../dom.js";
 import { bar } from "../marks.js";
-import { integer, number, signed, wherePhrase } from "../words.js";
+import { integer, number, percent, signed, wherePhrase } from "../words.js";
 
 const shownAtOnce = 20;
 
@@ -34,7 +34,7 @@ const fields = [
   { text: "median Y \u2212 X", key: "shift", number: true, cell: (c) => signed(c.shift) },
   { text: "p-value", key: "pvalue", number: true, cell: (c) => number(c.pvalue) },
   { text: "adjusted", key: "pvalue_adjusted", number: true, cell: (c) => h("span", { class: c.reject ? "strong" : null }, number(c.pvalue_adjusted)) },
-  { text: "where", key: "where", cell: (c) => c.where },
+  { text: "where", key: "where", cell: (c) => (c.shares && c.where !== "nowhere" ? `${percent(c.shares.x)} \u2192 ${percent(c.shares.y)}` : c.where) },
   { text: "sensitivity", key: "sensitivity", number: true, cell: (c) => signed(c.sensitivity, 2) },
 ];
 

@@ -1,7 +1,7 @@
 import { densityChart, profileChart } from "../charts.js";
 import { chart, figure, h, section, table } from "../dom.js";
 import { sampleKey, signedBar } from "../marks.js";
-import { count, integer, number, signed, wherePhrase } from "../words.js";
+import { count, integer, number, placePhrase, signed, wherePhrase } from "../words.js";
 
 const shownAtOnce = 3;
 
@@ -14,6 +14,7 @@ export function directions({ explanation }) {
     "where",
     all.some((direction) => direction.reject) ? "Where they differ" : "Where they differ most",
     h("p", null, adjustmentSentence(explanation)),
+    all.some(({ family }) => family === "principal") && h("p", null, principalSentence(explanation)),
     explanation.directions_note && h("p", { class: "caution" }, explanation.directions_note),
     all.some(carriedByColumns) && h("p", null, strengthSentence),
     sampleKey(),
@@ -28,6 +29,13 @@ function adjustmentSentence({ directions: [strongest], alpha, n_resamples: label
     `A direction turns every row into one number; both samples can then be compared level by level. ${count(examined, "direction")} ` +
     `${examined === 1 ? "was" : "were"} examined, chosen from the pooled rows without looking at which is X and which Y, each with up to ${count(labellings, "relabelling")}. ` +
     `The p-values are adjusted for that by Holm\u2019s rule: if no direction differed, the chance of even one adjusted value at or below ${number(alpha)} would be ${number(alpha)} at most.`
+  );
+}
+
+function principalSentence({ principal_rows: used, n_x, n_y }) {
+  return (
+    "A direction is either a column or principal: then all columns take part in it. The principal directions, numbered from the one along which the rows are spread most, " +
+    `are those of the kernel${used < n_x + n_y ? `, made from ${count(used, "row")} of ${integer(n_x + n_y)}, chosen at random; all rows are compared along them` : ""}.`
   );
 }
 
@@ -48,8 +56,10 @@ function directionPart(direction) {
   );
 }
 
-function directionSentence({ effect, pvalue, pvalue_adjusted, reject, where }) {
-  const shows = reject ? `The difference shows ${wherePhrase(where)}.` : "What is seen here may be chance.";
+function directionSentence(direction) {
+  const { effect, pvalue, pvalue_adjusted, reject, shares } = direction;
+  const found = shares ? `It is ${placePhrase(direction)}.` : `The difference shows ${placePhrase(direction)}.`;
+  const shows = reject ? found : "What is seen here may be chance.";
   return `${shows} Gap of the quantiles: ${number(effect)} of the pooled spread; p\u00a0=\u00a0${number(pvalue)}, adjusted ${number(pvalue_adjusted)}.`;
 }
 

@@ -14,6 +14,7 @@ export function rows({ explanation }) {
       "The score tells where a row lies between the samples: the more negative, the more it looks like X; the more positive, the more like Y. " +
         "A row of one sample may look like the other. Rows are counted from 1. " +
         trustSentence(explanation.witness_share) +
+        fittedSentence(explanation) +
         (dim > names.length ? ` Shown are the cells of ${integer(names.length)} of ${integer(dim)} columns, the first of the ranking.` : ""),
     ),
     table("Most X-like rows", head(names), extremes.most_x.map(line)),
@@ -26,6 +27,10 @@ function trustSentence(share) {
   if (!Number.isFinite(share)) return "";
   if (share <= 0) return "For rows that it has not seen the score tells nothing of their sample, so these rows may be chance.";
   return `For rows that it has not seen the score explains ${percent(share)} of what tells the samples apart.`;
+}
+
+function fittedSentence({ witness_rows: used, n_x, n_y }) {
+  return used < n_x + n_y ? ` It was made from ${integer(used)} of ${integer(n_x + n_y)} rows, chosen at random; all rows have a score.` : "";
 }
 
 function head(names) {

@@ -1,5 +1,5 @@
 import { h } from "../dom.js";
-import { count, integer, interval, list, number, percent, wherePhrase } from "../words.js";
+import { count, integer, interval, list, number, percent, placePhrase, wherePhrase } from "../words.js";
 
 /** What came out, in words: the first thing on the page. */
 export function verdict(report) {
@@ -68,7 +68,7 @@ function chanceSentence(result) {
 function whereSentence(result, explanation) {
   if (!explanation) return "";
   const different = explanation.columns.filter((column) => column.reject);
-  const named = different.slice(0, 3).map((column) => `${column.name} (${wherePhrase(column.where)})`);
+  const named = different.slice(0, 3).map((column) => `${column.name} (${placePhrase(column)})`);
   if (named.length > 0) {
     const more = different.length > 3 ? `, first of all ${list(named)}` : `: ${list(named)}`;
     const verb = different.length === 1 ? "differs" : "differ";
@@ -138,14 +138,17 @@ function matrixWords({ result }) {
   return {
     title: `${integer(result.names.length)} data sets, pair by pair`,
     sentences: [
-      `Nearest are ${named(nearest)}, furthest apart ${named(furthest)}.`,
+      pairs.length === 1
+        ? `The distance between ${named(nearest)} is ${number(nearest.distance, 4)}.`
+        : `Nearest are ${named(nearest)}, furthest apart ${named(furthest)}.`,
       tested
         ? `${integer(result.n_rejected)} of ${count(result.n_pairs, "pair")} differ at level ${number(result.alpha)} for all pairs together.`
         : "The distances were not tested: --test adds a p-value for every pair.",
     ],
     figures: [
-      ["nearest", number(nearest.distance), ""],
-      ["furthest", number(furthest.distance), ""],
+      ...(pairs.length === 1
+        ? [["distance", number(nearest.distance, 4), ""]]
+        : [["nearest", number(nearest.distance), ""], ["furthest", number(furthest.distance), ""]]),
       tested
         ? ["different pairs", `${integer(result.n_rejected)} of ${integer(result.n_pairs)}`, "Holm\u2019s rule over all pairs"]
         : ["pairs", integer(pairs.length), `by ${result.method}`],
