@@ -168,7 +168,7 @@ def direction_error(count, run):
 def rates(findings, axis):
     sizes = 2 ** np.arange(7, 16)
     cases = (("rows: W_1 of two normal laws, truth 1", shifted_error, sizes, 60),
-             ("rows: e-KQD_1 to 200,000 rows of the same law", embedding_error, sizes, 8),
+             ("rows: e-KQD_1 to many rows of the same law, truth 0", embedding_error, sizes, 8),
              ("directions: SW_1 of a shift in ten columns, known truth", direction_error, 2 ** np.arange(3, 12), 100))
     rows = []
     for colour, (name, measure, over, repeats) in zip(COLOURS, cases):

@@ -24,7 +24,7 @@ using test::roundings;
 using test::Source;
 using test::within;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using test::kInfinity;
 constexpr std::size_t kNumSeeds = 60;
 
 using Distance = KqdResult (*)(const SampleView&, const SampleView&, const KqdOptions&);

@@ -16,7 +16,7 @@ namespace {
 using test::expect_error;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using test::kInfinity;
 
 Sample two_by_three() {
   return {Matrix<double>(2, 3, {1, 2, 3, 4, 5, 6}), {}, {}};

@@ -9,6 +9,7 @@
 
 #include "kqd/io/read.hpp"
 #include "support/scratch_folder.hpp"
+#include "support/source.hpp"
 #include "unit/io/npy_bytes.hpp"
 
 namespace kqd {
@@ -42,7 +43,7 @@ std::string text_in(const std::string& column) {
 }
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using test::kInfinity;
 
 std::vector<BadFile> bad_csv_files() {
   const std::string no_rows = "x.csv: the file is empty or has only blank lines and comments, expected rows of numbers";

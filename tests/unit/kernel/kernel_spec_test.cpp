@@ -5,6 +5,7 @@
 
 #include "kqd/kernel/kernel.hpp"
 #include "support/errors.hpp"
+#include "support/source.hpp"
 
 namespace kqd {
 namespace {
@@ -114,7 +115,7 @@ TEST(KernelSpec, settings_out_of_range_are_refused_however_they_were_made) {
     expect_error(ErrorCode::invalid_option, sentence, [&] { validate(spec); });
   };
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  using test::kInfinity;
   refused({.bandwidth = kNan}, "KernelSpec::bandwidth = nan, needs a finite number > 0");
   refused({.bandwidth = kInfinity}, "KernelSpec::bandwidth = inf, needs a finite number > 0");
   refused({.family = KernelFamily::rq, .alpha = kInfinity}, "KernelSpec::alpha = inf, needs > 0");

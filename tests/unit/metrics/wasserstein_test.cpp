@@ -12,12 +12,13 @@
 #include "metrics/transport/costs.hpp"
 #include "metrics/transport/network_flow.hpp"
 #include "support/errors.hpp"
+#include "support/source.hpp"
 #include "transport_plans.hpp"
 
 namespace kqd {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using test::kInfinity;
 
 KqdOptions with_power(double power, double solver = 0) {
   KqdOptions options;

@@ -21,7 +21,7 @@ using test::Real;
 using test::roundings;
 using test::within;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using test::kInfinity;
 const std::vector<double> kPowers = {1.0, 1.5, 2.0, 3.0, 9.0, 33.25, kInfinity};
 
 std::vector<double> sorted_normals(std::size_t n, test::Source& source) {

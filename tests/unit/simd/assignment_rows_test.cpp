@@ -7,11 +7,12 @@
 
 #include "core/random.hpp"
 #include "each_target.hpp"
+#include "support/source.hpp"
 
 namespace kqd::simd {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using test::kInfinity;
 
 // Whole numbers, so that differences are exact and there are ties.
 std::vector<double> whole_numbers(std::size_t n, RandomStream& stream) {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "simd/label_words.hpp"
+#include "support/source.hpp"
 #include "unit/simd/each_target.hpp"
 #include "unit/simd/labelled_pool.hpp"
 
@@ -14,7 +15,7 @@ namespace {
 
 using test::Pool;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+using test::kInfinity;
 
 // Pieces of two groups' quantile functions, with random masses some of which are 0.
 struct OwnedPieces {
