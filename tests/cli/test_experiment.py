@@ -114,7 +114,8 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     (["power-decay", "--runs", "0"], "--runs 0: expected a whole number in 1..1000000"),
     (["power-decay", "--out", "file"], "file: the folder cannot be made: .*"),
     (["power-decay", "--out", "/proc/no"], "/proc/no: the folder cannot be made: .*"),
-    (["galaxy", "--data", "nowhere"], "nowhere/galaxy-mnist/images.npy: there is no such file; save .*"),
+    (["galaxy", "--data", "nowhere"],
+     "nowhere/galaxy-mnist/images.npy: there is no such file; `./dev data galaxy-mnist FILE.hdf5` makes .*"),
     (["fashion-mnist", "--data", "nowhere"],
      "nowhere/fashion-mnist/t10k-images.npy: there is no such file; `./dev data fashion-mnist` fetches it, .*"),
 ])
