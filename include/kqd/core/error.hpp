@@ -31,4 +31,4 @@ class Error : public std::runtime_error {
   ErrorCode code_;
 };
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -21,4 +21,4 @@ struct LabelBatch {
   [[nodiscard]] bool is_x(std::size_t row, unsigned labelling) const { return ((words[row] >> labelling) & 1U) != 0; }
 };
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

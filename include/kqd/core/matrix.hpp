@@ -82,4 +82,4 @@ class Matrix {
   std::size_t cols_ = 0;
 };
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

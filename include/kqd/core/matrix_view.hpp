@@ -46,4 +46,4 @@ class MatrixView {
   std::size_t row_stride_ = 0;
 };
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -12,4 +12,4 @@ namespace kqd KQD_PUBLIC {
 /// Gives a block of this size back.
 void free_aligned(void* memory, std::size_t bytes) noexcept;
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

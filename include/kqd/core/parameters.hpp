@@ -33,4 +33,4 @@ using Parameters = std::map<std::string, double>;
 void set_parameter(Parameters& values, std::string_view owner, std::span<const ParameterInfo> parameters,
                    std::string_view assignment);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

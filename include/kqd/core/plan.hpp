@@ -33,4 +33,4 @@ class Plan {
   [[nodiscard]] virtual double tie_slack(double value) const = 0;
 };
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

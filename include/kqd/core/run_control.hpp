@@ -27,4 +27,4 @@ struct RunControl {
   const std::atomic<bool>* stop = nullptr;
 };
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

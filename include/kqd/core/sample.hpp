@@ -45,4 +45,4 @@ void validate_pair(const SampleView& x, const SampleView& y, ThreadCount threads
 /// `storage` keeps the copied rows alive when a copy had to be made.
 [[nodiscard]] SampleView without_zero_weights(const SampleView& sample, Sample& storage);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

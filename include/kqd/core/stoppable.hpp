@@ -10,4 +10,4 @@ namespace kqd KQD_PUBLIC {
 /// embedding a sample, end soon after `control.stop` is set: by Error{interrupted}, out of this call.
 void run_stoppable(const RunControl& control, const std::function<void()>& work);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

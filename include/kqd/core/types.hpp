@@ -16,4 +16,4 @@ struct ThreadCount {
   unsigned value = 0;
 };
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -151,4 +151,4 @@ void validate(const DirectionOptions& options, std::size_t dim);
 [[nodiscard]] DrawnDirections draw_directions(const Kernel& kernel, const SampleView& x, const SampleView& y,
                                               const DirectionOptions& options, Seed seed);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -53,4 +53,4 @@ struct ExperimentReport {
 [[nodiscard]] ExperimentReport run_experiment(std::string_view id, const ExperimentOptions& options = {},
                                               const RunControl* control = nullptr);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -196,4 +196,4 @@ void validate(const ExplainOptions& options, std::size_t dim);
 [[nodiscard]] Explanation explain(const Sample& x, const Sample& y, const ExplainOptions& options = {},
                                   const RunControl* control = nullptr);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -24,4 +24,4 @@ struct CsvFormat {
 /// comma that would be both delimiter and decimal comma.
 void validate(const CsvFormat& format);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -12,4 +12,4 @@ namespace kqd KQD_PUBLIC {
 /// and in ../duckdb and ../lib/kqd from there, then by the system's loader.
 [[nodiscard]] std::string duckdb_version();
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

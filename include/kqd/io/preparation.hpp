@@ -87,4 +87,4 @@ struct Preparation {
 /// Those about columns alone, which hold for any number of samples.
 [[nodiscard]] std::vector<std::string> describe_columns(const Preparation& preparation);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

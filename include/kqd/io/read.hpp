@@ -109,4 +109,4 @@ struct SampleList {
 /// read in one pass (.csv, .tsv, .npy, .idx) may be followed by .gz.
 [[nodiscard]] std::vector<std::string> known_suffixes();
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

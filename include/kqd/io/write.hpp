@@ -31,4 +31,4 @@ void write_csv(const std::string& path, const Sample& sample, char delimiter = '
 /// NPY version 1.0: little-endian doubles, shape (rows, columns), C order. Names are not kept.
 void write_npy(const std::string& path, const Sample& sample);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

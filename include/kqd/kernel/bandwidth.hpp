@@ -41,4 +41,4 @@ enum class DistanceKind { euclidean, l1 };
 [[nodiscard]] std::vector<double> quantile_bandwidth_grid(const std::vector<double>& sorted_distances,
                                                           std::size_t count);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -96,4 +96,4 @@ class Kernel {
   KernelSpec spec_;
 };
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

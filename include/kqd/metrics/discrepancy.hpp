@@ -96,4 +96,4 @@ struct CompatFlag {
 /// Applies a comma-separated list of compat flags to the options; throws Error{invalid_option} for an unknown one.
 void apply_compat(std::string_view list, KqdOptions& options);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

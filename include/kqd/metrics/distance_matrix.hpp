@@ -46,4 +46,4 @@ struct DistanceMatrix {
                                              const DistanceMatrixOptions& options = {},
                                              const RunControl* control = nullptr);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -68,4 +68,4 @@ class KernelQuantileEmbedding {
 /// The norm of a centered embedding.
 [[nodiscard]] double norm_centered(const KernelQuantileEmbedding& p, QuantileIndex at);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -72,4 +72,4 @@ void validate_parameters(const MethodInfo& method, const Parameters& parameters)
 [[nodiscard]] KqdResult distance(std::string_view method, const SampleView& x, const SampleView& y,
                                  const KqdOptions& options = {}, const RunControl* control = nullptr);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

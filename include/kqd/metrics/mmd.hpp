@@ -11,4 +11,4 @@ namespace kqd KQD_PUBLIC {
 /// MMD_V = sqrt(h' K h), the distance between the mean embeddings of the samples themselves: >= 0.
 [[nodiscard]] KqdResult mmd_v(const SampleView& x, const SampleView& y, const KqdOptions& options = {});
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -13,4 +13,4 @@ namespace kqd KQD_PUBLIC {
 [[nodiscard]] std::vector<std::string_view> unused_options(const MethodInfo& method, DirectionFamily family,
                                                            bool own_points);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

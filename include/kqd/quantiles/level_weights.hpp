@@ -62,4 +62,4 @@ class LevelWeights {
 /// What the authors' code uses instead: the density at (j-1)/(n-1), scaled to sum 1; 1 for n = 1.
 [[nodiscard]] std::vector<double> point_evaluated_masses(const LevelWeights& weights, std::size_t n);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -20,4 +20,4 @@ namespace kqd KQD_PUBLIC {
 /// A line of names, and a line per column, most telling first.
 [[nodiscard]] std::string explanation_csv(const Explanation& explanation);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

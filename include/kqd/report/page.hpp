@@ -35,4 +35,4 @@ struct PageInfo {
 /// The values as they are if they are no more than 2000, else so many of them, evenly by rank, with both ends.
 [[nodiscard]] std::vector<double> thinned_by_rank(std::vector<double> values);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -87,4 +87,4 @@ struct MatrixReport {
 /// The BLAS in use and the kernels it chose for this CPU, such as "OpenBLAS (Zen)".
 [[nodiscard]] std::string blas_name();
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

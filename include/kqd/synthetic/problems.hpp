@@ -59,4 +59,4 @@ struct SyntheticPair {
 /// and bound; Error{resource_limit} when the rows do not fit in memory.
 [[nodiscard]] SyntheticPair make_problem(const ProblemRequest& request, ThreadCount threads = {});
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -51,4 +51,4 @@ void validate(const Design& design, SampleSizes sizes);
 [[nodiscard]] std::vector<std::size_t> whole_units(const Design& design, SampleSizes sizes,
                                                    std::span<const std::size_t> rows);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -55,4 +55,4 @@ class LabellingSource {
   Seed seed_;
 };
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -76,4 +76,4 @@ void validate(const TestOptions& options);
 [[nodiscard]] TestOutcome permutation_test(const Plan& plan, const LabellingSource& source,
                                            const TestOptions& options = {}, const RunControl* control = nullptr);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -43,4 +43,4 @@ struct Interval {
 /// for p-values that are independent or depend on each other positively [BH95].
 [[nodiscard]] std::vector<double> benjamini_hochberg_adjusted(std::span<const double> pvalues);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -31,4 +31,4 @@ struct PairwiseTests {
 [[nodiscard]] PairwiseTests pairwise_tests(std::span<const SampleView> samples, const DistanceMatrix& matrix,
                                            const TwoSampleOptions& options, const RunControl* control = nullptr);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd

@@ -78,4 +78,4 @@ struct TwoSampleResult {
                                               const TwoSampleOptions& options = {},
                                               const RunControl* control = nullptr);
 
-}  // namespace KQD_PUBLIC
+}  // namespace kqd
