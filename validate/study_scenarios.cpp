@@ -1,10 +1,8 @@
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <memory>
 
-#include "core/random.hpp"
-#include "kqd/io/read.hpp"
+#include "experiments/images.hpp"
 #include "kqd/synthetic/problems.hpp"
 #include "scenario.hpp"
 
@@ -77,45 +75,17 @@ Difference laplace_gaussian(std::size_t n, double bar) {
           problem({.name = "laplace-gaussian", .n_x = n, .n_y = n, .dim = 1}, {}), null, bar};
 }
 
-// Pictures of three classes; in Y a fourth class has a share. Rows are drawn without replacement within a sample.
-Difference class_shift(const std::string& name, const std::shared_ptr<const Sample>& pictures,
-                       const std::shared_ptr<const std::vector<std::vector<std::size_t>>>& rows_of, std::size_t n,
-                       double share) {
-  const auto draw = [=](Seed seed, double size, double fourth) {
-    const std::size_t num_rows = scaled(n, size);
-    RandomStream stream(seed, Purpose::test_data);
-    const auto sample = [&](double part) {
-      std::size_t rare = 0;
-      for (std::size_t i = 0; i < num_rows; ++i) rare += stream.uniform() < part ? std::size_t{1} : std::size_t{0};
-      std::vector<std::size_t> common;
-      for (std::size_t c = 0; c < 3; ++c) common.insert(common.end(), (*rows_of)[c].begin(), (*rows_of)[c].end());
-      std::vector<std::size_t> rows;
-      for (const auto k : sample_without_replacement(common.size(), num_rows - rare, stream)) rows.push_back(common[k]);
-      for (const auto k : sample_without_replacement((*rows_of)[3].size(), rare, stream))
-        rows.push_back((*rows_of)[3][k]);
-      Matrix<double> points(num_rows, pictures->points.cols());
-      for (std::size_t i = 0; i < num_rows; ++i)
-        std::ranges::copy(pictures->points.row(rows[i]), points.row(i).begin());
-      return Sample{std::move(points), {}, {}};
+// Pictures of three classes; in Y a fourth has a share of 15 %. Only where `./dev data` has put the pictures.
+std::optional<Difference> class_shift(const std::string& name, const std::string& folder, std::size_t n) {
+  const lab::ImageSource source{folder + "/train-images.npy", folder + "/train-labels.npy", "`./dev data` fetches it"};
+  if (!std::filesystem::exists("data/" + source.images)) return std::nullopt;
+  const auto with_share = [n, images = lab::read_images("data", source)](double share) -> Drawer {
+    return [=](Seed seed, double size) {
+      lab::Draw pair = lab::draw_class_shift(*images, share, scaled(n, size), seed, lab::SecondDraw::of_the_rest);
+      return Draw{std::move(pair.x), std::move(pair.y)};
     };
-    Sample x = sample(0.0);
-    return Draw{std::move(x), sample(fourth)};
   };
-  return {name, [=](Seed seed, double size) { return draw(seed, size, share); },
-          [=](Seed seed, double size) { return draw(seed, size, 0.0); }};
-}
-
-// Only where `./dev data` has put the pictures and labels.
-std::optional<Difference> pictures_of(const std::string& name, const std::string& files, std::size_t n) {
-  const std::string images = "data/" + files + "-images.npy";
-  if (!std::filesystem::exists(images)) return std::nullopt;
-  const auto pictures = std::make_shared<const Sample>(read_sample(images));
-  const Sample labels = read_sample("data/" + files + "-labels.npy");
-  auto rows_of = std::make_shared<std::vector<std::vector<std::size_t>>>(10);
-  for (std::size_t i = 0; i < labels.points.rows(); ++i) {
-    (*rows_of)[static_cast<std::size_t>(labels.points(i, 0))].push_back(i);
-  }
-  return class_shift(name + ", 15 % of a fourth class, n = " + std::to_string(n), pictures, rows_of, n, 0.15);
+  return Difference{name + ", 15 % of a fourth class, n = " + std::to_string(n), with_share(0.15), with_share(0.0)};
 }
 
 std::vector<Difference> differences() {
@@ -137,8 +107,8 @@ std::vector<Difference> differences() {
       synthetic("shift of 3 discrete columns by 1, n = 150", "mean-shift", {150, 150}, 3,
                 {"k=1", "delta=1", "law=discrete", "levels=8"}, "delta=0"),
   };
-  for (const auto& [name, files] : {std::pair{"Fashion-MNIST", "fashion-mnist/train"}, {"CIFAR-10", "cifar10/test"}}) {
-    if (auto pictures = pictures_of(name, files, 300)) list.push_back(*std::move(pictures));
+  for (const auto& [name, folder] : {std::pair{"Fashion-MNIST", "fashion-mnist"}, {"CIFAR-10", "cifar10"}}) {
+    if (auto pictures = class_shift(name, folder, 300)) list.push_back(*std::move(pictures));
   }
   return list;
 }

@@ -10,7 +10,7 @@
 from ._core import MethodInfo, ResourceLimitError, __version__
 from ._distance import distance
 from ._embedding import Embedding
-from ._explain import ExplainedColumn, ExplainedDirection, Explanation, ExtremeRow, explain
+from ._explain import ExplainedColumn, ExplainedDirection, Explanation, ExtremeRow, TwoValueShares, explain
 from ._methods import methods
 from ._results import Configuration, DistanceResult, Profile, TestResult
 from ._test import test
@@ -27,6 +27,7 @@ __all__ = [
     "Profile",
     "ResourceLimitError",
     "TestResult",
+    "TwoValueShares",
     "__version__",
     "distance",
     "explain",

@@ -19,6 +19,15 @@ from ._test import design_groups
 from ._test import test as _kqd_test
 
 
+@dataclasses.dataclass(frozen=True)
+class TwoValueShares:
+    """How often the larger of two values occurs."""
+
+    value: float
+    x: float
+    y: float
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class ExplainedColumn:
     """What is known of one column."""
@@ -39,6 +48,8 @@ class ExplainedColumn:
     reject: bool
     #: "centre", "lower tail", "upper tail", "both tails", "everywhere" or "nowhere".
     where: str
+    #: Of a column that has two values; such a column has no tails.
+    shares: Optional[TwoValueShares]
     #: Averaged gradient of the witness, per pooled standard deviation; above 0 larger values are y-like.
     sensitivity: float
     #: Quantile levels and, for the 200 columns that stand out most, quantiles of y less those of x.
@@ -59,6 +70,8 @@ class ExplainedDirection:
     pvalue_adjusted: float
     reject: bool
     where: str
+    #: Of a direction that has two values.
+    shares: Optional[TwoValueShares]
     levels: NDArray[np.float64]
     difference: NDArray[np.float64]
     #: The columns that carry it, most telling first: (name, signed sensitivity).
@@ -90,6 +103,9 @@ class Explanation:
     most_y: Tuple[ExtremeRow, ...]
     #: Share of the labels' variance that the witness tells of rows left out.
     witness_share: float
+    #: Pooled rows, chosen at random, that the witness was fitted to and that the principal functions were made from.
+    n_witness_rows: int
+    n_principal_rows: int
     alpha: float
     n_resamples: int
     kernel: str
@@ -227,9 +243,13 @@ def _frozen(values: Sequence[float]) -> NDArray[np.float64]:
     return array
 
 
-def _profile(entry: Dict[str, Any]) -> Dict[str, NDArray[np.float64]]:
+def _shape(entry: Dict[str, Any]) -> Dict[str, Any]:
+    shares = entry["shares"]
     profile = entry.get("profile", {"levels": [], "difference": []})
-    return {name: _frozen(profile[name]) for name in ("levels", "difference")}
+    return {
+        "shares": None if shares is None else TwoValueShares(**shares),
+        **{name: _frozen(profile[name]) for name in ("levels", "difference")},
+    }
 
 
 def _explanation(data: Dict[str, Any], text: str) -> Explanation:
@@ -241,13 +261,15 @@ def _explanation(data: Dict[str, Any], text: str) -> Explanation:
         return tuple((column["name"], column["sensitivity"]) for column in entry["columns"])
 
     return Explanation(
-        columns=tuple(picked(ExplainedColumn, entry, **_profile(entry)) for entry in data["columns"]),
+        columns=tuple(picked(ExplainedColumn, entry, **_shape(entry)) for entry in data["columns"]),
         directions=tuple(
-            picked(ExplainedDirection, entry, columns=carriers(entry), **_profile(entry)) for entry in data["directions"]
+            picked(ExplainedDirection, entry, columns=carriers(entry), **_shape(entry)) for entry in data["directions"]
         ),
         most_x=tuple(picked(ExtremeRow, entry) for entry in data["rows"]["most_x"]),
         most_y=tuple(picked(ExtremeRow, entry) for entry in data["rows"]["most_y"]),
         witness_share=data["witness_share"],
+        n_witness_rows=data["witness_rows"],
+        n_principal_rows=data["principal_rows"],
         alpha=data["alpha"],
         n_resamples=data["n_resamples"],
         kernel=data["kernel"],

@@ -39,6 +39,19 @@ def test_distance_of_a_column_is_the_area_between_its_quantile_functions(pair, f
         assert column.shift == pytest.approx(np.sort(y[:, column.index])[74] - np.sort(x[:, column.index])[99])
 
 
+def test_column_of_two_values_is_told_by_its_shares(pair):
+    x, y = (np.column_stack([values, np.arange(len(values)) < part]) for values, part in zip(pair, (50, 120)))
+    by_index = {column.index: column.shares for column in kqd.explain(x, y, rng=0).columns}
+    assert by_index[4] == kqd.TwoValueShares(value=1.0, x=50 / 200, y=120 / 150)
+    assert all(by_index[index] is None for index in range(4))
+
+
+def test_rows_behind_witness_and_principal_functions_are_told(found):
+    assert 0 < found.n_witness_rows <= 350 and 0 < found.n_principal_rows <= 350
+    plain = found.to_dict()
+    assert (found.n_witness_rows, found.n_principal_rows) == (plain["witness_rows"], plain["principal_rows"])
+
+
 def test_adjusted_p_values_are_those_of_the_textbook(found):
     p = np.array([column.pvalue for column in found.columns])
     assert (np.diff(p) >= 0).all()

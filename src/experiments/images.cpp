@@ -1,6 +1,7 @@
 #include "experiments/images.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <numeric>
 
@@ -46,6 +47,34 @@ Sample gathered(const ImageSet& images, std::span<const std::size_t> rows) {
   return sample;
 }
 
+// Rows of n pictures of these classes, none of them taken before, in random order.
+std::vector<std::size_t> rows_of_classes(const ImageSet& images, std::span<const ClassShare> classes, std::size_t n,
+                                         const std::vector<bool>& taken, RandomStream stream) {
+  std::vector<std::size_t> wanted(classes.size(), 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    double u = stream.uniform();
+    std::size_t k = 0;
+    while (k + 1 < classes.size() && u >= classes[k].share) u -= classes[k++].share;
+    ++wanted[k];
+  }
+  std::vector<std::size_t> rows;
+  for (std::size_t k = 0; k < classes.size(); ++k) {
+    std::vector<std::size_t> known = images.rows_of(classes[k].label);
+    const std::size_t all = known.size();
+    std::erase_if(known, [&taken](std::size_t row) { return taken[row]; });
+    if (known.size() < wanted[k]) {
+      fail(ErrorCode::unreadable_input, "class {} has {} pictures{}, but {} of {} are to be of it: too few pictures",
+           classes[k].label, known.size(), known.size() < all ? " besides those of X" : "", wanted[k], n);
+    }
+    for (const std::size_t index : sample_without_replacement(known.size(), wanted[k], stream))
+      rows.push_back(known[index]);
+  }
+  // Some statistics look at the order of rows, in which classes must not show.
+  std::vector<std::size_t> shuffled;
+  for (const std::size_t at : sample_without_replacement(n, n, stream)) shuffled.push_back(rows[at]);
+  return shuffled;
+}
+
 constexpr std::size_t kColours = 3;
 
 // The number of one pixel and colour in a row of a picture, by rows of pixels.
@@ -80,30 +109,24 @@ std::shared_ptr<const ImageSet> read_images(const std::string& data, const Image
   return set;
 }
 
-Sample draw_classes(const ImageSet& images, std::span<const ClassShare> classes, std::size_t n, Seed seed,
-                    bool second) {
-  RandomStream stream(seed, purpose_of(second));
-  std::vector<std::size_t> wanted(classes.size(), 0);
-  for (std::size_t i = 0; i < n; ++i) {
-    double u = stream.uniform();
-    std::size_t k = 0;
-    while (k + 1 < classes.size() && u >= classes[k].share) u -= classes[k++].share;
-    ++wanted[k];
+Draw draw_classes(const ImageSet& images, std::span<const ClassShare> x, std::span<const ClassShare> y, std::size_t n,
+                  Seed seed, SecondDraw second) {
+  std::vector<bool> taken(images.labels.size(), false);
+  const std::vector<std::size_t> rows_of_x =
+      rows_of_classes(images, x, n, taken, RandomStream(seed, purpose_of(false)));
+  if (second == SecondDraw::of_the_rest) {
+    for (const std::size_t row : rows_of_x) taken[row] = true;
   }
-  std::vector<std::size_t> rows;
-  for (std::size_t k = 0; k < classes.size(); ++k) {
-    const std::vector<std::size_t> known = images.rows_of(classes[k].label);
-    if (known.size() < wanted[k]) {
-      fail(ErrorCode::unreadable_input, "class {} has {} pictures, but {} of {} are to be of it: too few pictures",
-           classes[k].label, known.size(), wanted[k], n);
-    }
-    for (const std::size_t index : sample_without_replacement(known.size(), wanted[k], stream))
-      rows.push_back(known[index]);
-  }
-  // Some statistics look at the order of rows, in which classes must not show.
-  std::vector<std::size_t> shuffled;
-  for (const std::size_t at : sample_without_replacement(n, n, stream)) shuffled.push_back(rows[at]);
-  return gathered(images, shuffled);
+  const std::vector<std::size_t> rows_of_y = rows_of_classes(images, y, n, taken, RandomStream(seed, purpose_of(true)));
+  return {gathered(images, rows_of_x), gathered(images, rows_of_y)};
+}
+
+Draw draw_class_shift(const ImageSet& images, double share, std::size_t n, Seed seed, SecondDraw second) {
+  constexpr double kThird = 1.0 / 3.0;
+  const double part = (1.0 - share) / 3.0;
+  const std::array<ClassShare, 3> x = {{{3, kThird}, {2, kThird}, {1, kThird}}};
+  const std::array<ClassShare, 4> y = {{{3, part}, {2, part}, {1, part}, {0, share}}};
+  return draw_classes(images, x, y, n, seed, second);
 }
 
 Sample draw_any(const ImageSet& images, std::size_t first, std::size_t last, std::size_t n, Seed seed, bool second) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,14 +33,23 @@ struct ImageSource {
 [[nodiscard]] std::shared_ptr<const ImageSet> read_images(const std::string& data, const ImageSource& source,
                                                           std::size_t size = 0);
 
-/// n pictures, each of a class drawn from `classes` with these probabilities, no picture twice: as the authors draw
-/// Galaxy MNIST. Throws Error{unreadable_input} when a class has too few pictures.
+/// The probability of a class.
 struct ClassShare {
   std::size_t label = 0;
   double share = 0.0;
 };
-[[nodiscard]] Sample draw_classes(const ImageSet& images, std::span<const ClassShare> classes, std::size_t n, Seed seed,
-                                  bool second);
+
+/// Which pictures Y may have. The authors draw X and Y apart, so that both may hold a picture (erratum 35): the more of
+/// a class they take, the more alike they look, more than samples of one law would.
+enum class SecondDraw : std::uint8_t { of_the_rest, of_all };
+
+/// n pictures for X and n for Y, each of a class drawn with the probabilities of `x` and `y`, no picture twice in a
+/// sample. Throws Error{unreadable_input} when a class has too few pictures.
+[[nodiscard]] Draw draw_classes(const ImageSet& images, std::span<const ClassShare> x, std::span<const ClassShare> y,
+                                std::size_t n, Seed seed, SecondDraw second);
+
+/// Classes 3, 2 and 1 alike against the same with `share` of class 0, as the paper's Galaxy MNIST.
+[[nodiscard]] Draw draw_class_shift(const ImageSet& images, double share, std::size_t n, Seed seed, SecondDraw second);
 
 /// n pictures at random, none twice, from the rows [first, last).
 [[nodiscard]] Sample draw_any(const ImageSet& images, std::size_t first, std::size_t last, std::size_t n, Seed seed,

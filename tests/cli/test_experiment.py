@@ -38,8 +38,8 @@ def data(tmp_path_factory):
     """Pictures of noise under the names that the experiments look for."""
     folder = tmp_path_factory.mktemp("data")
     rng = np.random.default_rng(0)
-    for name, pixels, rows, part in [("fashion-mnist", 16, 1000, "t10k-"), ("cifar10", 3072, 1000, "test-"),
-                                     ("cifar10", 3072, 400, "train-"), ("galaxy-mnist", 12288, 1000, "")]:
+    for name, pixels, rows, part in [("fashion-mnist", 16, 1000, "train-"), ("cifar10", 3072, 1000, "test-"),
+                                     ("cifar10", 3072, 1000, "train-"), ("galaxy-mnist", 12288, 1000, "")]:
         (folder / name).mkdir(exist_ok=True)
         np.save(folder / name / f"{part}images.npy", rng.integers(0, 256, (rows, pixels), np.uint8))
         np.save(folder / name / f"{part}labels.npy", (np.arange(rows) % 4).astype(np.uint8))
@@ -117,7 +117,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     (["galaxy", "--data", "nowhere"],
      "nowhere/galaxy-mnist/images.npy: there is no such file; `./dev data galaxy-mnist FILE.hdf5` makes .*"),
     (["fashion-mnist", "--data", "nowhere"],
-     "nowhere/fashion-mnist/t10k-images.npy: there is no such file; `./dev data fashion-mnist` fetches it, .*"),
+     "nowhere/fashion-mnist/train-images.npy: there is no such file; `./dev data fashion-mnist` fetches it, .*"),
 ])
 def test_what_cannot_be_run_is_told_in_a_sentence(tmp_path, arguments, sentence):
     (tmp_path / "file").write_text("not a folder")
@@ -151,15 +151,15 @@ def test_results_of_another_seed_or_of_the_quick_form_are_not_mixed_in(tmp_path)
 
 
 @pytest.mark.parametrize("spoil, sentence", [
-    (lambda folder: np.save(folder / "t10k-labels.npy", np.zeros(7)), "7 labels for the 1000 pictures of "),
-    (lambda folder: np.save(folder / "t10k-labels.npy", np.full(1000, 0.5)), "row 1 is 0.5, expected a class 0, 1, 2, ..."),
-    (lambda folder: np.save(folder / "t10k-labels.npy", np.ones(1000)), "class 3 has 0 pictures, but "),
-    (lambda folder: (folder / "t10k-images.npy").write_bytes(b"no array"), "t10k-images.npy: "),
+    (lambda folder: np.save(folder / "train-labels.npy", np.zeros(7)), "7 labels for the 1000 pictures of "),
+    (lambda folder: np.save(folder / "train-labels.npy", np.full(1000, 0.5)), "row 1 is 0.5, expected a class 0, 1, 2, ..."),
+    (lambda folder: np.save(folder / "train-labels.npy", np.ones(1000)), "class 3 has 0 pictures, but "),
+    (lambda folder: (folder / "train-images.npy").write_bytes(b"no array"), "train-images.npy: "),
 ])
 def test_pictures_that_do_not_serve_are_told_in_a_sentence(tmp_path, data, spoil, sentence):
     folder = tmp_path / "fashion-mnist"
     folder.mkdir()
-    for name in ("t10k-images.npy", "t10k-labels.npy"):
+    for name in ("train-images.npy", "train-labels.npy"):
         (folder / name).write_bytes((data / "fashion-mnist" / name).read_bytes())
     spoil(folder)
     run = experiment("fashion-mnist", "--quick", "--data", ".", cwd=tmp_path)

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kqd/core/error.hpp"
+#include "support/errors.hpp"
 
 namespace kqd::lab {
 namespace {
@@ -70,7 +71,7 @@ ImageSet numbered(std::size_t rows) {
 TEST(DrawClasses, has_the_shares_asked_for_and_no_picture_twice) {
   const ImageSet set = numbered(8000);
   const std::array<ClassShare, 2> shares = {{{3, 0.85}, {0, 0.15}}};
-  const Sample sample = draw_classes(set, shares, 2000, Seed{1}, false);
+  const Sample sample = draw_classes(set, shares, shares, 2000, Seed{1}, SecondDraw::of_all).x;
   std::set<double> seen;
   std::size_t zeros = 0;
   for (const double value : sample.points.values()) {
@@ -84,7 +85,24 @@ TEST(DrawClasses, has_the_shares_asked_for_and_no_picture_twice) {
   EXPECT_TRUE(std::ranges::any_of(beginning, [](double value) { return static_cast<int>(value) % 4 == 0; }));
   EXPECT_GT(zeros, 215U);
   EXPECT_LT(zeros, 390U);
-  EXPECT_THROW(static_cast<void>(draw_classes(numbered(400), shares, 2000, Seed{1}, false)), Error);
+  EXPECT_THROW(static_cast<void>(draw_classes(numbered(400), shares, shares, 2000, Seed{1}, SecondDraw::of_all)),
+               Error);
+}
+
+// 400 pictures of one class, 150 in each sample: drawn apart, some are in both (none: a probability below 1e-20).
+TEST(DrawClasses, gives_y_pictures_that_x_has_not_unless_drawn_apart) {
+  const ImageSet set = numbered(1600);
+  const std::array<ClassShare, 1> all = {{{2, 1.0}}};
+  const auto shared = [&](SecondDraw second) {
+    const Draw pair = draw_classes(set, all, all, 150, Seed{3}, second);
+    const std::set<double> of_x(pair.x.points.values().begin(), pair.x.points.values().end());
+    return std::ranges::count_if(pair.y.points.values(), [&](double value) { return of_x.contains(value); });
+  };
+  EXPECT_EQ(shared(SecondDraw::of_the_rest), 0);
+  EXPECT_GT(shared(SecondDraw::of_all), 0);
+  test::expect_error(ErrorCode::unreadable_input,
+                     "class 2 has 199 pictures besides those of X, but 201 of 201 are to be of it: too few pictures",
+                     [&] { static_cast<void>(draw_classes(set, all, all, 201, Seed{3}, SecondDraw::of_the_rest)); });
 }
 
 TEST(DrawAny, takes_different_rows_of_the_range) {

@@ -7,7 +7,7 @@
 
 #include "metrics/transport/energy_plan.hpp"
 #include "support/errors.hpp"
-#include "transport_plans.hpp"
+#include "support/plan_cases.hpp"
 
 namespace kqd {
 namespace {

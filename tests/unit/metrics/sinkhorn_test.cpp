@@ -8,7 +8,7 @@
 
 #include "metrics/transport/entropic.hpp"
 #include "support/errors.hpp"
-#include "transport_plans.hpp"
+#include "support/plan_cases.hpp"
 
 namespace kqd {
 namespace {

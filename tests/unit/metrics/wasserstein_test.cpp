@@ -12,8 +12,8 @@
 #include "metrics/transport/costs.hpp"
 #include "metrics/transport/network_flow.hpp"
 #include "support/errors.hpp"
+#include "support/plan_cases.hpp"
 #include "support/source.hpp"
-#include "transport_plans.hpp"
 
 namespace kqd {
 namespace {

@@ -7,51 +7,23 @@
 #include <string>
 #include <vector>
 
-#include "core/random.hpp"
 #include "kqd/kqd.hpp"
 #include "kqd/testing/labelling.hpp"
 #include "metrics/test_pool.hpp"
+#include "support/plan_cases.hpp"
 
 namespace kqd {
 namespace {
 
-struct Case {
-  std::string name;
-  std::size_t nx;
-  std::size_t ny;
-  bool weighted = false;
-  bool ties = false;
-};
+using test::drawn_sample;
+using test::labelled;
+using test::PlanCase;
 
-Sample draw(std::size_t n, std::size_t dim, const Case& c, std::uint64_t stream_index) {
-  RandomStream stream(Seed{77}, Purpose::test_data, stream_index);
-  Sample sample{Matrix<double>(n, dim), {}, {}};
-  for (double& v : sample.points.values()) v = c.ties ? std::floor(2.0 * stream.normal()) : stream.normal();
-  if (c.weighted) {
-    for (std::size_t i = 0; i < n; ++i) sample.weights.push_back(0.25 + stream.uniform());
-  }
-  return sample;
-}
-
-// The rows that a labelling calls X (or Y), with their weights.
-Sample labelled(const TestPool& pool, const PreparedPlan& prepared, const LabelBatch& batch, unsigned b, bool is_x) {
-  const Pool rows{pool.x.points, pool.y.points, prepared.rows};
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (batch.is_x(i, b) == is_x) chosen.push_back(i);
-  }
-  Sample sample{gather(rows, chosen), {}, {}};
-  if (pool.weighted()) {
-    for (const std::size_t i : chosen) sample.weights.push_back(pool.weight_of_row(prepared.rows[i]));
-  }
-  return sample;
-}
-
-void expect_plan_equals_recomputation(const std::string& id, const Case& c, const KqdOptions& options) {
+void expect_plan_equals_recomputation(const std::string& id, const PlanCase& c, const KqdOptions& options) {
   SCOPED_TRACE(id + " " + c.name + " p=" + std::to_string(options.power) + " " + to_string(options.weighting));
   const MethodInfo& method = find_method(id);
-  const Sample x = draw(c.nx, 3, c, 1);
-  const Sample y = draw(c.ny, 3, c, 2);
+  const Sample x = drawn_sample(c.nx, 3, c, 1);
+  const Sample y = drawn_sample(c.ny, 3, c, 2);
   const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
   const PreparedPlan prepared = method.prepare(pool, options, {});
   const LabellingSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
@@ -70,14 +42,14 @@ void expect_plan_equals_recomputation(const std::string& id, const Case& c, cons
   }
 }
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {{"equal", 40, 40},
-                                        {"unequal", 23, 40},
-                                        {"rare", 3, 50},
-                                        {"ties", 40, 40, false, true},
-                                        {"unequal ties", 31, 17, false, true},
-                                        {"weights", 20, 33, true, false},
-                                        {"weighted ties", 24, 24, true, true}};
+const std::vector<PlanCase>& cases() {
+  static const std::vector<PlanCase> all = {{"equal", 40, 40},
+                                            {"unequal", 23, 40},
+                                            {"rare", 3, 50},
+                                            {"ties", 40, 40, false, true},
+                                            {"unequal ties", 31, 17, false, true},
+                                            {"weights", 20, 33, true, false},
+                                            {"weighted ties", 24, 24, true, true}};
   return all;
 }
 
@@ -91,7 +63,7 @@ KqdOptions small_options() {
 
 TEST(Plans, equal_direct_recomputation_for_every_power) {
   for (const char* id : {"ekqd", "supkqd", "ekqd-centered", "supkqd-centered"}) {
-    for (const Case& c : cases()) {
+    for (const PlanCase& c : cases()) {
       for (const double power : {1.0, 1.5, 2.0, 3.0, 12.0, std::numeric_limits<double>::infinity()}) {
         KqdOptions options = small_options();
         options.power = power;
@@ -104,7 +76,7 @@ TEST(Plans, equal_direct_recomputation_for_every_power) {
 TEST(Plans, equal_direct_recomputation_for_every_weighting) {
   for (const char* weighting :
        {"triangle", "reverse-triangle:0.3", "slope-up", "slope-down:0.5", "interval:0.1:0.6", "beta:2:3", "atom:0.5"}) {
-    for (const Case& c : cases()) {
+    for (const PlanCase& c : cases()) {
       for (const double power : {1.0, 2.0}) {
         KqdOptions options = small_options();
         options.power = power;
@@ -131,9 +103,9 @@ TEST(Plans, equal_direct_recomputation_for_other_kernels_and_directions) {
 TEST(Plans, pooled_reference_points_are_set_aside_and_the_rest_equals_recomputation) {
   KqdOptions options = small_options();
   options.directions.reference = ReferenceMeasure::pooled;
-  const Case c = cases()[1];
-  const Sample x = draw(c.nx, 3, c, 1);
-  const Sample y = draw(c.ny, 3, c, 2);
+  const PlanCase c = cases()[1];
+  const Sample x = drawn_sample(c.nx, 3, c, 1);
+  const Sample y = drawn_sample(c.ny, 3, c, 2);
   const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
   const PreparedPlan aside = find_method("ekqd").prepare(pool, options, {});
   EXPECT_EQ(aside.num_set_aside, 4U);
@@ -144,7 +116,7 @@ TEST(Plans, pooled_reference_points_are_set_aside_and_the_rest_equals_recomputat
 
 TEST(Plans, mmd_equals_direct_recomputation) {
   for (const char* id : {"mmd", "mmd-v"}) {
-    for (const Case& c : cases()) {
+    for (const PlanCase& c : cases()) {
       for (const char* kernel : {"gaussian", "polynomial:2:1", "energy:1", "linear"}) {
         KqdOptions options = small_options();
         options.kernel = parse_kernel(kernel);
@@ -171,9 +143,9 @@ TEST(Plans, give_the_same_bits_for_any_threads_and_any_cut_into_batches) {
     for (const double power : {1.0, 2.0}) {
       KqdOptions options = small_options();
       options.power = power;
-      const Case c = cases()[1];
-      const Sample x = draw(c.nx, 3, c, 1);
-      const Sample y = draw(c.ny, 3, c, 2);
+      const PlanCase c = cases()[1];
+      const Sample x = drawn_sample(c.nx, 3, c, 1);
+      const Sample y = drawn_sample(c.ny, 3, c, 2);
       const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
       const PreparedPlan prepared = find_method(id).prepare(pool, options, {});
       const LabellingSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);

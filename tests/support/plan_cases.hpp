@@ -9,6 +9,7 @@
 #include "kqd/kqd.hpp"
 #include "kqd/testing/labelling.hpp"
 #include "metrics/test_pool.hpp"
+#include "support/relabelled.hpp"
 
 namespace kqd::test {
 
@@ -41,21 +42,6 @@ inline Sample drawn_sample(std::size_t n, std::size_t dim, const PlanCase& c, st
   return sample;
 }
 
-/// The rows that a labelling calls X (or Y), with their weights.
-inline Sample labelled_rows(const TestPool& pool, const PreparedPlan& prepared, const LabelBatch& batch, unsigned b,
-                            bool is_x) {
-  const Pool rows{pool.x.points, pool.y.points, prepared.rows};
-  std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (batch.is_x(i, b) == is_x) chosen.push_back(i);
-  }
-  Sample sample{gather(rows, chosen), {}, {}};
-  if (pool.weighted()) {
-    for (const std::size_t i : chosen) sample.weights.push_back(pool.weight_of_row(prepared.rows[i]));
-  }
-  return sample;
-}
-
 /// Expects that a plan's values are those of the distance between the rows of each labelling, within `relative` of the
 /// pooled scale, and that they have the same bits on one thread and on three.
 inline void expect_plan_equals_distance(const std::string& id, const PlanCase& c, std::size_t dim,
@@ -77,8 +63,8 @@ inline void expect_plan_equals_distance(const std::string& id, const PlanCase& c
   prepared.plan->evaluate({&batch, 1}, again, ThreadCount{3});
   EXPECT_EQ(values, again);
   for (unsigned b = 0; b < kLabellings; ++b) {
-    const Sample group_x = labelled_rows(pool, prepared, batch, b, true);
-    const Sample group_y = labelled_rows(pool, prepared, batch, b, false);
+    const Sample group_x = labelled(pool, prepared, batch, b, true);
+    const Sample group_y = labelled(pool, prepared, batch, b, false);
     const double direct = method.distance(group_x, group_y, prepared.frozen).statistic;
     EXPECT_NEAR(values[b], direct, prepared.plan->tie_slack(direct) + relative * prepared.pooled_scale)
         << "labelling " << b;
