@@ -27,6 +27,10 @@ Matrix<double> scaled_draws(const ColumnScale& scale, const DirectionOptions& op
       const double center = options.zero_centred ? 0.0 : scale.median[k];
       const double draw = gaussian ? stream.normal() / kNormalIqr : 2.0 * stream.uniform() - 1.0;
       points(j, k) = center + scale.iqr[k] * draw;
+      if (!std::isfinite(points(j, k))) {
+        fail(ErrorCode::non_finite_value,
+             "column {} spreads too far for reference points beside it; rescale the columns", k + 1);
+      }
     }
   }
   return points;

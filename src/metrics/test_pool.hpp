@@ -55,6 +55,7 @@ struct PreparedPlan {
   std::vector<std::size_t> rows;     ///< position of the plan -> row of (X, Y); what is missing was set aside
   std::size_t num_set_aside = 0;
   double pooled_scale = 0.0;  ///< spread of the pool in the units of the statistic: what effect sizes divide by
+  bool squares = false;       ///< a squared distance: under equal laws it shrinks like 1/n, others like 1/sqrt(n)
   KqdOptions frozen;          ///< the options with all that came from the pool made explicit
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;

@@ -9,6 +9,7 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/summation.hpp"
+#include "kernel/kernel_traits.hpp"
 
 namespace kqd {
 namespace {
@@ -69,6 +70,9 @@ CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::s
   CompensatedSum grand;
   for (std::size_t i = 0; i < n; ++i) grand.add(weight(i) * row_means_[i]);
   grand_mean_ = grand.value() / total_weight_;
+  if (!std::isfinite(grand_mean_)) {
+    fail(ErrorCode::non_finite_value, "kernel values overflow on this data; {}", kOverflowAdvice);
+  }
   for (std::size_t i = 0; i < n; ++i) {
     diagonal_[i] = std::max(0.0, centred(diagonal_[i], row_means_[i], row_means_[i]));
   }

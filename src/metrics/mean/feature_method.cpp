@@ -13,8 +13,9 @@ PreparedPlan prepare_by_features(const TestPool& pool, const KqdOptions& options
                                  SetUp set_up) {
   FeatureSetup setup = set_up(pool, options, request);
   PooledFeatures features(setup.map, pool, setup.rows, setup.statistic->needs_products(), options.threads);
-  auto plan = std::make_unique<GroupSumPlan>(std::move(features), std::move(setup.statistic));
   PreparedPlan prepared;
+  prepared.squares = !setup.statistic->is_root();
+  auto plan = std::make_unique<GroupSumPlan>(std::move(features), std::move(setup.statistic));
   prepared.pooled_scale = plan->pooled_scale();
   prepared.plan = std::move(plan);
   prepared.num_set_aside = pool.order.size() - setup.rows.size();

@@ -207,6 +207,7 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   prepared.rows = request.swaps_only ? order_by_pairs(pool) : pool.order;
   const PoolSpread spread = pool_spread(kernel, pool.rows(), options.threads);
   prepared.pooled_scale = spread.variance;
+  prepared.squares = true;
   prepared.details = details_of(form, pattern);
   if (request.swaps_only) {
     prepared.plan = std::make_unique<SignFlipPlan>(kernel, pattern, Pool{pool.x.points, pool.y.points, prepared.rows},

@@ -34,7 +34,8 @@ PreparedPlan prepare_mmd(const TestPool& pool, const KqdOptions& options, const 
     variance = plan->pooled_variance();
     prepared.plan = std::move(plan);
   }
-  prepared.pooled_scale = estimate == MmdEstimate::v_root ? std::sqrt(variance) : variance;
+  prepared.squares = estimate != MmdEstimate::v_root;
+  prepared.pooled_scale = prepared.squares ? variance : std::sqrt(variance);
   return prepared;
 }
 

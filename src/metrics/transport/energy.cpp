@@ -151,6 +151,7 @@ class TwiceMmdPlan : public Plan {
 PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& /*request*/) {
   const Settings settings = settings_for(options, pool.x.dim());
   PreparedPlan prepared;
+  prepared.squares = true;
   prepared.rows = pool.order;
   prepared.frozen = options;
   if (settings.by_lines) {

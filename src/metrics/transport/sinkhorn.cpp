@@ -242,6 +242,7 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   prepared.frozen = options;
   prepared.frozen.parameters["epsilon"] = settings.rule.epsilon;
   prepared.pooled_scale = settings.summary.mean;
+  prepared.squares = true;
   prepared.details = {{"epsilon", settings.rule.epsilon}};
   if (!divergence->start().f.empty() && !divergence->start().converged) {
     prepared.warnings.push_back(

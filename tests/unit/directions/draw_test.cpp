@@ -52,6 +52,15 @@ Matrix<double> drawn_values(const Directions& directions, MatrixView<const doubl
   return values;
 }
 
+// --- what overflows ---
+
+TEST(DrawDirections, column_too_wide_for_reference_points_is_named) {
+  const Sample pool{Matrix<double>(2, 2, {0.0, -1.7e308, 1.0, 1.7e308}), {}, {}};
+  expect_error(ErrorCode::non_finite_value,
+               "column 2 spreads too far for reference points beside it; rescale the columns",
+               [&] { static_cast<void>(draw_directions(kGaussian, pool, pool, {}, Seed{1})); });
+}
+
 // --- the scale of columns ---
 
 // Percentiles by linear interpolation at fraction (n - 1), on a sorted copy.

@@ -101,6 +101,17 @@ TEST(Energy, mean_absolute_coordinate_has_the_check_values) {
   }
 }
 
+// Differences of infinities are no numbers, and a largest of them and 0 would be 0: "no difference".
+TEST(Energy, distances_that_overflow_are_an_error_of_a_test_too) {
+  Sample x{Matrix<double>(4, 2, 1.7e308), {}, {}};
+  Sample y{Matrix<double>(4, 2, -1.7e308), {}, {}};
+  TwoSampleOptions options;
+  options.method = "energy";
+  test::expect_error(ErrorCode::non_finite_value,
+                     "kernel values overflow on this data; rescale the columns or take a bounded kernel",
+                     [&] { static_cast<void>(two_sample_test(x, y, options)); });
+}
+
 // Five standard errors of a mean over independent lines: missed once in two million draws, and the seed is fixed.
 TEST(Energy, sliced_is_the_full_one_on_average) {
   for (const std::size_t dim : {2U, 3U, 10U}) {
