@@ -426,7 +426,7 @@ void add_test_flags(CLI::App& command, Flags& flags) {
         Words<2>{"yes", "no"});
   command.add_flag("--randomise-ties", flags.randomise_ties, "share ties out at random: p is exactly uniform under H0");
   command.add_flag("--effect-interval", flags.effect_interval,
-                   "add an interval for the effect size (200 half-samples)");
+                   "add an interval for the effect size (199 half-samples)");
   command.add_flag("--null-distribution", flags.null_distribution, "with --json: the value of every labelling");
   command.add_flag("--exit-code", flags.exit_code, "exit with 1 when a difference is found");
 }

@@ -93,7 +93,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     randomised_ties : bool
         Share ties out at random: the p-value is then exactly uniform under equal distributions.
     effect_interval : bool
-        Add an interval for the effect size, by half-samples: 200 more evaluations.
+        Add an interval for the effect size, by half-samples: 199 more evaluations.
     confidence_level : float
         Of the intervals for the p-value and the effect size.
     null_distribution : bool

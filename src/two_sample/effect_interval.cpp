@@ -11,7 +11,7 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kNumHalves = 200;
+constexpr std::size_t kNumHalves = 199;
 
 Sample random_half(const SampleView& sample, RandomStream& stream) {
   const std::size_t count = sample.size() / 2;
@@ -24,9 +24,18 @@ Sample random_half(const SampleView& sample, RandomStream& stream) {
   return half;
 }
 
-// The value at a fraction of the sorted list, by linear interpolation.
-double sorted_quantile(const std::vector<double>& sorted, double fraction) {
-  const double place = fraction * static_cast<double>(sorted.size() - 1);
+// The statistic of half the rows without what chance adds to it, in units of the pooled scale.
+double effect_of_half(double statistic, const EffectEstimate& estimate) {
+  const double chance = estimate.permutation_mean;
+  const double beyond = estimate.squares ? statistic - 2.0 * chance
+                                         : std::sqrt(std::max(0.0, statistic * statistic - 2.0 * chance * chance));
+  return beyond / estimate.pooled_scale;
+}
+
+// The value that a new one is below with this probability, by linear interpolation.
+double sorted_quantile(const std::vector<double>& sorted, double probability) {
+  const double place = std::clamp(probability * static_cast<double>(sorted.size() + 1) - 1.0, 0.0,
+                                  static_cast<double>(sorted.size() - 1));
   const auto below = static_cast<std::size_t>(place);
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
@@ -40,21 +49,19 @@ Interval effect_interval(const MethodInfo& method, const KqdOptions& frozen, con
     fail(ErrorCode::empty_sample, "an interval for the effect size needs at least 4 rows per sample, got {} and {}",
          x.size(), y.size());
   }
-  std::vector<double> deviations(kNumHalves);
+  std::vector<double> effects(kNumHalves);
   KqdOptions options = frozen;
   options.threads = ThreadCount{1};
   parallel_for_blocks(kNumHalves, 1, frozen.threads, [&](std::size_t k, std::size_t) {
     RandomStream stream(frozen.seed, Purpose::effect_interval, k);
     const Sample half_x = random_half(x, stream);
     const Sample half_y = random_half(y, stream);
-    const double statistic = method.distance(half_x, half_y, options).statistic;
-    const double bias = std::sqrt(2.0) * estimate.permutation_mean;
-    deviations[k] = (statistic - bias) / estimate.pooled_scale - estimate.effect_size;
+    effects[k] = effect_of_half(method.distance(half_x, half_y, options).statistic, estimate);
   });
-  std::ranges::sort(deviations);
+  std::ranges::sort(effects);
   const double tail = 0.5 * (1.0 - confidence);
-  return {.lower = estimate.effect_size - sorted_quantile(deviations, 1.0 - tail),
-          .upper = estimate.effect_size - sorted_quantile(deviations, tail)};
+  return {.lower = std::min(estimate.effect_size, sorted_quantile(effects, tail)),
+          .upper = std::max(estimate.effect_size, sorted_quantile(effects, 1.0 - tail))};
 }
 
 }  // namespace kqd

@@ -209,7 +209,8 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
     result.directions = prepared.directions;
   }
   if (options.effect_interval && prepared.pooled_scale > 0.0) {
-    const EffectEstimate estimate{result.effect_size, result.test.permutation_mean, prepared.pooled_scale};
+    const EffectEstimate estimate{result.effect_size, result.test.permutation_mean, prepared.pooled_scale,
+                                  prepared.squares};
     result.effect_interval = effect_interval(method, prepared.frozen, x, y, estimate, test.confidence);
   }
   return result;

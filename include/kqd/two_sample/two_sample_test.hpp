@@ -34,7 +34,7 @@ struct TwoSampleOptions {
   TestOptions test = {};        ///< its seed and threads are taken from `statistic`
   Calibration calibration = Calibration::permutation;
   bool set_aside = true;         ///< reference points taken from the pool leave the samples
-  bool effect_interval = false;  ///< an interval for the effect size, by half-samples: 200 more evaluations
+  bool effect_interval = false;  ///< an interval for the effect size, by half-samples: 199 more evaluations
 };
 
 /// One of several statistics that a test looked at.
