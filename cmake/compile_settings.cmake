@@ -6,11 +6,16 @@ target_compile_options(kqd_compile_settings INTERFACE
   -ffp-contract=off            # the same rounding with and without FMA; vector code asks for FMA by name
   -fno-semantic-interposition  # given to static builds too: the same objects, so ccache compiles them once
   $<$<BOOL:${KQD_WARNINGS_AS_ERRORS}>:-Werror>)
+# kqd_sanitizing_options(variable sanitizers). Checks of alignment and of null pointers cost half of the compile time. The
+# first is left to the fuzz targets, which read foreign bytes; the second to the processor, which refuses.
+function(kqd_sanitizing_options variable sanitizers)
+  set(${variable} -fsanitize=${sanitizers} -fno-sanitize=alignment,null -fno-omit-frame-pointer -fno-sanitize-recover=all
+    PARENT_SCOPE)
+endfunction()
 if(KQD_SANITIZE)
-  # Checks of alignment cost a third of the compile time and are left to the fuzz targets, which read foreign bytes.
-  target_compile_options(kqd_compile_settings INTERFACE -fsanitize=${KQD_SANITIZE} -fno-sanitize=alignment
-    -fno-omit-frame-pointer -fno-sanitize-recover=all)
-  target_link_options(kqd_compile_settings INTERFACE -fsanitize=${KQD_SANITIZE})
+  kqd_sanitizing_options(options ${KQD_SANITIZE})
+  target_compile_options(kqd_compile_settings INTERFACE ${options})
+  target_link_options(kqd_compile_settings INTERFACE ${options})
 endif()
 target_compile_definitions(kqd_compile_settings INTERFACE $<$<CONFIG:Debug>:KQD_DEBUG>)
 # The same bytes wherever the sources lie.
