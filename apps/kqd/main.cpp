@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #ifdef KQD_COVERAGE
+extern "C" {  // as the header does not say
 #include <gcov.h>
+}
 #endif
 #include <unistd.h>
 

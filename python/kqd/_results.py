@@ -272,7 +272,8 @@ class TestResult(Result):
     def _telling(self) -> Lines:
         """The configurations that stand out most."""
         first = sorted(self.configurations, key=lambda c: -c.score)[:3]
-        return [("seen in", f"{c.name} (p {c.pvalue:.3g}, adjusted {c.adjusted_pvalue:.3g})") for c in first]
+        word = "seen in" if self.reject else "looked for"
+        return [(word, f"{c.name} (p {c.pvalue:.3g}, adjusted {c.adjusted_pvalue:.3g})") for c in first]
 
     def _certainty(self) -> str:
         if self.law is not None:

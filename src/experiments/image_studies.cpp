@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "experiments/images.hpp"
@@ -22,6 +24,13 @@ const ImageSource kGalaxy{"galaxy-mnist/images.npy", "galaxy-mnist/labels.npy",
 const ImageSource kCifar101{"cifar10.1/cifar10.1_v4_data.npy", "", "CIFAR-10.1's repository has it under this name"};
 
 using Images = std::shared_ptr<const ImageSet>;
+
+// The pictures, which become part of what the study's results follow from.
+Images read_into(Study& study, const StudyRequest& request, const ImageSource& source, std::size_t size = 0) {
+  Images images = read_images(request.data, source, size);
+  study.settings["pictures"].push_back(fmt::format("{:016x}", images->fingerprint));
+  return images;
+}
 
 Study image_study(std::string id, std::string title, const StudyRequest& request) {
   Study study;
@@ -82,9 +91,9 @@ Draw resized(Draw data, Resize resize) {
 }
 
 // Test pictures of CIFAR-10 against those of CIFAR-10.1.
-std::function<Draw(std::size_t, Seed)> new_pictures(const StudyRequest& request, Resize resize) {
-  const Images x = scaled(read_images(request.data, kCifar, kColourPixels));
-  const Images y = scaled(read_images(request.data, kCifar101, kColourPixels));
+std::function<Draw(std::size_t, Seed)> new_pictures(Study& study, const StudyRequest& request, Resize resize) {
+  const Images x = scaled(read_into(study, request, kCifar, kColourPixels));
+  const Images y = scaled(read_into(study, request, kCifar101, kColourPixels));
   return [x, y, resize](std::size_t n, Seed seed) {
     return resized(
         {draw_any(*x, 0, x->pixels.rows(), n, seed, false), draw_any(*y, 0, y->pixels.rows(), n, seed, true)}, resize);
@@ -92,9 +101,9 @@ std::function<Draw(std::size_t, Seed)> new_pictures(const StudyRequest& request,
 }
 
 // Half of CIFAR-10's test pictures against the other half, blurred.
-std::function<Draw(std::size_t, Seed)> blurred_pictures(const StudyRequest& request, Resize resize) {
+std::function<Draw(std::size_t, Seed)> blurred_pictures(Study& study, const StudyRequest& request, Resize resize) {
   constexpr double kBlur = 0.5;
-  const Images sharp = scaled(read_images(request.data, kCifar, kColourPixels));
+  const Images sharp = scaled(read_into(study, request, kCifar, kColourPixels));
   const auto soft = std::make_shared<ImageSet>(ImageSet{blurred(sharp->pixels, 32, kBlur)});
   const std::size_t half = sharp->pixels.rows() / 2;
   return [sharp, soft, half, resize](std::size_t n, Seed seed) {
@@ -113,7 +122,7 @@ void add_rows(Study& study, const StudyRequest& request, std::string published, 
 
 Study class_shift_study(std::string id, std::string title, const ImageSource& source, const StudyRequest& request) {
   Study study = image_study(std::move(id), std::move(title), request);
-  add_columns(study, sizes(request, 2500), class_shift(read_images(request.data, source)));
+  add_columns(study, sizes(request, 2500), class_shift(read_into(study, request, source)));
   add_rows(study, request, "", kPermutations);
   return study;
 }
@@ -135,7 +144,7 @@ Study galaxy(const StudyRequest& request) {
   Study study = image_study("galaxy", "Galaxy MNIST: classes 1 to 3; 15 % of class 0 in Y", request);
   study.comparison = "the paper's rates (200 runs)";
   add_columns(study, sizes(request, 2500),
-              class_shift(read_images(request.data, kGalaxy, kPixels), SecondDraw::of_all));  // erratum 35
+              class_shift(read_into(study, request, kGalaxy, kPixels), SecondDraw::of_all));  // erratum 35
   add_rows(study, request, "galaxy_mnist", kGalaxyPermutations);
   add_paper_rows(
       study, weighting_rows(),
@@ -150,7 +159,7 @@ Study galaxy(const StudyRequest& request) {
 Study cifar10_1(const StudyRequest& request) {
   Study study = image_study("cifar10.1", "CIFAR-10 test against CIFAR-10.1, 64 x 64 pixels", request);
   study.comparison = "the paper's rates (200 runs)";
-  add_columns(study, sizes(request, 2000), new_pictures(request, larger));
+  add_columns(study, sizes(request, 2000), new_pictures(study, request, larger));
   add_rows(study, request, "cifar10_vs_cifar10_1", kPermutations);
   add_paper_rows(study, weighting_rows(),
                  {.published = "cifar10_vs_cifar10_1", .scheme = parse_scheme(request.scheme)});
@@ -162,29 +171,29 @@ Study cifar10_1(const StudyRequest& request) {
 
 Study cifar10_1_small(const StudyRequest& request) {
   Study study = image_study("cifar10.1-32", "CIFAR-10 test against CIFAR-10.1, 32 x 32 pixels", request);
-  add_columns(study, sizes(request, 2000), new_pictures(request, unchanged));
+  add_columns(study, sizes(request, 2000), new_pictures(study, request, unchanged));
   add_rows(study, request, "", kPermutations);
   return study;
 }
 
 Study cifar10_blur(const StudyRequest& request) {
   Study study = image_study("cifar10-blur", "CIFAR-10 against the same, half blurred, 64 x 64 pixels", request);
-  add_columns(study, sizes(request, 2000), blurred_pictures(request, larger));
+  add_columns(study, sizes(request, 2000), blurred_pictures(study, request, larger));
   add_rows(study, request, "", kPermutations);
   return study;
 }
 
 Study cifar10_blur_small(const StudyRequest& request) {
   Study study = image_study("cifar10-blur-32", "CIFAR-10 against the same, half blurred, 32 x 32 pixels", request);
-  add_columns(study, sizes(request, 2000), blurred_pictures(request, unchanged));
+  add_columns(study, sizes(request, 2000), blurred_pictures(study, request, unchanged));
   add_rows(study, request, "", kPermutations);
   return study;
 }
 
 Study type_one_cifar(const StudyRequest& request) {
   Study study = image_study("type-one-cifar", "No difference: CIFAR-10 training against test pictures", request);
-  const Images train = read_images(request.data, kCifarTrain, kColourPixels);
-  const Images test = read_images(request.data, kCifar, kColourPixels);
+  const Images train = read_into(study, request, kCifarTrain, kColourPixels);
+  const Images test = read_into(study, request, kCifar, kColourPixels);
   add_columns(study, sizes(request, 2000), [train, test](std::size_t n, Seed seed) {
     return Draw{draw_any(*train, 0, train->pixels.rows(), n, seed, false),
                 draw_any(*test, 0, test->pixels.rows(), n, seed, true)};
@@ -195,7 +204,7 @@ Study type_one_cifar(const StudyRequest& request) {
 
 Study nu_study(const StudyRequest& request) {
   Study study = image_study("nu-study", "Weights of levels on Fashion-MNIST's class shift, p = 2", request);
-  add_columns(study, sizes(request, 2500), class_shift(read_images(request.data, kFashion)));
+  add_columns(study, sizes(request, 2500), class_shift(read_into(study, request, kFashion)));
   const PaperSetting setting{.published = "", .permutations = kPermutations, .scheme = parse_scheme(request.scheme)};
   std::vector<PaperRow> rows = {paper_row("ekqd-2")};
   rows.insert(rows.end(), weighting_rows().begin(), weighting_rows().end());
@@ -209,7 +218,7 @@ Study nu_study(const StudyRequest& request) {
 
 Study xi_study(const StudyRequest& request) {
   Study study = image_study("xi-study", "Reference points on Fashion-MNIST's class shift, p = 2", request);
-  add_columns(study, sizes(request, 2500), class_shift(read_images(request.data, kFashion)));
+  add_columns(study, sizes(request, 2500), class_shift(read_into(study, request, kFashion)));
   PaperRow pooled = paper_row("ekqd-2");
   pooled.curve = "pooled points, re-indexed";
   pooled.label += ", pooled points, re-indexed";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <filesystem>
 #include <numeric>
 
@@ -34,6 +35,11 @@ std::vector<std::size_t> read_labels(const std::string& path) {
     labels.push_back(static_cast<std::size_t>(value));
   }
   return labels;
+}
+
+// FNV-1a by words instead of bytes.
+void mix(std::uint64_t& fingerprint, std::uint64_t word) {
+  fingerprint = (fingerprint ^ word) * 0x100000001b3U;
 }
 
 Purpose purpose_of(bool second) {
@@ -96,6 +102,7 @@ std::shared_ptr<const ImageSet> read_images(const std::string& data, const Image
   const std::string path = existing_file(data, source.images, source.advice);
   auto set = std::make_shared<ImageSet>();
   set->pixels = read_sample(path).points;
+  for (const double value : set->pixels.values()) mix(set->fingerprint, std::bit_cast<std::uint64_t>(value));
   if (size > 0 && set->pixels.cols() != size) {
     fail(ErrorCode::unreadable_input, "{}: pictures have {} numbers each, expected {}", path, set->pixels.cols(), size);
   }
@@ -106,6 +113,7 @@ std::shared_ptr<const ImageSet> read_images(const std::string& data, const Image
     fail(ErrorCode::unreadable_input, "{}: {} labels for the {} pictures of {}, expected one each", labels,
          set->labels.size(), set->pixels.rows(), path);
   }
+  for (const std::size_t label : set->labels) mix(set->fingerprint, label);
   return set;
 }
 

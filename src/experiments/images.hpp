@@ -16,6 +16,7 @@ namespace kqd::lab {
 struct ImageSet {
   Matrix<double> pixels;
   std::vector<std::size_t> labels = {};
+  std::uint64_t fingerprint = 0;  ///< of pictures and labels: runs on others are not put together with these
 
   /// The rows of one class.
   [[nodiscard]] std::vector<std::size_t> rows_of(std::size_t label) const;

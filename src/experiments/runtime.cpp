@@ -6,13 +6,13 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "experiments/chart.hpp"
+#include "experiments/results_file.hpp"
 #include "experiments/study.hpp"
 #include "kqd/io/write.hpp"
 #include "kqd/metrics/methods.hpp"
@@ -115,7 +115,7 @@ void time_parts(const SyntheticPair& data, const TwoSampleOptions& options, cons
 class Timing {
  public:
   Timing(const ExperimentOptions& options, const RunControl* control) : options_(options), control_(control) {
-    path_ = (std::filesystem::path(options.out) / "runtime.json").string();
+    path_ = (std::filesystem::path(options.out) / (options.quick ? "runtime.quick.json" : "runtime.json")).string();
     resume();
   }
 
@@ -135,7 +135,7 @@ class Timing {
     std::vector<TimedMethod> missing;
     for (const TimedMethod& method : timed_methods()) {
       if (setting.near_linear_alone && method.quadratic) continue;
-      if (!times_.contains(key_of(setting.dim, n, method.id, "test"))) missing.push_back(method);
+      if (!is_timed(method, setting.dim, n)) missing.push_back(method);
     }
     if (missing.empty()) return;
     const SyntheticPair data =
@@ -162,16 +162,27 @@ class Timing {
   }
 
   void resume() {
-    if (!std::filesystem::exists(path_)) return;
-    std::ifstream file(path_);
-    const Json json = Json::parse(file, nullptr, false);
-    const bool ours = !json.is_discarded() && json.is_object() && json.value("experiment", "") == "runtime" &&
-                      json.value("quick", !options_.quick) == options_.quick && json.contains("seconds");
-    if (!ours) {
-      fail(ErrorCode::unreadable_input, "{}: holds no times of this experiment; move it away, or choose another --out",
-           path_);
+    const Json json = read_results(path_);
+    if (json.is_null()) return;
+    try {
+      times_ = json.at("seconds").get<Times>();
+    } catch (const Json::exception&) {
+      refuse_results(path_, "holds no times of this experiment");
     }
-    times_ = json.at("seconds").get<Times>();
+    for (const auto& [key, seconds] : times_) {
+      const auto plausible = [](double value) { return value > 0.0 && value < 1e9; };
+      if (seconds.empty() || !std::ranges::all_of(seconds, plausible)) {
+        refuse_results(path_, fmt::format("\"{}\" holds no times", key));
+      }
+    }
+  }
+
+  // All that the tables ask of a method at a place.
+  [[nodiscard]] bool is_timed(const TimedMethod& method, std::size_t dim, std::size_t n) const {
+    std::vector<std::string_view> parts = {"statistic", "test"};
+    if (method.method == "ekqd") parts.insert(parts.end(), {"projections", "sort"});
+    return std::ranges::all_of(parts,
+                               [&](std::string_view part) { return times_.contains(key_of(dim, n, method.id, part)); });
   }
 
   void save() const {

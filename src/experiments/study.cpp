@@ -39,7 +39,8 @@ void add_test_row(Study& study, Row row, std::function<TwoSampleOptions(const Co
 }
 
 std::string file_stem(const Study& study) {
-  return study.scheme.empty() ? study.id : study.id + "." + study.scheme;
+  const std::string stem = study.scheme.empty() ? study.id : study.id + "." + study.scheme;
+  return study.settings.contains("quick") ? stem + ".quick" : stem;
 }
 
 std::size_t floor_log(std::size_t n) {

@@ -90,19 +90,21 @@ Axis column_axis(const Study& study) {
   return axis;
 }
 
-// Names of columns that stand close are left out, from the second on, where they would touch.
+// Names of columns that stand close are left out where they would touch; the last one stays.
 void thin_out(Axis& axis) {
-  constexpr double kLetters = 32.0;  // that fit below a panel
+  constexpr double kLetters = 26.0;  // that fit below a panel, in the widest of the fonts that may show it
   std::vector<Tick> kept;
-  double last_end = -1.0;
-  for (const Tick& tick : axis.ticks) {
+  double next_start = 2.0;
+  for (std::size_t k = axis.ticks.size(); k-- > 0;) {
+    const Tick& tick = axis.ticks[k];
     const double place = axis.log ? std::log(tick.place / axis.low) / std::log(axis.high / axis.low)
                                   : (tick.place - axis.low) / (axis.high - axis.low);
     const double half = 0.5 * (static_cast<double>(tick.text.size()) + 1.0) / kLetters;
-    if (place - half < last_end) continue;
-    last_end = place + half;
+    if (place + half > next_start) continue;
+    next_start = place - half;
     kept.push_back(tick);
   }
+  std::ranges::reverse(kept);
   axis.ticks = std::move(kept);
 }
 

@@ -1,11 +1,11 @@
 #include "experiments/study_results.hpp"
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <fmt/format.h>
 
-#include "core/fail.hpp"
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "experiments/results_file.hpp"
 #include "kqd/io/write.hpp"
 #include "kqd/report/report.hpp"
 #include "kqd/version.hpp"
@@ -14,8 +14,6 @@ namespace kqd::lab {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr const char* kSchema = "kqd.experiment/1";
 
 // What must be the same for runs to be put together.
 Json identity(const Study& study, Seed seed) {
@@ -76,6 +74,13 @@ void Cell::set(std::size_t run, bool rejected) {
   decisions[run] = rejected ? '1' : '0';
 }
 
+void Cell::add(const Cell& other) {
+  if (decisions.empty()) seconds = other.seconds;
+  for (std::size_t run = 0; run < other.decisions.size(); ++run) {
+    if (other.has(run) && !has(run)) set(run, other.decisions[run] == '1');
+  }
+}
+
 Count Cell::count() const {
   const auto number = [&](char c) { return static_cast<std::size_t>(std::ranges::count(decisions, c)); };
   return {number('1'), number('0') + number('1')};
@@ -88,39 +93,36 @@ bool StudyResults::has_row(std::size_t row) const {
 }
 
 void StudyResults::resume(const std::string& path, const Study& study, Seed seed) {
-  if (!std::filesystem::exists(path)) return;
-  std::ifstream file(path);
-  const Json json = Json::parse(file, nullptr, false);
-  if (json.is_discarded() || !json.is_object() || json.value("schema", "") != kSchema) {
-    fail(ErrorCode::unreadable_input, "{}: holds no results of an experiment; move it away, or choose another --out",
-         path);
-  }
+  const Json json = read_results(path);
+  if (json.is_null()) return;
   const Json wanted = identity(study, seed);
   for (const auto& [key, value] : wanted.items()) {
     if (json.contains(key) && json[key] == value) continue;
-    fail(ErrorCode::unreadable_input,
-         "{}: holds results of {} {}, but {} is asked for; move it away, or choose another --out", path, key,
-         json.value(key, Json(nullptr)).dump(), value.dump());
+    refuse_results(path, fmt::format("holds results of {} {}, but {} is asked for", key,
+                                     json.value(key, Json(nullptr)).dump(), value.dump()));
   }
   try {
     for (const Json& row : json.at("rows")) {
       const auto found = std::ranges::find(study.rows, row.at("id").get<std::string>(), &Row::id);
       if (found == study.rows.end()) continue;
+      std::vector<Cell>& cells = cells_[static_cast<std::size_t>(found - study.rows.begin())];
       for (const Json& cell : row.at("cells")) {
         const auto column = std::ranges::find(study.columns, cell.at("x").get<double>(), &Column::x);
         const auto decisions = cell.at("decisions").get<std::string>();
         if (column == study.columns.end() || !is_decisions(decisions)) continue;
-        cells_[static_cast<std::size_t>(found - study.rows.begin())][static_cast<std::size_t>(
-            column - study.columns.begin())] = {decisions, cell.at("seconds").get<double>()};
+        cells[static_cast<std::size_t>(column - study.columns.begin())].add(
+            {decisions, cell.at("seconds").get<double>()});
       }
     }
   } catch (const Json::exception&) {
-    fail(ErrorCode::unreadable_input, "{}: lacks parts of its results; move it away, or choose another --out", path);
+    refuse_results(path, "lacks parts of its results");
   }
 }
 
-void StudyResults::save(const std::string& path, const Study& study, Seed seed) const {
-  Json json = {{"schema", kSchema}, {"version", kVersion}};
+void StudyResults::save(const std::string& path, const Study& study, Seed seed) {
+  const ResultsLock lock(path);
+  resume(path, study, seed);  // what another process has added meanwhile
+  Json json = {{"schema", "kqd.experiment/1"}, {"version", kVersion}};
   json.update(identity(study, seed));
   json["title"] = study.title;
   json["axis"] = study.axis;

@@ -13,6 +13,8 @@ struct Cell {
 
   [[nodiscard]] bool has(std::size_t run) const { return run < decisions.size() && decisions[run] != '.'; }
   void set(std::size_t run, bool rejected);
+  /// Runs that the other one has and this one has not.
+  void add(const Cell& other);
   [[nodiscard]] Count count() const;
 };
 
@@ -21,12 +23,13 @@ class StudyResults {
  public:
   explicit StudyResults(const Study& study);
 
-  /// Takes over what an earlier run has left in the file; does nothing when there is none.
+  /// Adds what an earlier run has left in the file; does nothing when there is none.
   /// Throws Error{unreadable_input} for a file that holds something else, or results of other settings.
   void resume(const std::string& path, const Study& study, Seed seed);
 
-  /// Writes everything, whole or not at all: schema "kqd.experiment/1".
-  void save(const std::string& path, const Study& study, Seed seed) const;
+  /// Writes everything, whole or not at all: schema "kqd.experiment/1". What another process has written there since
+  /// is kept, here too.
+  void save(const std::string& path, const Study& study, Seed seed);
 
   [[nodiscard]] Cell& cell(std::size_t row, std::size_t column) { return cells_[row][column]; }
   [[nodiscard]] const Cell& cell(std::size_t row, std::size_t column) const { return cells_[row][column]; }

@@ -92,9 +92,20 @@ class StudyRun {
     } catch (...) {
       keep();
       save();
+      tell_what_is_kept();
       throw;
     }
     keep();
+  }
+
+  // In a handler: an interruption says how to go on.
+  void tell_what_is_kept() const {
+    try {
+      throw;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::interrupted) throw;
+      fail(ErrorCode::interrupted, "{}; what was run is kept in {}, and the same command goes on", error.what(), path_);
+    }
   }
 
   void run_once(std::size_t column, std::size_t run, std::vector<Outcome>& outcomes) const {
@@ -160,7 +171,7 @@ std::vector<std::size_t> chosen_rows(const Study& study, std::span<const std::st
     if (found == study.rows.end()) {
       std::vector<std::string_view> known;
       for (const Row& row : study.rows) known.push_back(row.id);
-      fail(ErrorCode::invalid_option, "method \"{}\" takes no part in {}, expected some of {}{}", id, file_stem(study),
+      fail(ErrorCode::invalid_option, "method \"{}\" takes no part in {}, expected some of {}{}", id, study.id,
            join(known), suggestion(id, known));
     }
     rows.push_back(static_cast<std::size_t>(found - study.rows.begin()));

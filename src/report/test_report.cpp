@@ -63,13 +63,15 @@ std::string decision_phrase(const TestOutcome& test, double alpha) {
                      : fmt::format("no difference found at level {:g}", alpha);
 }
 
-std::string effect_phrase(const TwoSampleResult& result, double confidence) {
+// Tests of many statistics have no units of their own and tell the effect size of another method.
+std::string effect_phrase(const TwoSampleResult& result, const std::string& method, double confidence) {
   std::string text = fmt::format("{:.3g}", result.effect_size);
   if (result.effect_interval) {
     text += fmt::format("  ({:g} % interval {:.3g} to {:.3g})", 100.0 * confidence, result.effect_interval->lower,
                         result.effect_interval->upper);
   }
-  return text + "  beyond chance, in units of the pooled spread";
+  const std::string_view whose = result.configurations.empty() ? "" : method == "adaptive" ? "of ekqd, " : "of mmd, ";
+  return fmt::format("{}  {}beyond chance, in units of the pooled spread", text, whose);
 }
 
 // The configurations that stand out most, most telling first.
@@ -125,7 +127,7 @@ Rows result_rows(const TwoSampleResult& result, const TwoSampleOptions& options)
                                         : fmt::format("{:.6g}  (under chance {:.6g} +- {:.2g})", test.statistic,
                                                       test.permutation_mean, test.permutation_sd)},
                {"p-value", pvalue_phrase(test, options.test.confidence)}};
-  if (!asymptotic) rows.push_back({"effect size", effect_phrase(result, options.test.confidence)});
+  if (!asymptotic) rows.push_back({"effect size", effect_phrase(result, options.method, options.test.confidence)});
   rows.push_back({"decision", decision_phrase(test, options.test.alpha), test.reject ? Tone::alert : Tone::plain});
   return rows;
 }

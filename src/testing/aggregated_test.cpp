@@ -13,16 +13,15 @@ namespace {
 
 // Sums that bundles keep per labelling stay small beside the labels.
 constexpr std::size_t kBatchesAtATime = 32;
-constexpr std::size_t kValueBytes = std::size_t{4} << 30U;
 
 // Values, scores and terms of the aggregate are held for all labellings at once.
 void require_room(const AggregatedPlan& plan, std::uint64_t num_labellings) {
   const double bytes =
       3.0 * sizeof(double) * static_cast<double>(plan.weights.size()) * static_cast<double>(num_labellings);
-  if (bytes <= static_cast<double>(kValueBytes)) return;
+  if (bytes <= static_cast<double>(plan.max_bytes)) return;
   fail(ErrorCode::resource_limit,
-       "{} statistics of {} labellings take {:.0f} GB, more than the {} GB allowed; ask for fewer permutations",
-       plan.weights.size(), num_labellings, std::ceil(bytes / 1e9), kValueBytes >> 30U);
+       "{} statistics of {} labellings take {:.0f} MB, more than the {} MB allowed; ask for fewer permutations",
+       plan.weights.size(), num_labellings, std::ceil(bytes / 1e6), plan.max_bytes >> 20U);
 }
 
 // One row per statistic, one column per labelling, ties merged.

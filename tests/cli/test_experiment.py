@@ -55,7 +55,7 @@ def decisions(path):
 
 @pytest.mark.parametrize("name, scheme", listed())
 def test_the_quick_form_writes_results_table_and_figure(tmp_path, data, name, scheme):
-    stem = f"{name}.{scheme}" if scheme else name
+    stem = ".".join(filter(None, (name, scheme, "" if name.startswith("figure") else "quick")))
     run = experiment(name, "--quick", "--out", tmp_path, "--data", data, *(["--scheme", scheme] if scheme else []),
                      cwd=tmp_path)
     assert run.returncode == 0, run.stderr
@@ -78,7 +78,7 @@ def test_numbers_do_not_depend_on_threads_and_follow_from_the_seed(tmp_path):
         run = experiment("laplace-gaussian", "--quick", "--runs", 12, "--methods", "ekqd-1,mmd-lin", "--out", out, *more,
                          cwd=tmp_path)
         assert run.returncode == 0, run.stderr
-    one, two, other = (decisions(tmp_path / out / "laplace-gaussian.kqd.json") for out in ("one", "two", "other"))
+    one, two, other = (decisions(tmp_path / out / "laplace-gaussian.kqd.quick.json") for out in ("one", "two", "other"))
     assert one == two != other
     assert {row for row, _ in one} == {"ekqd-1", "mmd-lin"}
 
@@ -93,13 +93,13 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     time.sleep(2)
     run.send_signal(signal.SIGINT)
     _, words = run.communicate(timeout=60)
-    assert (run.returncode, "stopped on request" in words) == (130, True)
-    results = tmp_path / "part" / "power-decay.reference.json"
+    assert (run.returncode, "kept in part/power-decay.reference.quick.json, and the same command goes on" in words) == (130, True)
+    results = tmp_path / "part" / "power-decay.reference.quick.json"
     kept = decisions(results)
     assert len(kept["ekqd-1", 32].replace(".", "")) > 0
     again = experiment(*arguments, "--quick", "--runs", 6, "--out", "part", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    expected = decisions(tmp_path / "whole" / "power-decay.reference.json")
+    expected = decisions(tmp_path / "whole" / "power-decay.reference.quick.json")
     found = decisions(results)
     assert {cell: text[:6] for cell, text in found.items()} == expected
     assert found["ekqd-1", 32].startswith(kept["ekqd-1", 32][:6].rstrip("."))
@@ -107,7 +107,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
 
 @pytest.mark.parametrize("arguments, sentence", [
     (["power-decy"], 'experiment "power-decy" is unknown, .*; did you mean power-decay\\?'),
-    (["power-decay", "--methods", "ekqd"], 'method "ekqd" takes no part in power-decay.kqd, expected some of ekqd-2, .*'),
+    (["power-decay", "--methods", "ekqd"], 'method "ekqd" takes no part in power-decay, expected some of ekqd-2, .*'),
     (["power-decay", "--scheme", "refrence"], 'scheme "refrence" is unknown to power-decay, .* did you mean reference\\?'),
     (["sliced", "--scheme", "kqd"], 'scheme "kqd": experiment sliced has one way to run alone, expected no scheme'),
     (["figure-1", "--runs", "3"], "runs = 3: experiment figure-1 repeats nothing, expected none"),
@@ -129,11 +129,12 @@ def test_what_cannot_be_run_is_told_in_a_sentence(tmp_path, arguments, sentence)
 
 @pytest.mark.parametrize("text, sentence", [
     ("{", "holds no results of an experiment"),
+    ('{"schema": 5}', "holds no results of an experiment"),
     ('{"schema": "kqd.test/1"}', "holds no results of an experiment"),
     ('{"schema": "kqd.experiment/1", "experiment": "sliced", "scheme": ""}', 'holds results of experiment "sliced"'),
 ])
 def test_a_file_of_something_else_is_not_written_over(tmp_path, text, sentence):
-    results = tmp_path / "power-decay.kqd.json"
+    results = tmp_path / "power-decay.kqd.quick.json"
     results.write_text(text)
     run = experiment("power-decay", "--quick", "--out", ".", cwd=tmp_path)
     assert run.returncode == 2
@@ -147,7 +148,48 @@ def test_results_of_another_seed_or_of_the_quick_form_are_not_mixed_in(tmp_path)
     run = experiment(*quick, "--seed", 7, cwd=tmp_path)
     assert (run.returncode, "holds results of seed 0, but 7 is asked for" in run.stderr) == (2, True)
     run = experiment(*[word for word in quick if word != "--quick"], "--runs", 1, cwd=tmp_path)
+    assert run.returncode == 0
+    assert {file.name for file in tmp_path.glob("*.json")} == {"power-decay.reference.json", "power-decay.reference.quick.json"}
+
+
+def test_runs_on_other_pictures_are_not_mixed_in(tmp_path, data):
+    folder = tmp_path / "fashion-mnist"
+    folder.mkdir()
+    for name in ("train-images.npy", "train-labels.npy"):
+        (folder / name).write_bytes((data / "fashion-mnist" / name).read_bytes())
+    arguments = ["fashion-mnist", "--quick", "--methods", "mmd-lin", "--data", ".", "--out", "."]
+    assert experiment(*arguments, cwd=tmp_path).returncode == 0
+    pictures = np.load(folder / "train-images.npy")
+    pictures[500, 3] ^= 1
+    np.save(folder / "train-images.npy", pictures)
+    run = experiment(*arguments, cwd=tmp_path)
     assert (run.returncode, "holds results of settings" in run.stderr) == (2, True)
+
+
+def test_two_processes_keep_what_each_of_them_found(tmp_path):
+    arguments = [PROGRAM, "experiment", "power-decay", "--quick", "--runs", "40", "--out", ".", "--quiet", "--methods"]
+    both = [subprocess.Popen([*arguments, method], cwd=tmp_path, stdout=subprocess.DEVNULL) for method in ("ekqd-1", "mmd-lin")]
+    assert [process.wait(timeout=120) for process in both] == [0, 0]
+    found = decisions(tmp_path / "power-decay.kqd.quick.json")
+    assert {(row, len(runs)) for (row, _), runs in found.items()} == {("ekqd-1", 40), ("mmd-lin", 40)}
+
+
+@pytest.mark.parametrize("text, sentence", [
+    ('{"schema": 5}', "holds no results of an experiment"),
+    ('{"schema": "kqd.experiment/1", "seconds": 5}', "holds no times of this experiment"),
+    ('{"schema": "kqd.experiment/1", "seconds": {"64 100 ekqd-2 test": []}}', '"64 100 ekqd-2 test" holds no times'),
+    ('{"schema": "kqd.experiment/1", "seconds": {"64 100 ekqd-2 test": [1e300]}}', '"64 100 ekqd-2 test" holds no times'),
+])
+def test_times_that_are_none_are_not_taken(tmp_path, text, sentence):
+    (tmp_path / "runtime.quick.json").write_text(text)
+    run = experiment("runtime", "--quick", "--out", ".", cwd=tmp_path)
+    assert (run.returncode, sentence in run.stderr, "choose another --out" in run.stderr) == (2, True, True)
+
+
+def test_times_of_a_part_are_taken_again(tmp_path):
+    (tmp_path / "runtime.quick.json").write_text('{"schema": "kqd.experiment/1", "seconds": {"64 100 ekqd-2 test": [1.0]}}')
+    run = experiment("runtime", "--quick", "--out", ".", cwd=tmp_path)
+    assert run.returncode == 0 and "ekqd-2 statistic" in (tmp_path / "runtime.quick.json").read_text()
 
 
 @pytest.mark.parametrize("spoil, sentence", [

@@ -218,6 +218,7 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   prepared.num_directions = 0;
   prepared.num_reference = 0;
   prepared.aggregate.rule = kCombineRules[parameters.count("combine")];
+  if (options.max_memory > 0) prepared.aggregate.max_bytes = options.max_memory;
   Workshop shop{pool, options, pool.weights_of(pool.order), shares.bundles, prepared.aggregate, {}, {}};
 
   add_columns(shop, prepared.warnings);

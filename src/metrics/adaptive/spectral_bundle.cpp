@@ -36,14 +36,20 @@ SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::
   const std::size_t rank = means_.size();
   const std::size_t step = rows_per_task(pool_.size());
   Matrix<double> sums((pool_.size() + step - 1) / step, rank, 0.0);
+  Matrix<double> squared_sizes(sums.rows(), rank, 0.0);
   parallel_for_blocks(pool_.size(), step, threads, [&](std::size_t begin, std::size_t end) {
     Matrix<double> tile(kRowsPerTile, rank);
+    Matrix<double> size_tile(kRowsPerTile, rank);
     for (std::size_t first = begin; first < end; first += kRowsPerTile) {
       const std::size_t last = std::min(end, first + kRowsPerTile);
       const auto rows = tile.view().row_range(0, last - first);
-      features(first, last, rows);
+      const auto sizes = size_tile.view().row_range(0, last - first);
+      features(first, last, rows, sizes);
       for (std::size_t i = 0; i < rows.rows(); ++i) {
-        for (std::size_t j = 0; j < rank; ++j) sums(begin / step, j) += weight(first + i) * rows(i, j);
+        for (std::size_t j = 0; j < rank; ++j) {
+          sums(begin / step, j) += weight(first + i) * rows(i, j);
+          squared_sizes(begin / step, j) += sizes(i, j) * sizes(i, j);
+        }
       }
     }
   });
@@ -51,9 +57,13 @@ SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::
   for (std::size_t i = 0; i < pool_.size(); ++i) total.add(weight(i));
   total_weight_ = total.value();
   std::vector<double> means(rank);
+  mean_squared_sizes_.assign(rank, 0.0);
   for (std::size_t j = 0; j < rank; ++j) {
     CompensatedSum sum;
-    for (std::size_t t = 0; t < sums.rows(); ++t) sum.add(sums(t, j));
+    for (std::size_t t = 0; t < sums.rows(); ++t) {
+      sum.add(sums(t, j));
+      mean_squared_sizes_[j] += squared_sizes(t, j) / static_cast<double>(pool_.size());
+    }
     means[j] = sum.value() / total_weight_;
   }
   means_ = std::move(means);
@@ -78,7 +88,8 @@ std::vector<double> SpectralBundle::factors(const SpectralView& view, Fineness l
   return factors;
 }
 
-void SpectralBundle::features(std::size_t begin, std::size_t end, MatrixView<double> values) const {
+void SpectralBundle::features(std::size_t begin, std::size_t end, MatrixView<double> values,
+                              MatrixView<double> sizes) const {
   Matrix<double> rows(end - begin, pool_.dim());
   copy_rows(pool_, begin, rows);
   std::size_t first = 0;
@@ -87,6 +98,12 @@ void SpectralBundle::features(std::size_t begin, std::size_t end, MatrixView<dou
     Matrix<double> kernel_values(end - begin, view.basis.landmarks.rows());
     view.kernel.evaluate(rows, view.basis.landmarks, kernel_values);
     gemm(1.0, kernel_values, Op::none, view.basis.coefficients, Op::none, 0.0, values.column_range(first, rank));
+    if (sizes.rows() > 0) {
+      Matrix<double> coefficients(view.basis.coefficients.view());
+      for (double& value : kernel_values.values()) value = std::abs(value);
+      for (double& value : coefficients.values()) value = std::abs(value);
+      gemm(1.0, kernel_values, Op::none, coefficients, Op::none, 0.0, sizes.column_range(first, rank));
+    }
     first += rank;
   }
   for (std::size_t i = 0; i < values.rows(); ++i) {
@@ -148,15 +165,21 @@ void SpectralBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<do
 }
 
 double SpectralBundle::tie_slack(std::size_t r, double value) const {
-  // A sum S_j of N features has an error of about sqrt(N) eps times their size, sqrt(N v_j); the statistic feels it as
-  // sqrt(value) times the error of d_j, once per function and times its factor.
+  // A feature is a sum of terms that may be much larger than it (a kernel column that hardly varies, points far from
+  // 0): it has an error of eps times their sizes s_j, and so has the mean that is taken from it. A sum S_j of N of them
+  // has one of about sqrt(N) eps s_j sqrt(N); the statistic feels it as sqrt(value) times the error of d_j, once per
+  // function and times its factor, and near 0 as the square of it.
   auto view = views_.begin();
-  for (; r >= view->looks.size(); ++view) r -= view->looks.size();
+  std::size_t first = 0;
+  for (; r >= view->looks.size(); ++view) {
+    r -= view->looks.size();
+    first += view->basis.variances.size();
+  }
   const std::vector<double> factor = factors(*view, view->looks[r]);
   double error = 0.0;
-  for (std::size_t j = 0; j < factor.size(); ++j) error += factor[j] * view->basis.variances[j];
-  const double eps = std::numeric_limits<double>::epsilon();
-  return 8.0 * std::sqrt(static_cast<double>(pool_.size())) * eps * (value + std::sqrt(value * error));
+  for (std::size_t j = 0; j < factor.size(); ++j) error += factor[j] * mean_squared_sizes_[first + j];
+  const double rounding = 4.0 * std::sqrt(static_cast<double>(pool_.size())) * std::numeric_limits<double>::epsilon();
+  return 2.0 * rounding * (value + std::sqrt(value * error)) + rounding * rounding * error;
 }
 
 }  // namespace kqd

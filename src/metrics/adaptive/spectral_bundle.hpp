@@ -36,8 +36,9 @@ class SpectralBundle : public StatisticBundle {
   [[nodiscard]] double tie_slack(std::size_t r, double value) const override;
 
  private:
-  // values(i, j) = function j of all views at row begin + i, less its pooled mean.
-  void features(std::size_t begin, std::size_t end, MatrixView<double> values) const;
+  // values(i, j) = function j of all views at row begin + i, less its pooled mean; sizes(i, j) = the sum of the sizes
+  // of the terms that it is added from, if asked for.
+  void features(std::size_t begin, std::size_t end, MatrixView<double> values, MatrixView<double> sizes = {}) const;
   // What a statistic multiplies the squared differences d_j^2 of a view by.
   static std::vector<double> factors(const SpectralView& view, Fineness look);
   [[nodiscard]] double weight(std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
@@ -46,7 +47,8 @@ class SpectralBundle : public StatisticBundle {
   Pool pool_;
   std::vector<double> weights_;
   double total_weight_ = 0.0;
-  std::vector<double> means_;  // of the functions of all views, one view after another
+  std::vector<double> means_;               // of the functions of all views, one view after another
+  std::vector<double> mean_squared_sizes_;  // of the terms that values of these functions are added from
 };
 
 }  // namespace kqd

@@ -108,7 +108,7 @@ TEST_F(StudyRunTest, refuses_results_of_something_else) {
   EXPECT_THROW(run(coins.study(5)), Error);
   std::ofstream(path_) << "not even JSON";
   EXPECT_THROW(run(coins.study(5)), Error);
-  const StudyResults none(study);
+  StudyResults none(study);
   EXPECT_THROW(none.save(folder_.path("missing/coins.json"), study, Seed{1}), Error);
 }
 

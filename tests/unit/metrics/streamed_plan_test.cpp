@@ -104,9 +104,9 @@ TEST(AggregatedTest, with_more_labellings_than_memory_is_refused) {
   options.test.num_permutations = 100'000'000;
   const double bytes = 3.0 * 8.0 * static_cast<double>(statistics) * 100'000'001.0;
   test::expect_error(ErrorCode::resource_limit,
-                     fmt::format("{} statistics of 100000001 labellings take {:.0f} GB, more than the 4 GB allowed; "
+                     fmt::format("{} statistics of 100000001 labellings take {:.0f} MB, more than the 4096 MB allowed; "
                                  "ask for fewer permutations",
-                                 statistics, std::ceil(bytes / 1e9)),
+                                 statistics, std::ceil(bytes / 1e6)),
                      [&] { (void)two_sample_test(data.x, data.y, options); });
 }
 

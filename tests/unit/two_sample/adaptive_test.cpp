@@ -218,6 +218,36 @@ double smallest_adjusted(const TwoSampleResult& result, std::string_view part) {
   return smallest;
 }
 
+// Samples of equal size tie with their own exchange: far from 0 rounding must not tell the two apart.
+TEST(AdaptiveTest, p_value_does_not_change_when_samples_far_from_0_are_exchanged) {
+  TwoSampleOptions options;
+  options.method = "adaptive";
+  for (std::uint64_t run = 0; run < 20; ++run) {
+    Sample x = draw(4, 2, 100 + 2 * run, false, run % 2 == 1);
+    Sample y = draw(4, 2, 101 + 2 * run, false, run % 2 == 1);
+    for (double& v : x.points.values()) v += 1000.0;
+    for (double& v : y.points.values()) v += 1003.0;
+    const TestOutcome one = two_sample_test(x, y, options).test;
+    ASSERT_TRUE(one.enumerated);
+    EXPECT_EQ(one.pvalue, two_sample_test(y, x, options).test.pvalue) << run;
+    EXPECT_GE(one.n_exceed, 2U) << run;
+  }
+}
+
+// One row that differs among 100: every labelling is as far apart as any other.
+TEST(AdaptiveTest, labellings_that_all_tie_give_1) {
+  Sample x{Matrix<double>(50, 1, 0.0), {}, {}};
+  const Sample y = x;
+  x.points(17, 0) = 1.0;
+  TwoSampleOptions options;
+  options.method = "adaptive";
+  options.test.num_permutations = 99;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    options.statistic.seed = Seed{seed};
+    EXPECT_EQ(two_sample_test(x, y, options).test.pvalue, 1.0) << seed;
+  }
+}
+
 TEST(AdaptiveTest, finds_a_difference_in_few_of_many_columns_and_says_so) {
   const SyntheticPair data = problem("power-decay", 200, 100, {});
   const TwoSampleResult result = two_sample_test(data.x, data.y, adaptive());

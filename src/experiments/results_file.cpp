@@ -1,0 +1,39 @@
+#include "experiments/results_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/fail.hpp"
+
+namespace kqd::lab {
+
+nlohmann::ordered_json read_results(const std::string& path) {
+  if (!std::filesystem::exists(path)) return nullptr;
+  if (!std::filesystem::is_regular_file(path)) refuse_results(path, "is no file");
+  std::ifstream file(path);
+  auto json = nlohmann::ordered_json::parse(file, nullptr, false);
+  const bool ours = json.is_object() && json.contains("schema") && json["schema"] == "kqd.experiment/1";
+  if (!ours) refuse_results(path, "holds no results of an experiment");
+  return json;
+}
+
+void refuse_results(const std::string& path, const std::string& what) {
+  fail(ErrorCode::unreadable_input, "{}: {}; move it away, or choose another --out", path, what);
+}
+
+ResultsLock::ResultsLock(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  folder_ = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder_ >= 0) ::flock(folder_, LOCK_EX);  // file systems without locks go without
+}
+
+ResultsLock::~ResultsLock() {
+  if (folder_ >= 0) ::close(folder_);
+}
+
+}  // namespace kqd::lab

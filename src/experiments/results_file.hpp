@@ -1,0 +1,26 @@
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace kqd::lab {
+
+/// The object that an earlier run has left in a file; null when there is no such file. Throws Error{unreadable_input}
+/// for a file that holds something else.
+[[nodiscard]] nlohmann::ordered_json read_results(const std::string& path);
+
+/// "PATH: <what is wrong>; move it away, or choose another --out", as Error{unreadable_input}.
+[[noreturn]] void refuse_results(const std::string& path, const std::string& what);
+
+/// While it lives no other process reads and writes results in the folder of this file.
+class ResultsLock {
+ public:
+  explicit ResultsLock(const std::string& path);
+  ~ResultsLock();
+  ResultsLock(const ResultsLock&) = delete;
+  ResultsLock& operator=(const ResultsLock&) = delete;
+
+ private:
+  int folder_;
+};
+
+}  // namespace kqd::lab
