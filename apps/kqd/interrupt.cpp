@@ -10,12 +10,12 @@ namespace {
 
 std::atomic<bool> requested{false};
 std::atomic<int> num_waiting{0};
+std::atomic<int> received{SIGINT};
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
-
-constexpr int kInterrupted = 130;  // what a shell expects after Ctrl-C
 
 // Calls nothing but what a signal handler may call.
 void on_interrupt(int signal) {
+  received = signal;
   if (num_waiting > 0) {
     requested = true;
     std::signal(signal, SIG_DFL);
@@ -23,14 +23,20 @@ void on_interrupt(int signal) {
   }
   constexpr std::string_view kSentence = "kqd: stopped on request\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, kSentence.data(), kSentence.size());
-  _exit(kInterrupted);
+  _exit(interrupted_exit_code());
 }
 
 }  // namespace
 
+int interrupted_exit_code() {
+  return 128 + received;
+}
+
 void catch_interrupts() {
-  const auto before = std::signal(SIGINT, on_interrupt);
-  if (before == SIG_IGN) std::signal(SIGINT, SIG_IGN);  // a shell started us out of reach of Ctrl-C
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const auto before = std::signal(signal, on_interrupt);
+    if (before == SIG_IGN) std::signal(signal, SIG_IGN);  // a shell started us out of reach of Ctrl-C
+  }
 }
 
 StopRequest::StopRequest() {

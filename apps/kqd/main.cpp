@@ -17,7 +17,7 @@
 namespace kqd::app {
 namespace {
 
-enum ExitCode { kUsage = 2, kOurFault = 3, kResourceLimit = 4, kInterrupted = 130 };
+enum ExitCode { kUsage = 2, kOurFault = 3, kResourceLimit = 4 };
 
 int exit_code(ErrorCode code) {
   switch (code) {
@@ -26,7 +26,7 @@ int exit_code(ErrorCode code) {
     case ErrorCode::internal:
       return kOurFault;
     case ErrorCode::interrupted:
-      return kInterrupted;  // what a shell expects after Ctrl-C
+      return interrupted_exit_code();
     default:
       return kUsage;
   }

@@ -75,13 +75,14 @@ std::string section_of(const CLI::App& command) {
                      examples_of(command));
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kExitCodes = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kExitCodes = {{
     {"0", "done"},
     {"1", "a difference was found; only with --exit-code"},
     {"2", "wrong arguments, bad input, or output that cannot be written"},
     {"3", "a fault of ours; please report it"},
     {"4", "more memory or time than allowed"},
     {"130", "stopped by Ctrl-C"},
+    {"143", "stopped by SIGTERM"},
 }};
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kEnvironment = {{

@@ -83,7 +83,8 @@ def test_numbers_do_not_depend_on_threads_and_follow_from_the_seed(tmp_path):
     assert {row for row, _ in one} == {"ekqd-1", "mmd-lin"}
 
 
-def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, ended_by):
     arguments = ["power-decay", "--scheme", "reference", "--methods", "ekqd-1,mmd"]
     whole = experiment(*arguments, "--quick", "--runs", 6, "--out", "whole", cwd=tmp_path)
     assert whole.returncode == 0, whole.stderr
@@ -91,9 +92,9 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
                            cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # ignored in background
     time.sleep(2)
-    run.send_signal(signal.SIGINT)
+    run.send_signal(ended_by)
     _, words = run.communicate(timeout=60)
-    assert (run.returncode, "kept in part/power-decay.reference.quick.json, and the same command goes on" in words) == (130, True)
+    assert (run.returncode, "kept in part/power-decay.reference.quick.json, and the same command goes on" in words) == (128 + ended_by, True)
     results = tmp_path / "part" / "power-decay.reference.quick.json"
     kept = decisions(results)
     assert len(kept["ekqd-1", 32].replace(".", "")) > 0
