@@ -177,7 +177,7 @@ def draw(found, path):
     for axes, statistic in zip(grid.flat, panels):
         draw_panel(axes, statistic)
     low, high = grid[0, 0].get_ylim()
-    grid[0, 0].set_ylim(low, high * (high / low) ** 0.4)  # room for the names
+    grid[0, 0].set_ylim(low, high * (high / low) ** 0.55)  # room for the names
     for axes in grid.flat[len(panels):]:
         axes.set_axis_off()
         axes.text(0.05, 0.9, NOTE, transform=axes.transAxes, va="top", fontsize=10)
