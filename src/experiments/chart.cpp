@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <string_view>
 
 #include "core/text.hpp"
 
@@ -20,8 +21,18 @@ constexpr double kRight = 24.0;
 constexpr double kTop = 34.0;
 constexpr double kBottom = 50.0;
 constexpr double kLegendLine = 22.0;
-constexpr double kLetter = 8.6;   // average width
 constexpr double kSample = 34.0;  // of a line in the legend
+
+// As wide as Helvetica and its likes draw it, and somewhat more: fonts differ.
+double text_width(std::string_view text) {
+  double width = 0.0;
+  for (const char c : text) {
+    const bool wide = (c >= 'A' && c <= 'Z') || c == 'm' || c == 'w' || c == '%';
+    const bool narrow = std::string_view("ijlt.,:;()| ").find(c) != std::string_view::npos;
+    width += wide ? 11.6 : (narrow ? 5.2 : 8.8);
+  }
+  return width;
+}
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -127,7 +138,7 @@ std::string series_svg(const Series& series, const Scale& to_x, const Scale& to_
   std::string path;
   std::string markers;
   for (const ChartPoint& point : series.points) {
-    const double x = to_x(point.x);
+    const double x = to_x(point.x) + series.shift;
     const double y = to_y(point.y);
     path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x, y);
     markers += marker_svg(series, x, y);
@@ -218,7 +229,7 @@ std::pair<std::string, double> legend_svg(const std::vector<Series>& legend, dou
   double x = kLeft;
   double y = top;
   for (const Series& entry : legend) {
-    const double needed = kSample + 14.0 + kLetter * static_cast<double>(entry.label.size());
+    const double needed = kSample + 16.0 + text_width(entry.label);
     if (x + needed > width && x > kLeft) {
       x = kLeft;
       y += kLegendLine;

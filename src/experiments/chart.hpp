@@ -27,6 +27,7 @@ struct Series {
   bool filled = false;       ///< the area below the curve is shaded
   double width = 2.0;        ///< of the line
   double marker_size = 4.0;  ///< half the width of a marker
+  double shift = 0.0;        ///< to the right, in pixels: bars of series that meet stand side by side
 };
 
 struct Tick {

@@ -52,6 +52,7 @@ void add_monk_row(Study& study) {
   Row row{.id = "monk",
           .label = "MONK BCD-Fast, 21 blocks, n = 100",
           .published = paper_counts("power_decay_mom", "mom", places(study)),
+          .quadratic = true,
           .curve = "MONK, n = 100"};
   TwoSampleOptions options = options_of("monk");
   options.statistic.parameters = {{"form", 1.0}, {"blocks", 21.0}, {"iterations", 100.0}};

@@ -124,11 +124,11 @@ void refuse_study_options(const ExperimentInfo& info, const ExperimentOptions& o
 }
 
 // Made when it is missing; asked before the work, which may be long.
-void require_folder(const std::string& folder) {
+void require_folder(const std::string& folder, std::string_view experiment) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) fail(ErrorCode::unwritable_output, "{}: the folder cannot be made: {}", folder, error.message());
-  require_writable((std::filesystem::path(folder) / "results.json").string());
+  require_writable((std::filesystem::path(folder) / (std::string(experiment) + ".json")).string());
 }
 
 ExperimentReport run_rows(const Study& study, const ExperimentOptions& options, const RunControl* control) {
@@ -156,7 +156,7 @@ const ExperimentInfo& find_experiment(std::string_view id) {
 ExperimentReport run_experiment(std::string_view id, const ExperimentOptions& options, const RunControl* control) {
   const Experiment& experiment = find(id);
   const std::string scheme = checked_scheme(experiment.info, options.scheme);
-  require_folder(options.out);
+  require_folder(options.out, experiment.info.id);
   if (experiment.run != nullptr) {
     refuse_study_options(experiment.info, options);
     return experiment.run(options, control);

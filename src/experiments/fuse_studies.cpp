@@ -16,6 +16,7 @@ struct FuseRow {
   std::string label;
   std::string method;
   std::string key = {};  ///< in published/mmdfuse-results.json; empty: ours alone
+  bool quadratic = false;
   DirectionFamily directions = DirectionFamily::gaussian;
   Parameters parameters = {};
 };
@@ -24,10 +25,10 @@ const std::vector<FuseRow>& fuse_rows() {
   static const std::vector<FuseRow> kRows = {
       {"adaptive", "adaptive (kqd)", "adaptive"},
       {"ekqd-1", "e-KQD", "ekqd"},
-      {"ekqd-1-principal", "e-KQD, principal directions", "ekqd", "", DirectionFamily::principal},
-      {"mmd-fuse", "MMD-FUSE", "mmd-fuse", "mmd_fuse"},
-      {"mmd-agg", "MMDAgg", "mmd-agg", "mmd_agg"},
-      {"mmd", "MMD, median bandwidth", "mmd", "mmd_median"},
+      {"ekqd-1-principal", "e-KQD, principal directions", "ekqd", "", false, DirectionFamily::principal},
+      {"mmd-fuse", "MMD-FUSE", "mmd-fuse", "mmd_fuse", true},
+      {"mmd-agg", "MMDAgg", "mmd-agg", "mmd_agg", true},
+      {"mmd", "MMD, median bandwidth", "mmd", "mmd_median", true},
   };
   return kRows;
 }
@@ -50,7 +51,7 @@ Study fuse_study(std::string id, std::string title, std::string axis, std::strin
   study.runs = kRuns;
   Panel panel{"n = " + std::to_string(n), {}};
   for (const FuseRow& row : fuse_rows()) {
-    Row added{.id = row.id, .label = row.label};
+    Row added{.id = row.id, .label = row.label, .quadratic = row.quadratic};
     if (as_published && !row.key.empty()) added.published = fuse_counts(published, row.key, places(study));
     panel.rows.push_back(row.id);
     add_test_row(study, std::move(added), [row](const Column&) {

@@ -62,12 +62,29 @@ double highest(const std::vector<ChartPoint>& points) {
   return std::ranges::max_element(points, {}, &ChartPoint::y)->y;
 }
 
+// All that is drawn, for those who draw it anew.
+Json panels_json(const std::vector<ChartPanel>& panels) {
+  Json list = Json::array();
+  for (const ChartPanel& panel : panels) {
+    Json series = Json::array();
+    for (const Series& one : panel.series) {
+      Json points = Json::array();
+      for (const ChartPoint& point : one.points) points.push_back({point.x, point.y});
+      series.push_back({{"label", one.label}, {"points", std::move(points)}});
+    }
+    list.push_back({{"title", panel.title}, {"x", panel.x.title}, {"y", panel.y.title}, {"series", std::move(series)}});
+  }
+  return list;
+}
+
 ExperimentReport written(std::string_view id, const ExperimentOptions& options, const std::vector<ChartPanel>& panels,
                          Json facts) {
-  const std::string stem = (std::filesystem::path(options.out) / id).string();
+  const std::string name = std::string(id) + (options.quick ? ".quick" : "");
+  const std::string stem = (std::filesystem::path(options.out) / name).string();
   Json json = {{"schema", "kqd.experiment/1"}, {"version", kVersion}, {"experiment", id}, {"seed", options.seed.value}};
   json.update(facts);
-  write_text(stem + ".json", json.dump(1) + "\n");
+  json["panels"] = panels_json(panels);
+  write_text(stem + ".json", json.dump() + "\n");
   write_text(stem + ".svg", svg_chart(panels));
   return {"", {stem + ".json", stem + ".svg"}};
 }

@@ -51,6 +51,11 @@ std::vector<std::size_t> sizes(const StudyRequest& request, std::size_t largest)
   return list;
 }
 
+// CIFAR-10.1 has no more.
+std::vector<std::size_t> cifar_sizes(const StudyRequest& request) {
+  return sizes(request, 2000);
+}
+
 void add_columns(Study& study, const std::vector<std::size_t>& sizes,
                  const std::function<Draw(std::size_t n, Seed seed)>& draw) {
   for (const std::size_t n : sizes) {
@@ -61,10 +66,14 @@ void add_columns(Study& study, const std::vector<std::size_t>& sizes,
   }
 }
 
-std::function<Draw(std::size_t, Seed)> class_shift(Images images, SecondDraw second = SecondDraw::of_the_rest) {
-  return [images = std::move(images), second](std::size_t n, Seed seed) {
-    return draw_class_shift(*images, 0.15, n, seed, second);
-  };
+// Asked for at the start: the largest samples come last, after an hour or more.
+void add_class_shift(Study& study, const std::vector<std::size_t>& sizes, Images images,
+                     SecondDraw second = SecondDraw::of_the_rest) {
+  constexpr double kShare = 0.15;
+  require_class_shift(*images, kShare, sizes.back(), second);
+  add_columns(study, sizes, [images = std::move(images), second](std::size_t n, Seed seed) {
+    return draw_class_shift(*images, kShare, n, seed, second);
+  });
 }
 
 // Pictures as numbers in [-1, 1], as the authors scale CIFAR.
@@ -94,6 +103,7 @@ Draw resized(Draw data, Resize resize) {
 std::function<Draw(std::size_t, Seed)> new_pictures(Study& study, const StudyRequest& request, Resize resize) {
   const Images x = scaled(read_into(study, request, kCifar, kColourPixels));
   const Images y = scaled(read_into(study, request, kCifar101, kColourPixels));
+  for (const Images& images : {x, y}) require_pictures(*images, images->pixels.rows(), cifar_sizes(request).back());
   return [x, y, resize](std::size_t n, Seed seed) {
     return resized(
         {draw_any(*x, 0, x->pixels.rows(), n, seed, false), draw_any(*y, 0, y->pixels.rows(), n, seed, true)}, resize);
@@ -104,8 +114,10 @@ std::function<Draw(std::size_t, Seed)> new_pictures(Study& study, const StudyReq
 std::function<Draw(std::size_t, Seed)> blurred_pictures(Study& study, const StudyRequest& request, Resize resize) {
   constexpr double kBlur = 0.5;
   const Images sharp = scaled(read_into(study, request, kCifar, kColourPixels));
-  const auto soft = std::make_shared<ImageSet>(ImageSet{blurred(sharp->pixels, 32, kBlur)});
+  const auto soft =
+      std::make_shared<ImageSet>(ImageSet{.pixels = blurred(sharp->pixels, 32, kBlur), .path = sharp->path});
   const std::size_t half = sharp->pixels.rows() / 2;
+  require_pictures(*sharp, half, cifar_sizes(request).back());
   return [sharp, soft, half, resize](std::size_t n, Seed seed) {
     return resized({draw_any(*sharp, 0, half, n, seed, false), draw_any(*soft, half, 2 * half, n, seed, true)}, resize);
   };
@@ -122,7 +134,7 @@ void add_rows(Study& study, const StudyRequest& request, std::string published, 
 
 Study class_shift_study(std::string id, std::string title, const ImageSource& source, const StudyRequest& request) {
   Study study = image_study(std::move(id), std::move(title), request);
-  add_columns(study, sizes(request, 2500), class_shift(read_into(study, request, source)));
+  add_class_shift(study, sizes(request, 2500), read_into(study, request, source));
   add_rows(study, request, "", kPermutations);
   return study;
 }
@@ -143,8 +155,8 @@ Study galaxy(const StudyRequest& request) {
   constexpr std::size_t kPixels = 64 * 64 * 3;
   Study study = image_study("galaxy", "Galaxy MNIST: classes 1 to 3; 15 % of class 0 in Y", request);
   study.comparison = "the paper's rates (200 runs)";
-  add_columns(study, sizes(request, 2500),
-              class_shift(read_into(study, request, kGalaxy, kPixels), SecondDraw::of_all));  // erratum 35
+  add_class_shift(study, sizes(request, 2500), read_into(study, request, kGalaxy, kPixels),
+                  SecondDraw::of_all);  // erratum 35
   add_rows(study, request, "galaxy_mnist", kGalaxyPermutations);
   add_paper_rows(
       study, weighting_rows(),
@@ -159,7 +171,7 @@ Study galaxy(const StudyRequest& request) {
 Study cifar10_1(const StudyRequest& request) {
   Study study = image_study("cifar10.1", "CIFAR-10 test against CIFAR-10.1, 64 x 64 pixels", request);
   study.comparison = "the paper's rates (200 runs)";
-  add_columns(study, sizes(request, 2000), new_pictures(study, request, larger));
+  add_columns(study, cifar_sizes(request), new_pictures(study, request, larger));
   add_rows(study, request, "cifar10_vs_cifar10_1", kPermutations);
   add_paper_rows(study, weighting_rows(),
                  {.published = "cifar10_vs_cifar10_1", .scheme = parse_scheme(request.scheme)});
@@ -171,21 +183,21 @@ Study cifar10_1(const StudyRequest& request) {
 
 Study cifar10_1_small(const StudyRequest& request) {
   Study study = image_study("cifar10.1-32", "CIFAR-10 test against CIFAR-10.1, 32 x 32 pixels", request);
-  add_columns(study, sizes(request, 2000), new_pictures(study, request, unchanged));
+  add_columns(study, cifar_sizes(request), new_pictures(study, request, unchanged));
   add_rows(study, request, "", kPermutations);
   return study;
 }
 
 Study cifar10_blur(const StudyRequest& request) {
   Study study = image_study("cifar10-blur", "CIFAR-10 against the same, half blurred, 64 x 64 pixels", request);
-  add_columns(study, sizes(request, 2000), blurred_pictures(study, request, larger));
+  add_columns(study, cifar_sizes(request), blurred_pictures(study, request, larger));
   add_rows(study, request, "", kPermutations);
   return study;
 }
 
 Study cifar10_blur_small(const StudyRequest& request) {
   Study study = image_study("cifar10-blur-32", "CIFAR-10 against the same, half blurred, 32 x 32 pixels", request);
-  add_columns(study, sizes(request, 2000), blurred_pictures(study, request, unchanged));
+  add_columns(study, cifar_sizes(request), blurred_pictures(study, request, unchanged));
   add_rows(study, request, "", kPermutations);
   return study;
 }
@@ -194,7 +206,9 @@ Study type_one_cifar(const StudyRequest& request) {
   Study study = image_study("type-one-cifar", "No difference: CIFAR-10 training against test pictures", request);
   const Images train = read_into(study, request, kCifarTrain, kColourPixels);
   const Images test = read_into(study, request, kCifar, kColourPixels);
-  add_columns(study, sizes(request, 2000), [train, test](std::size_t n, Seed seed) {
+  for (const Images& images : {train, test})
+    require_pictures(*images, images->pixels.rows(), cifar_sizes(request).back());
+  add_columns(study, cifar_sizes(request), [train, test](std::size_t n, Seed seed) {
     return Draw{draw_any(*train, 0, train->pixels.rows(), n, seed, false),
                 draw_any(*test, 0, test->pixels.rows(), n, seed, true)};
   });
@@ -204,7 +218,7 @@ Study type_one_cifar(const StudyRequest& request) {
 
 Study nu_study(const StudyRequest& request) {
   Study study = image_study("nu-study", "Weights of levels on Fashion-MNIST's class shift, p = 2", request);
-  add_columns(study, sizes(request, 2500), class_shift(read_into(study, request, kFashion)));
+  add_class_shift(study, sizes(request, 2500), read_into(study, request, kFashion));
   const PaperSetting setting{.published = "", .permutations = kPermutations, .scheme = parse_scheme(request.scheme)};
   std::vector<PaperRow> rows = {paper_row("ekqd-2")};
   rows.insert(rows.end(), weighting_rows().begin(), weighting_rows().end());
@@ -218,7 +232,7 @@ Study nu_study(const StudyRequest& request) {
 
 Study xi_study(const StudyRequest& request) {
   Study study = image_study("xi-study", "Reference points on Fashion-MNIST's class shift, p = 2", request);
-  add_columns(study, sizes(request, 2500), class_shift(read_into(study, request, kFashion)));
+  add_class_shift(study, sizes(request, 2500), read_into(study, request, kFashion));
   PaperRow pooled = paper_row("ekqd-2");
   pooled.curve = "pooled points, re-indexed";
   pooled.label += ", pooled points, re-indexed";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 
@@ -69,7 +70,8 @@ std::vector<std::size_t> rows_of_classes(const ImageSet& images, std::span<const
     const std::size_t all = known.size();
     std::erase_if(known, [&taken](std::size_t row) { return taken[row]; });
     if (known.size() < wanted[k]) {
-      fail(ErrorCode::unreadable_input, "class {} has {} pictures{}, but {} of {} are to be of it: too few pictures",
+      fail(ErrorCode::unreadable_input,
+           "{}: class {} has {} pictures{}, but {} of {} are to be of it: too few pictures", images.path,
            classes[k].label, known.size(), known.size() < all ? " besides those of X" : "", wanted[k], n);
     }
     for (const std::size_t index : sample_without_replacement(known.size(), wanted[k], stream))
@@ -79,6 +81,25 @@ std::vector<std::size_t> rows_of_classes(const ImageSet& images, std::span<const
   std::vector<std::size_t> shuffled;
   for (const std::size_t at : sample_without_replacement(n, n, stream)) shuffled.push_back(rows[at]);
   return shuffled;
+}
+
+// Classes 3, 2 and 1 alike; in Y a share of class 0 besides.
+struct ClassShift {
+  explicit ClassShift(double share) {
+    constexpr double kThird = 1.0 / 3.0;
+    const double part = (1.0 - share) / 3.0;
+    x = {{{3, kThird}, {2, kThird}, {1, kThird}}};
+    y = {{{3, part}, {2, part}, {1, part}, {0, share}}};
+  }
+  std::array<ClassShare, 3> x;
+  std::array<ClassShare, 4> y;
+};
+
+// Six standard deviations more than n draws with this probability take on average. (Of both samples: `share` may be the
+// sum of two, whose variances add up to no more.)
+double surely_enough(double share, std::size_t n) {
+  const double mean = share * static_cast<double>(n);
+  return std::ceil(std::min(mean + 6.0 * std::sqrt(mean), 2.0 * static_cast<double>(n)));
 }
 
 constexpr std::size_t kColours = 3;
@@ -101,6 +122,7 @@ std::vector<std::size_t> ImageSet::rows_of(std::size_t label) const {
 std::shared_ptr<const ImageSet> read_images(const std::string& data, const ImageSource& source, std::size_t size) {
   const std::string path = existing_file(data, source.images, source.advice);
   auto set = std::make_shared<ImageSet>();
+  set->path = path;
   set->pixels = read_sample(path).points;
   for (const double value : set->pixels.values()) mix(set->fingerprint, std::bit_cast<std::uint64_t>(value));
   if (size > 0 && set->pixels.cols() != size) {
@@ -129,19 +151,34 @@ Draw draw_classes(const ImageSet& images, std::span<const ClassShare> x, std::sp
   return {gathered(images, rows_of_x), gathered(images, rows_of_y)};
 }
 
+void require_class_shift(const ImageSet& images, double share, std::size_t n, SecondDraw second) {
+  const ClassShift shift(share);
+  for (const auto& [label, in_y] : shift.y) {
+    const auto found = std::ranges::find(shift.x, label, &ClassShare::label);
+    const double in_x = found == shift.x.end() ? 0.0 : found->share;
+    const double share_needed = second == SecondDraw::of_the_rest ? in_x + in_y : std::max(in_x, in_y);
+    const double needed = surely_enough(share_needed, n);
+    const std::size_t there = images.rows_of(label).size();
+    if (static_cast<double>(there) >= needed) continue;
+    fail(ErrorCode::unreadable_input,
+         "{}: class {} has {} pictures, but samples of {} may need {:.0f} of it: too few pictures", images.path, label,
+         there, n, needed);
+  }
+}
+
 Draw draw_class_shift(const ImageSet& images, double share, std::size_t n, Seed seed, SecondDraw second) {
-  constexpr double kThird = 1.0 / 3.0;
-  const double part = (1.0 - share) / 3.0;
-  const std::array<ClassShare, 3> x = {{{3, kThird}, {2, kThird}, {1, kThird}}};
-  const std::array<ClassShare, 4> y = {{{3, part}, {2, part}, {1, part}, {0, share}}};
-  return draw_classes(images, x, y, n, seed, second);
+  const ClassShift shift(share);
+  return draw_classes(images, shift.x, shift.y, n, seed, second);
+}
+
+void require_pictures(const ImageSet& images, std::size_t there, std::size_t n) {
+  if (there >= n) return;
+  fail(ErrorCode::unreadable_input, "{}: {} pictures are asked for, but there are {}: too few pictures", images.path, n,
+       there);
 }
 
 Sample draw_any(const ImageSet& images, std::size_t first, std::size_t last, std::size_t n, Seed seed, bool second) {
-  if (last > images.pixels.rows() || last - first < n) {
-    fail(ErrorCode::unreadable_input, "{} pictures are asked for, but there are {}: too few pictures", n,
-         std::min(last, images.pixels.rows()) - first);
-  }
+  require_pictures(images, std::min(last, images.pixels.rows()) - first, n);
   RandomStream stream(seed, purpose_of(second));
   std::vector<std::size_t> rows = sample_without_replacement(last - first, n, stream);
   for (std::size_t& row : rows) row += first;

@@ -17,6 +17,7 @@ struct ImageSet {
   Matrix<double> pixels;
   std::vector<std::size_t> labels = {};
   std::uint64_t fingerprint = 0;  ///< of pictures and labels: runs on others are not put together with these
+  std::string path = {};          ///< the file they are from
 
   /// The rows of one class.
   [[nodiscard]] std::vector<std::size_t> rows_of(std::size_t label) const;
@@ -49,10 +50,17 @@ enum class SecondDraw : std::uint8_t { of_the_rest, of_all };
 [[nodiscard]] Draw draw_classes(const ImageSet& images, std::span<const ClassShare> x, std::span<const ClassShare> y,
                                 std::size_t n, Seed seed, SecondDraw second);
 
+/// Throws Error{unreadable_input} unless there are pictures for draw_class_shift with these settings, whatever the seed
+/// (that a draw needs more has a chance below 1e-9).
+void require_class_shift(const ImageSet& images, double share, std::size_t n, SecondDraw second);
+
 /// Classes 3, 2 and 1 alike against the same with `share` of class 0, as the paper's Galaxy MNIST.
 [[nodiscard]] Draw draw_class_shift(const ImageSet& images, double share, std::size_t n, Seed seed, SecondDraw second);
 
-/// n pictures at random, none twice, from the rows [first, last).
+/// Throws Error{unreadable_input} when of the pictures fewer than n are `there` to be drawn.
+void require_pictures(const ImageSet& images, std::size_t there, std::size_t n);
+
+/// n pictures at random, none twice, from the rows [first, last). Throws Error{unreadable_input} when those are fewer.
 [[nodiscard]] Sample draw_any(const ImageSet& images, std::size_t first, std::size_t last, std::size_t n, Seed seed,
                               bool second);
 

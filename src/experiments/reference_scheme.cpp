@@ -44,7 +44,7 @@ void sort_halves(std::span<const double> values, const Order& order, Halves& hal
   sort_ascending(std::span(halves.y));
 }
 
-// sum_j w_j |gap_j|^p; a centered gap has the square gap^2 - <u, mu_P - mu_Q>^2 + MMD^2 (methods A2).
+// sum_j w_j |gap_j|^p; a centered gap has the square gap^2 - <u, mu_P - mu_Q>^2 + MMD^2.
 double tau(const Halves& halves, const OrderedStatistic& statistic, std::span<const double> masses, double mmd_v) {
   const auto weighted_sum = [&](auto function) {
     double sum = 0.0;

@@ -34,7 +34,7 @@ struct OrderedStatistic {
 
 /// Does the authors' test reject, for each statistic? The observed order (X, then Y) is compared with random ones; all
 /// statistics see the same. The decision "above the 0.95-quantile of all B + 1 values" is that of p <= 0.05 for the
-/// published numbers of permutations (methods G1).
+/// published numbers of permutations.
 [[nodiscard]] std::vector<bool> reference_tests(const PooledKernel& kernel, std::size_t n, const DirectionDraw& draw,
                                                 std::span<const OrderedStatistic> statistics, std::size_t permutations,
                                                 Seed seed);

@@ -1,6 +1,7 @@
 #include "experiments/results_file.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -24,6 +25,15 @@ nlohmann::ordered_json read_results(const std::string& path) {
 
 void refuse_results(const std::string& path, const std::string& what) {
   fail(ErrorCode::unreadable_input, "{}: {}; move it away, or choose another --out", path, what);
+}
+
+void require_same(const std::string& path, const nlohmann::ordered_json& results,
+                  const nlohmann::ordered_json& wanted) {
+  for (const auto& [key, value] : wanted.items()) {
+    const nlohmann::ordered_json found = results.value(key, nlohmann::ordered_json(nullptr));
+    if (found == value) continue;
+    refuse_results(path, fmt::format("holds results of {} {}, but {} is asked for", key, found.dump(), value.dump()));
+  }
 }
 
 ResultsLock::ResultsLock(const std::string& path) {

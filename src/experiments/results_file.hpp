@@ -11,6 +11,10 @@ namespace kqd::lab {
 /// "PATH: <what is wrong>; move it away, or choose another --out", as Error{unreadable_input}.
 [[noreturn]] void refuse_results(const std::string& path, const std::string& what);
 
+/// Throws Error{unreadable_input} unless the results have all the entries of `wanted`: what must be the same for new
+/// ones to be put with them.
+void require_same(const std::string& path, const nlohmann::ordered_json& results, const nlohmann::ordered_json& wanted);
+
 /// While it lives no other process reads and writes results in the folder of this file.
 class ResultsLock {
  public:

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -72,6 +73,17 @@ TwoSampleOptions options_of(const TimedMethod& method, std::size_t n) {
   options.test.num_permutations = kPermutations;
   if (method.id == "mmd-multi" || method.id == "mmd-lin") options.calibration = Calibration::sign_flip;
   return options;
+}
+
+// "AMD EPYC 7B13", where the system tells.
+std::string machine_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    const std::size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown";
 }
 
 double seconds_of(const std::function<void()>& work) {
@@ -164,6 +176,7 @@ class Timing {
   void resume() {
     const Json json = read_results(path_);
     if (json.is_null()) return;
+    require_same(path_, json, identity());
     try {
       times_ = json.at("seconds").get<Times>();
     } catch (const Json::exception&) {
@@ -185,16 +198,17 @@ class Timing {
                                [&](std::string_view part) { return times_.contains(key_of(dim, n, method.id, part)); });
   }
 
+  // What must be the same for times to stand in one table.
+  [[nodiscard]] Json identity() const {
+    return {{"version", kVersion},         {"experiment", "runtime"},       {"quick", options_.quick},
+            {"seed", options_.seed.value}, {"permutations", kPermutations}, {"machine", machine_name()},
+            {"simd", simd_name()},         {"blas", blas_name()},           {"threads", 1}};
+  }
+
   void save() const {
-    const Json json = {{"schema", "kqd.experiment/1"},
-                       {"version", kVersion},
-                       {"experiment", "runtime"},
-                       {"quick", options_.quick},
-                       {"permutations", kPermutations},
-                       {"simd", simd_name()},
-                       {"blas", blas_name()},
-                       {"threads", 1},
-                       {"seconds", times_}};
+    Json json = {{"schema", "kqd.experiment/1"}};
+    json.update(identity());
+    json["seconds"] = times_;
     write_text(path_, json.dump(1) + "\n");
   }
 

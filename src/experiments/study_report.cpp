@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <string_view>
 
 #include "core/text.hpp"
 #include "experiments/chart.hpp"
@@ -22,27 +26,39 @@ std::optional<Count> published_at(const Row& row, std::size_t column) {
   return row.published.empty() ? std::nullopt : row.published[column];
 }
 
-// "0.957", beside a published rate "0.957 (0.963)"; bold when the two should be one and cannot.
-std::string cell_text(const Cell& cell, const std::optional<Count>& published, bool replicates) {
-  const Count count = cell.count();
-  if (count.runs == 0) return published ? fmt::format("({:.3f})", published->rate()) : "";
-  if (!published) return fmt::format("{:.3f}", count.rate());
-  const std::string text = fmt::format("{:.3f} ({:.3f})", count.rate(), published->rate());
-  return replicates && std::abs(standardised_difference(count, *published)) > kFarOff ? "**" + text + "**" : text;
-}
+// The number of runs that most cells have: the others say theirs.
+struct Runs {
+  std::size_t usual = 0;
+  bool same = true;
+};
 
-std::string runs_text(const Study& study, const StudyResults& results) {
-  std::size_t fewest = 0;
-  std::size_t most = 0;
+Runs runs_of(const Study& study, const StudyResults& results) {
+  std::map<std::size_t, std::size_t> cells;  // by number of runs
   for (std::size_t r = 0; r < study.rows.size(); ++r) {
     for (std::size_t c = 0; c < study.columns.size(); ++c) {
-      const std::size_t runs = results.cell(r, c).count().runs;
-      if (runs == 0) continue;
-      fewest = fewest == 0 ? runs : std::min(fewest, runs);
-      most = std::max(most, runs);
+      if (const std::size_t runs = results.cell(r, c).count().runs; runs > 0) ++cells[runs];
     }
   }
-  return fewest == most ? fmt::format("{} runs", most) : fmt::format("{} to {} runs", fewest, most);
+  if (cells.empty()) return {};
+  const auto usual = std::ranges::max_element(cells, {}, [](const auto& entry) { return entry.second; });
+  return {usual->first, cells.size() == 1};
+}
+
+std::string runs_text(const Runs& runs) {
+  const std::string text = fmt::format("{} run{}", runs.usual, runs.usual == 1 ? "" : "s");
+  return runs.same ? text : text + ", or as many as stand in [ ]";
+}
+
+// "0.957", beside a published rate "0.957 (0.963)"; bold when the two should be one and cannot.
+std::string cell_text(const Cell& cell, const std::optional<Count>& published, bool replicates,
+                      std::size_t usual_runs) {
+  const Count count = cell.count();
+  if (count.runs == 0) return published ? fmt::format("({:.3f})", published->rate()) : "";
+  const std::string end = count.runs == usual_runs ? "" : fmt::format(" [{}]", count.runs);
+  if (!published) return fmt::format("{:.3f}{}", count.rate(), end);
+  const std::string text = fmt::format("{:.3f} ({:.3f})", count.rate(), published->rate());
+  const bool far_off = replicates && std::abs(standardised_difference(count, *published)) > kFarOff;
+  return (far_off ? "**" + text + "**" : text) + end;
 }
 
 // How many cells are surely above or below what was published, and whether all of them together could be the same.
@@ -108,13 +124,52 @@ void thin_out(Axis& axis) {
   axis.ticks = std::move(kept);
 }
 
-Series curve(const Study& study, const StudyResults& results, std::size_t r, std::size_t number) {
+// A method looks the same in every figure: these have colours and marks of their own, others take what is left.
+constexpr std::array<std::array<std::string_view, 2>, 6> kKnownLooks = {{{"ekqd-2", "ekqd-1"},
+                                                                         {"supkqd-2", "supkqd-1"},
+                                                                         {"mmd-multi", ""},
+                                                                         {"mmd-lin", ""},
+                                                                         {"mmd", ""},
+                                                                         {"ekqd-centered-2", "ekqd-centered-1"}}};
+constexpr std::size_t kLooks = 8;
+
+std::optional<std::size_t> known_look(std::string_view row) {
+  for (std::size_t k = 0; k < kKnownLooks.size(); ++k) {
+    if (std::ranges::find(kKnownLooks[k], row) != kKnownLooks[k].end()) return k;
+  }
+  return std::nullopt;
+}
+
+// For each row of a panel the number of its colour and mark.
+std::vector<std::size_t> looks_of(const std::vector<std::string>& rows) {
+  std::vector<std::size_t> looks(rows.size());
+  std::array<bool, kLooks> taken{};
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (const auto known = known_look(rows[k])) taken[looks[k] = *known] = true;
+  }
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    if (known_look(rows[k])) continue;
+    const auto free = std::ranges::find(taken, false);
+    looks[k] = free == taken.end() ? k % kLooks : static_cast<std::size_t>(free - taken.begin());
+    taken[looks[k]] = true;
+  }
+  return looks;
+}
+
+// Curves of a panel stand a little apart, so that all their bars are seen.
+double shift_of(std::size_t number, std::size_t count) {
+  constexpr double kApart = 3.0;
+  return kApart * (static_cast<double>(number) - 0.5 * (static_cast<double>(count) - 1.0));
+}
+
+Series curve(const Study& study, const StudyResults& results, std::size_t r, std::size_t look, double shift) {
   const Row& row = study.rows[r];
   Series series{.label = row.curve.empty() ? row.label : row.curve,
                 .points = {},
-                .colour = palette_colour(number),
-                .marker = palette_marker(number),
-                .stroke = row.quadratic ? Stroke::dotted : Stroke::solid};
+                .colour = palette_colour(look),
+                .marker = palette_marker(look),
+                .stroke = row.quadratic ? Stroke::dotted : Stroke::solid,
+                .shift = shift};
   for (std::size_t c = 0; c < study.columns.size(); ++c) {
     const Count count = results.cell(r, c).count();
     if (count.runs > 0) series.points.push_back({study.columns[c].x, count.rate(), wilson_interval(count)});
@@ -122,14 +177,15 @@ Series curve(const Study& study, const StudyResults& results, std::size_t r, std
   return series;
 }
 
-Series published_marks(const Study& study, std::size_t r, std::size_t number) {
+Series published_marks(const Study& study, std::size_t r, std::size_t look, double shift) {
   Series series{.label = "",
                 .points = {},
-                .colour = palette_colour(number),
-                .marker = palette_marker(number),
+                .colour = palette_colour(look),
+                .marker = palette_marker(look),
                 .stroke = Stroke::none,
                 .hollow = true,
-                .marker_size = 5.0};
+                .marker_size = 5.0,
+                .shift = shift};
   for (std::size_t c = 0; c < study.columns.size(); ++c) {
     if (const auto count = published_at(study.rows[r], c)) series.points.push_back({study.columns[c].x, count->rate()});
   }
@@ -147,14 +203,16 @@ ChartPanel panel_chart(const Study& study, const StudyResults& results, const Pa
                    .guides = {kLevel}};
   thin_out(chart.x);
   bool any_published = false;
+  const std::vector<std::size_t> looks = looks_of(panel.rows);
   for (std::size_t number = 0; number < panel.rows.size(); ++number) {
     const auto found = std::ranges::find(study.rows, panel.rows[number], &Row::id);
     const auto r = static_cast<std::size_t>(found - study.rows.begin());
     if (found == study.rows.end() || !results.has_row(r)) continue;
-    Series marks = published_marks(study, r, number);
+    const double shift = shift_of(number, panel.rows.size());
+    Series marks = published_marks(study, r, looks[number], shift);
     any_published = any_published || !marks.points.empty();
     chart.series.push_back(std::move(marks));
-    chart.series.push_back(curve(study, results, r, number));
+    chart.series.push_back(curve(study, results, r, looks[number], shift));
   }
   if (any_published) {
     chart.series.push_back({.label = "hollow: published",
@@ -172,8 +230,8 @@ ChartPanel panel_chart(const Study& study, const StudyResults& results, const Pa
 
 std::string study_markdown(const Study& study, const StudyResults& results) {
   const bool compared = !published_pairs(study, results).empty();
-  std::string text =
-      fmt::format("### {}\n\nRejection rate at level {}, {}", study.title, kLevel, runs_text(study, results));
+  const Runs runs = runs_of(study, results);
+  std::string text = fmt::format("### {}\n\nRejection rate at level {}, {}", study.title, kLevel, runs_text(runs));
   text += compared ? fmt::format("; in brackets {}.\n\n", study.comparison) : ".\n\n";
   std::vector<std::vector<std::string>> lines = {{study.axis}};
   for (const Column& column : study.columns) lines.front().push_back(column_name(column));
@@ -181,7 +239,7 @@ std::string study_markdown(const Study& study, const StudyResults& results) {
     if (!results.has_row(r)) continue;
     std::vector<std::string> line = {study.rows[r].label};
     for (std::size_t c = 0; c < study.columns.size(); ++c) {
-      line.push_back(cell_text(results.cell(r, c), published_at(study.rows[r], c), study.replicates));
+      line.push_back(cell_text(results.cell(r, c), published_at(study.rows[r], c), study.replicates, runs.usual));
     }
     lines.push_back(std::move(line));
   }

@@ -1,8 +1,7 @@
 #include "experiments/study_results.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "experiments/results_file.hpp"
@@ -95,12 +94,7 @@ bool StudyResults::has_row(std::size_t row) const {
 void StudyResults::resume(const std::string& path, const Study& study, Seed seed) {
   const Json json = read_results(path);
   if (json.is_null()) return;
-  const Json wanted = identity(study, seed);
-  for (const auto& [key, value] : wanted.items()) {
-    if (json.contains(key) && json[key] == value) continue;
-    refuse_results(path, fmt::format("holds results of {} {}, but {} is asked for", key,
-                                     json.value(key, Json(nullptr)).dump(), value.dump()));
-  }
+  require_same(path, json, identity(study, seed));
   try {
     for (const Json& row : json.at("rows")) {
       const auto found = std::ranges::find(study.rows, row.at("id").get<std::string>(), &Row::id);

@@ -55,7 +55,7 @@ def decisions(path):
 
 @pytest.mark.parametrize("name, scheme", listed())
 def test_the_quick_form_writes_results_table_and_figure(tmp_path, data, name, scheme):
-    stem = ".".join(filter(None, (name, scheme, "" if name.startswith("figure") else "quick")))
+    stem = ".".join(filter(None, (name, scheme, "quick")))
     run = experiment(name, "--quick", "--out", tmp_path, "--data", data, *(["--scheme", scheme] if scheme else []),
                      cwd=tmp_path)
     assert run.returncode == 0, run.stderr
@@ -64,7 +64,9 @@ def test_the_quick_form_writes_results_table_and_figure(tmp_path, data, name, sc
     assert (results["schema"], results["experiment"]) == ("kqd.experiment/1", name)
     figure = ElementTree.parse(tmp_path / f"{stem}.svg")
     assert figure.getroot().tag == "{http://www.w3.org/2000/svg}svg"
-    if name not in ILLUSTRATIONS:
+    if name in ILLUSTRATIONS:
+        assert all(len(series["points"]) > 1 for panel in results["panels"] for series in panel["series"])
+    else:
         assert (tmp_path / f"{stem}.md").read_text() == run.stdout
     for row in [] if name in WITHOUT_ROWS else results["rows"]:
         for cell in row["cells"]:
@@ -143,6 +145,11 @@ def test_a_file_of_something_else_is_not_written_over(tmp_path, text, sentence):
     assert results.read_text() == text
 
 
+def test_a_folder_that_takes_no_files_is_told_by_the_name_of_the_file(tmp_path):
+    run = experiment("power-decay", "--quick", "--out", "/proc", cwd=tmp_path)
+    assert run.returncode == 2 and "/proc/power-decay.json" in run.stderr and run.stderr.count("\n") == 1
+
+
 def test_results_of_another_seed_or_of_the_quick_form_are_not_mixed_in(tmp_path):
     quick = ["power-decay", "--scheme", "reference", "--methods", "mmd-lin", "--quick", "--out", "."]
     assert experiment(*quick, cwd=tmp_path).returncode == 0
@@ -177,20 +184,40 @@ def test_two_processes_keep_what_each_of_them_found(tmp_path):
 
 @pytest.mark.parametrize("text, sentence", [
     ('{"schema": 5}', "holds no results of an experiment"),
-    ('{"schema": "kqd.experiment/1", "seconds": 5}', "holds no times of this experiment"),
-    ('{"schema": "kqd.experiment/1", "seconds": {"64 100 ekqd-2 test": []}}', '"64 100 ekqd-2 test" holds no times'),
-    ('{"schema": "kqd.experiment/1", "seconds": {"64 100 ekqd-2 test": [1e300]}}', '"64 100 ekqd-2 test" holds no times'),
+    ('{"schema": "kqd.experiment/1", "seconds": {}}', "holds results of version null, but "),
 ])
-def test_times_that_are_none_are_not_taken(tmp_path, text, sentence):
+def test_times_of_something_else_are_not_taken(tmp_path, text, sentence):
     (tmp_path / "runtime.quick.json").write_text(text)
     run = experiment("runtime", "--quick", "--out", ".", cwd=tmp_path)
     assert (run.returncode, sentence in run.stderr, "choose another --out" in run.stderr) == (2, True, True)
 
 
-def test_times_of_a_part_are_taken_again(tmp_path):
-    (tmp_path / "runtime.quick.json").write_text('{"schema": "kqd.experiment/1", "seconds": {"64 100 ekqd-2 test": [1.0]}}')
+@pytest.fixture(scope="module")
+def times(tmp_path_factory):
+    """Of the quick form, on this machine."""
+    folder = tmp_path_factory.mktemp("times")
+    assert experiment("runtime", "--quick", "--out", ".", cwd=folder).returncode == 0
+    return json.loads((folder / "runtime.quick.json").read_text())
+
+
+@pytest.mark.parametrize("change, sentence", [
+    ({"seconds": 5}, "holds no times of this experiment"),
+    ({"seconds": {"64 100 ekqd-2 test": []}}, '"64 100 ekqd-2 test" holds no times'),
+    ({"seconds": {"64 100 ekqd-2 test": [1e300]}}, '"64 100 ekqd-2 test" holds no times'),
+    ({"machine": "abacus"}, 'holds results of machine "abacus", but "'),
+    ({"seed": 7}, "holds results of seed 7, but 0 is asked for"),
+])
+def test_times_that_do_not_belong_here_are_not_taken(tmp_path, times, change, sentence):
+    (tmp_path / "runtime.quick.json").write_text(json.dumps(times | change))
     run = experiment("runtime", "--quick", "--out", ".", cwd=tmp_path)
-    assert run.returncode == 0 and "ekqd-2 statistic" in (tmp_path / "runtime.quick.json").read_text()
+    assert (run.returncode, sentence in run.stderr, "choose another --out" in run.stderr) == (2, True, True)
+
+
+def test_times_of_a_part_are_taken_again(tmp_path, times):
+    results = tmp_path / "runtime.quick.json"
+    results.write_text(json.dumps(times | {"seconds": {"64 100 ekqd-2 test": [1.0]}}))
+    run = experiment("runtime", "--quick", "--out", ".", cwd=tmp_path)
+    assert run.returncode == 0 and json.loads(results.read_text())["seconds"].keys() == times["seconds"].keys()
 
 
 @pytest.mark.parametrize("spoil, sentence", [
@@ -217,7 +244,8 @@ def test_too_few_pictures_are_told(tmp_path, data):
         (tmp_path / "cifar10" / name).write_bytes((data / "cifar10" / name).read_bytes())
     np.save(tmp_path / "cifar10.1" / "cifar10.1_v4_data.npy", np.zeros((20, 32, 32, 3), np.uint8))
     run = experiment("cifar10.1", "--quick", "--data", ".", cwd=tmp_path)
-    assert (run.returncode, run.stderr) == (2, "kqd: 100 pictures are asked for, but there are 20: too few pictures\n")
+    message = "kqd: ./cifar10.1/cifar10.1_v4_data.npy: 200 pictures are asked for, but there are 20: too few pictures\n"
+    assert (run.returncode, run.stderr) == (2, message)
 
 
 def galaxy_to_npy(*arguments):

@@ -101,8 +101,23 @@ TEST(DrawClasses, gives_y_pictures_that_x_has_not_unless_drawn_apart) {
   EXPECT_EQ(shared(SecondDraw::of_the_rest), 0);
   EXPECT_GT(shared(SecondDraw::of_all), 0);
   test::expect_error(ErrorCode::unreadable_input,
-                     "class 2 has 199 pictures besides those of X, but 201 of 201 are to be of it: too few pictures",
+                     ": class 2 has 199 pictures besides those of X, but 201 of 201 are to be of it: too few pictures",
                      [&] { static_cast<void>(draw_classes(set, all, all, 201, Seed{3}, SecondDraw::of_the_rest)); });
+}
+
+// (1 + 0.85)/3 x 2000 = 1233.3 are expected of a class in both samples, and six standard deviations more are 1445.
+TEST(ClassShift, is_refused_at_once_where_a_class_may_lack_pictures) {
+  ImageSet few = numbered(4 * 1400);
+  few.path = "few.npy";
+  test::expect_error(ErrorCode::unreadable_input,
+                     "few.npy: class 3 has 1400 pictures, but samples of 2000 may need 1445 of it: too few pictures",
+                     [&] { require_class_shift(few, 0.15, 2000, SecondDraw::of_the_rest); });
+  require_class_shift(few, 0.15, 2000, SecondDraw::of_all);
+  const ImageSet enough = numbered(4 * 1500);
+  require_class_shift(enough, 0.15, 2000, SecondDraw::of_the_rest);
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    static_cast<void>(draw_class_shift(enough, 0.15, 2000, Seed{seed}, SecondDraw::of_the_rest));
+  }
 }
 
 TEST(DrawAny, takes_different_rows_of_the_range) {

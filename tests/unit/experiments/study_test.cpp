@@ -125,5 +125,38 @@ TEST_F(StudyRunTest, reports_rates_beside_published_ones) {
   EXPECT_EQ(figure.find("nan"), std::string::npos);
 }
 
+TEST_F(StudyRunTest, tells_the_cells_with_other_numbers_of_runs) {
+  Coins coins;
+  EXPECT_NE(study_markdown(coins.study(10), run(coins.study(10))).find(", 10 runs; "), std::string::npos);
+  const StudyResults results = run(coins.study(25), 1, {"never"});
+  const std::string text = study_markdown(coins.study(25), results);
+  const bool ten_is_usual = text.find(", 10 runs, or as many as stand in [ ]; ") != std::string::npos;
+  EXPECT_TRUE(ten_is_usual) << text;
+  EXPECT_NE(text.find("| never | 0.000 [25] | 0.000 [25] |"), std::string::npos) << text;
+}
+
+// The mark of e-KQD is a blue circle wherever it stands in the list; rows without a look of their own get free ones.
+TEST_F(StudyRunTest, draws_a_method_alike_in_every_panel) {
+  Coins coins;
+  Study study = coins.study(5);
+  study.rows[0].id = "ekqd-2";
+  study.rows[1].id = "another";
+  for (const std::vector<std::string>& order :
+       {std::vector<std::string>{"ekqd-2", "another"}, std::vector<std::string>{"another", "ekqd-2"}}) {
+    study.panels = {{"coins", order}};
+    std::remove(path_.c_str());
+    const std::string figure = study_figure(study, run(study));
+    EXPECT_NE(figure.find("<circle"), std::string::npos);
+    std::size_t found = 0;
+    for (std::size_t at = figure.find("fill=\"#0072b2\""); at != std::string::npos;
+         at = figure.find("fill=\"#0072b2\"", at + 1)) {
+      EXPECT_EQ(figure.substr(figure.rfind('<', at), 7), "<circle");
+      ++found;
+    }
+    EXPECT_EQ(found, 3U);  // two columns and the legend
+    EXPECT_NE(figure.find("fill=\"#d55e00\""), std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace kqd::lab
