@@ -540,14 +540,21 @@ KqdOptions to_options(const Flags& flags) {
   return options;
 }
 
-void choose_method(const CLI::App& test, Flags& flags) {
-  // Who says how one statistic is made, or asks for what an aggregate of many cannot give, has one in mind.
-  constexpr std::array<const char*, 10> kOfOneStatistic = {
-      "--directions", "--num-directions", "--num-reference", "--reference",  "--power",
-      "--weighting",  "--compat",         "--whiten",        "--early-stop", "--effect-interval"};
-  if (test.count("--method") > 0) return;
-  const bool one_statistic = std::ranges::any_of(kOfOneStatistic, [&](auto* flag) { return test.count(flag) > 0; });
-  flags.method = one_statistic ? "ekqd" : "adaptive";
+std::string choose_method(const CLI::App& test, Flags& flags) {
+  // Who says how one statistic is made has one in mind; who asks for what an aggregate of many cannot give may not
+  // know.
+  constexpr std::array<const char*, 8> kOfOneStatistic = {"--directions", "--num-directions", "--num-reference",
+                                                          "--reference",  "--power",          "--weighting",
+                                                          "--compat",     "--whiten"};
+  constexpr std::array<const char*, 2> kNotOfMany = {"--early-stop", "--effect-interval"};
+  if (test.count("--method") > 0) return "";
+  const auto typed = [&](const char* flag) { return test.count(flag) > 0; };
+  flags.method = "ekqd";
+  if (std::ranges::any_of(kOfOneStatistic, typed)) return "";
+  const auto* const decisive = std::ranges::find_if(kNotOfMany, typed);
+  if (decisive != kNotOfMany.end()) return *decisive;
+  flags.method = "adaptive";
+  return "";
 }
 
 std::vector<std::string> unused_flags(const CLI::App& command, const Flags& flags) {

@@ -122,8 +122,9 @@ void offer_words(const CLI::Option& option, const std::vector<std::string>& word
 /// The value is the name of a file, or may be one.
 [[nodiscard]] bool takes_file(const CLI::Option& option);
 
-/// The method of a test for which none was typed: adaptive; ekqd when one of its own options was.
-void choose_method(const CLI::App& test, Flags& flags);
+/// The method of a test for which none was typed: adaptive; ekqd when one of its own options was. Returns the flag that
+/// turned a test by many statistics into one by ekqd, where that may surprise; else an empty text.
+[[nodiscard]] std::string choose_method(const CLI::App& test, Flags& flags);
 
 /// Flags that were typed and mean nothing to the method with the directions it was given, such as "--power".
 [[nodiscard]] std::vector<std::string> unused_flags(const CLI::App& command, const Flags& flags);

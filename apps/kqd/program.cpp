@@ -47,6 +47,12 @@ void note_unused(const CLI::App& command, const Flags& flags) {
                    flags.method, directed ? fmt::format(" with {} directions", flags.directions) : ""));
 }
 
+// Said below the report, which names the method and not the reason for it.
+void note_method(const std::string& decisive_flag, const Flags& flags) {
+  if (flags.quiet || decisive_flag.empty()) return;
+  note(fmt::format("{} is for one statistic: the method is {}, --method names another", decisive_flag, flags.method));
+}
+
 // Two files, one that a column splits, or an archive of both.
 void check_files(const CLI::App& command, Flags& flags) {
   if (flags.group.empty() && command.count("Y") == 0) {
@@ -125,9 +131,11 @@ void Program::add_test() {
                                   if (!test_.config.empty()) config_places_ = apply_config(test_.config, app_, test);
                                   refuse_empty(test);
                                   check_files(test, test_);
-                                  choose_method(test, test_);
+                                  const std::string decisive = choose_method(test, test_);
                                   note_unused(test, test_);
-                                  return run_test(test_);
+                                  const int code = run_test(test_);
+                                  note_method(decisive, test_);
+                                  return code;
                                 });
   add_comparison_flags(*command, test_);
   add_test_flags(*command, test_);

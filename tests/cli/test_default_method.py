@@ -23,7 +23,7 @@ def test_a_test_is_adaptive_unless_told_otherwise(kqd, flags):
 @pytest.mark.parametrize("flags", ["--directions linear", "--num-directions 5", "--num-reference 2",
                                    "--reference uniform", "--reference a.csv", "--power 2", "--power 1",
                                    "--weighting triangle", "--compat jitter", "--whiten --directions principal",
-                                   "--early-stop", "--early-stop=besag-clifford"])
+                                   "--early-stop --power 1", "--early-stop=besag-clifford --method ekqd"])
 def test_an_option_of_one_statistic_means_ekqd(kqd, flags):
     assert method_of(kqd, "test", *flags.split()) == "ekqd"
 
@@ -51,9 +51,13 @@ def test_the_points_of_a_file_span_the_directions_of_sw(kqd):
     assert (run.stderr, run.code) == ("", 0)
 
 
-def test_an_interval_for_the_effect_size_means_ekqd(kqd):
-    run = kqd("test", "sensors-march.csv", "sensors-april.csv", "--effect-interval", "--permutations", "19", "--json")
-    assert (json.loads(run.stdout)["method"], run.stderr, run.code) == ("ekqd", "", 0)
+@pytest.mark.parametrize("flag", ["--effect-interval", "--early-stop", "--early-stop=besag-clifford"])
+def test_what_many_statistics_cannot_give_means_ekqd_and_says_so(kqd, flag):
+    flags = ("sensors-march.csv", "sensors-april.csv", flag, "--permutations", "39", "--json")
+    run = kqd("test", *flags)
+    sentence = f"kqd: {flag.split('=')[0]} is for one statistic: the method is ekqd, --method names another\n"
+    assert (json.loads(run.stdout)["method"], run.stderr, run.code) == ("ekqd", sentence, 0)
+    assert kqd("test", *flags, "--method", "ekqd").stderr == ""
 
 
 def test_a_named_method_stays_whatever_else_is_given(kqd):

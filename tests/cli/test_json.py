@@ -64,13 +64,13 @@ def test_few_rows_are_enumerated_and_the_interval_is_the_p_value(kqd):
     (("--early-stop=besag-clifford",), "besag-clifford"),
 ])
 def test_a_bare_early_stop_means_betting(kqd, flags, rule):
-    result = parsed(kqd("test", *SENSORS, "--json", *flags))
+    result = parsed(kqd("test", *SENSORS, "--method", "ekqd", "--json", *flags))
     assert result["early_stop"] == rule
     assert result["stopped_early"] == (rule == "betting")  # a clear difference: betting sees it before 999 labellings
 
 
 def test_early_stop_before_the_files_leaves_them_alone(kqd):
-    assert parsed(kqd("test", "--early-stop", *SENSORS, "--json"))["early_stop"] == "betting"
+    assert parsed(kqd("test", "--early-stop", *SENSORS, "--method", "ekqd", "--json"))["early_stop"] == "betting"
 
 
 def test_an_infinite_power_is_spelled_in_a_way_json_allows(kqd):

@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 
+import numpy as np
 import pytest
 from conftest import PROGRAM
 
@@ -166,6 +167,18 @@ def test_adaptive_leaves_products_out_where_they_overflow(kqd, pairs):
         assert ("linear combinations of the columns are left out: products of values this large overflow; rescale the "
                 "columns") in result["warnings"]
         assert not any("linear" in c["name"] for c in result["configurations"])
+
+
+def test_adaptive_tells_where_products_vanish(kqd, tmp_path):
+    rng = np.random.default_rng(3)
+    for name, factor in (("ordinary", 1.0), ("tiny", 1e-90)):
+        files = [str(tmp_path / f"{name}-{side}.npy") for side in "xy"]
+        for side, path in enumerate(files):
+            np.save(path, factor * (rng.normal(size=(40, 3)) + side))
+        result = json.loads(kqd("test", *files, "--json", *FEW).stdout)
+        told = [text for text in result["warnings"] if "products of values this small vanish" in text]
+        assert len(told) == (name == "tiny")
+        assert any("linear" in c["name"] for c in result["configurations"]) == (name == "ordinary")
 
 
 def test_flags_without_effect_on_adaptive_have_none(kqd, pairs):

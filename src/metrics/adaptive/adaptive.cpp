@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -178,14 +179,16 @@ void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, c
   if (!view.looks.empty()) shop.views.push_back(std::move(view));
 }
 
-// Whether sums over the pool of squared products of rows, as the linear kernel needs them, leave the range of numbers.
-bool products_overflow(const Pool& rows) {
+// Why the linear kernel cannot be used, whose sums over the pool of squared products of rows may leave the range of
+// numbers; empty when it can.
+std::string_view linear_trouble(const Pool& rows) {
   double largest = 0.0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const double value : rows.row(i)) largest = std::max(largest, std::abs(value));
   }
   const double product = static_cast<double>(rows.dim()) * largest * largest;
-  return !std::isfinite(static_cast<double>(rows.size()) * product * product);
+  if (!std::isfinite(static_cast<double>(rows.size()) * product * product)) return "large overflow";
+  return largest > 0.0 && product * product < std::numeric_limits<double>::min() ? "small vanish" : "";
 }
 
 // The bandwidths to try: multiples of the rule's, and one as small as the closest points when they are much closer.
@@ -226,9 +229,9 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   const std::size_t landmarks = parameters.count("landmarks") > 0
                                     ? parameters.count("landmarks")
                                     : default_num_landmarks(prepared.frozen.kernel, rows, pool.x.dim());
-  if (products_overflow(pool.rows())) {
-    prepared.warnings.emplace_back(
-        "linear combinations of the columns are left out: products of values this large overflow; rescale the columns");
+  if (const std::string_view trouble = linear_trouble(pool.rows()); !trouble.empty()) {
+    prepared.warnings.push_back(fmt::format(
+        "linear combinations of the columns are left out: products of values this {}; rescale the columns", trouble));
   } else if (pool.x.dim() > 1) {
     add_kernel(shop, parse_kernel("linear"), "linear combinations", kLinearCombinations, landmarks);
   }
@@ -251,7 +254,8 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   weights.insert(weights.end(), shop.view_weights.begin(), shop.view_weights.end());
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& weight : weights) weight /= total;
-  prepared.details = {{"configurations", static_cast<double>(weights.size())}};
+  prepared.details = {{"configurations", static_cast<double>(weights.size())},
+                      {"landmarks", static_cast<double>(landmarks)}};
   return prepared;
 }
 
