@@ -1,6 +1,4 @@
 """Kernel quantile discrepancies once more, in NumPy and exact fractions: written to be read, sharing nothing with kqd.
-
-Numbers of sections and equations are those of the specification of kqd (methods A1 to A5 and F).
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ WEIGHTINGS = ["uniform", "triangle", "triangle:0.5", "reverse-triangle:0.25", "s
               "interval:0.1:0.7", "beta:2:3", "atom:0.5", "atom:0"]
 
 
-# ---- Kernels (F). Each takes two sets of rows and the mean of the pooled samples, which only `energy` looks at. ----
+# ---- Kernels. Each takes two sets of rows and the mean of the pooled samples, which only `energy` looks at. ----
 
 def r2(x, z):
     return ((x[:, None, :] - z[None, :, :]) ** 2).sum(axis=2)
@@ -79,7 +77,7 @@ KERNELS = {
 }
 
 
-# ---- The measure over quantile levels (A5), from densities and not from distribution functions. ----
+# ---- The measure over quantile levels, from densities and not from distribution functions. ----
 
 def level_mass(weighting: str, low: Fraction, high: Fraction) -> float:
     """How much of the measure lies in (low, high]."""
@@ -114,7 +112,7 @@ def level_mass(weighting: str, low: Fraction, high: Fraction) -> float:
     return float((area(low, half) + area(half, high)) / (area(Fraction(0), Fraction(1, 2)) + area(Fraction(1, 2), 1)))
 
 
-# ---- Quantile functions and the gap between them (A5). ----
+# ---- Quantile functions and the gap between them. ----
 
 def fractions(weights) -> tuple[Fraction, ...]:
     exact = [Fraction(w.item()) for w in np.asarray(weights)]
@@ -162,7 +160,7 @@ class Discrepancy:
 
 
 def discrepancy(method, x, y, k, z, c, p=1.0, weighting="uniform", x_weights=None, y_weights=None) -> Discrepancy:
-    """The discrepancy of x and y along the directions u_i = f_i / ||f_i||, f_i = sum_j c_ji k(z_j, .) (A1)."""
+    """The discrepancy of x and y along the directions u_i = f_i / ||f_i||, f_i = sum_j c_ji k(z_j, .)."""
     a = equal_weights(len(x)) if x_weights is None else fractions(x_weights)
     b = equal_weights(len(y)) if y_weights is None else fractions(y_weights)
     o = np.concatenate([x, y]).mean(axis=0)

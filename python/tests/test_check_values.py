@@ -1,4 +1,4 @@
-"""The check values of the specification (methods A9), which were computed by other means than this code."""
+"""The check values of the specification, which were computed by other means than this code."""
 
 import json
 import pathlib

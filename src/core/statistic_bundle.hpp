@@ -27,7 +27,7 @@ class StatisticBundle {
   [[nodiscard]] virtual double tie_slack(std::size_t r, double value) const = 0;
 };
 
-/// How several statistics of the same labellings become one number per labelling (methods G4). Every rule treats the
+/// How several statistics of the same labellings become one number per labelling. Every rule treats the
 /// labellings alike, so their aggregates are exchangeable whenever the labellings are, and one layer of permutations
 /// calibrates the whole.
 enum class Aggregation {

@@ -12,7 +12,7 @@ struct ReferencePoints {
   std::vector<std::size_t> pooled_rows;
 };
 
-/// Draws m reference points from `options.reference` (methods A3). Point j comes from a stream of its own.
+/// Draws m reference points from `options.reference`. Point j comes from a stream of its own.
 [[nodiscard]] ReferencePoints draw_reference(const Pool& pool, const DirectionOptions& options, std::size_t m,
                                              Seed seed);
 

@@ -12,7 +12,7 @@ struct SquaredNorms {
   std::vector<double> norms;
   std::vector<double> terms;
 
-  /// True when ||f_i||^2 + jitter is 0 up to rounding, so that f_i has no direction (methods A1).
+  /// True when ||f_i||^2 + jitter is 0 up to rounding, so that f_i has no direction.
   [[nodiscard]] bool is_null(std::size_t i, double jitter) const;
 };
 

@@ -17,7 +17,7 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
 void warn_about_one_row(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings);
 void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings);
 
-/// The sentence on directions that carry no information (methods A7).
+/// The sentence on directions that carry no information.
 [[nodiscard]] std::string flat_directions_warning(std::size_t num_flat, std::size_t num_directions,
                                                   const KernelSpec& kernel);
 

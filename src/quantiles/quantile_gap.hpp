@@ -24,7 +24,7 @@ struct QuantileFunction {
 };
 
 /// How the levels of samples of nx and ny equally weighted points interleave, with the mass that nu gives each piece
-/// (methods A5): made once for a pair of samples, used for every direction.
+///: made once for a pair of samples, used for every direction.
 ///
 /// The breakpoints i/nx and j/ny are compared as integers, so coinciding ones are found exactly.
 class LevelGrid {
@@ -50,7 +50,7 @@ class LevelGrid {
 };
 
 /// What a gap between quantiles counts as. The centered form replaces |D| by sqrt(max(0, D^2 + shift)) with
-/// shift = MMD^2 - <u, mu_P - mu_Q>^2 [KQE Prop. 3, methods A2].
+/// shift = MMD^2 - <u, mu_P - mu_Q>^2 [KQE Prop. 3].
 struct GapForm {
   bool centered = false;
   double shift = 0.0;

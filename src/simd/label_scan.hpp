@@ -33,7 +33,7 @@ void label_scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, s
 void label_scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> words, std::span<double> sums);
 
 /// The same with squares: sums[b] = sum_{k=1}^{n-1} ( c_k - k num_x[b]/N )^2 (v_(k+1) - v_(k)). 2 (N / (nx ny))^2 times
-/// that is the energy distance on the line (methods D5). |c_k N - k num_x| is an exact integer here too.
+/// that is the energy distance on the line. |c_k N - k num_x| is an exact integer here too.
 void label_scan_squares(const SortedPool& pool, MatrixView<const std::uint64_t> words,
                         std::span<const std::size_t> num_x, std::span<double> sums);
 

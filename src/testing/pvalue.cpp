@@ -54,7 +54,7 @@ Interval clopper_pearson(Exceedances draws, double confidence) {
 // By Ville's inequality it ever reaches 1/g with probability at most g, so all q with
 //   (t+1) C(t,L) q^L (1-q)^(t-L) >= g,   g = 1 - confidence,
 // form a set that covers the true q at all times together with probability 1 - g [Rob70]. The left side has its only
-// maximum at L/t, where it is at least 1 (the binomial(q) wealth of methods G3): the set is an interval around L/t.
+// maximum at L/t, where it is at least 1 (the wealth of a binomial bet [FR24]): the set is an interval around L/t.
 Interval anytime_interval(Exceedances draws, double confidence) {
   KQD_ASSERT(draws.num_draws > 0 && draws.num_exceed <= draws.num_draws);
   const auto exceed = static_cast<double>(draws.num_exceed);

@@ -33,7 +33,7 @@ class SequentialTest {
 /// h = alpha (B + 1), the exceedances after which the Besag-Clifford test stops, or 0 when that is no whole number.
 [[nodiscard]] std::uint64_t besag_clifford_limit(double alpha, std::uint64_t num_permutations);
 
-/// Wealth of the binomial mixture bet after the draws: P(Bin(t + 1, c) > L) / c with c = 0.9 alpha [FR24; methods G3].
+/// Wealth of the binomial mixture bet after the draws: P(Bin(t + 1, c) > L) / c with c = 0.9 alpha [FR24].
 [[nodiscard]] double betting_wealth(Exceedances draws, double alpha);
 
 /// The least p-value the rule can report after up to `num_permutations` draws.

@@ -1,4 +1,4 @@
-// The check values of the specification (methods A5, A9): numbers computed by other means than this code.
+// The check values of the specification: numbers computed by other means than this code.
 #include <gtest/gtest.h>
 
 #include <cmath>

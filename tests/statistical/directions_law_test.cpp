@@ -1,4 +1,4 @@
-// The law of drawn directions [KQE Prop. 1, methods A3]. Seeds are fixed, so each test either holds or does not; the
+// The law of drawn directions [KQE Prop. 1]. Seeds are fixed, so each test either holds or does not; the
 // bounds are five standard errors, which a right sampler misses once in 1.7 million draws of a seed, per number.
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 namespace kqd::test {
 
-/// A weighting as users spell it, with its distribution function written out (methods A5).
+/// A weighting as users spell it, with its distribution function written out.
 struct Level {
   std::string text;
   LevelCdf cdf;

@@ -44,7 +44,7 @@ class Directions {
   [[nodiscard]] virtual double inner_product(std::size_t i, const Directions& v, std::size_t j) const = 0;
 };
 
-/// u_i = f_i / ||f_i||, f_i = sum_j c_ji k(z_j, .) (methods A1).
+/// u_i = f_i / ||f_i||, f_i = sum_j c_ji k(z_j, .).
 class KernelDirections : public Directions {
  public:
   /// reference: m x d; coefficients: m x l. Norms are divided out unless `normalise` is false; `jitter` is added to

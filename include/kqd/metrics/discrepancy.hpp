@@ -58,7 +58,7 @@ struct KqdResult {
 /// Throws Error{invalid_option} with field, value and bound: "KqdOptions::power = 0.5, needs >= 1".
 void validate(const KqdOptions& options);
 
-/// Expected kernel quantile discrepancy e-KQD_p = (mean_i tau_p^p(u_i))^(1/p) [KQE eq. 9, methods A5].
+/// Expected kernel quantile discrepancy e-KQD_p = (mean_i tau_p^p(u_i))^(1/p) [KQE eq. 9].
 ///
 /// Samples of unequal size or weight are compared on the merged grid of their levels: no point is dropped. As p grows
 /// the mean becomes a maximum, so at p = infinity this is sup-KQD.

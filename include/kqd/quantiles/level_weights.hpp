@@ -8,7 +8,7 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// The shapes of the measure nu over quantile levels (methods A5).
+/// The shapes of the measure nu over quantile levels.
 enum class LevelShape {
   uniform,
   slope_up,          ///< density rises from `ratio` to 1 (before scaling)

@@ -21,7 +21,7 @@ enum class EarlyStop {
 
 /// What a caller of a test may choose. All defaults are usable as they stand.
 struct TestOptions {
-  /// Random labellings besides the observed one ("B" in methods G1), 1 .. 10^9.
+  /// Random labellings besides the observed one (B in the p-value (1 + L)/(1 + B)), 1 .. 10^9.
   std::int64_t num_permutations = 999;
   /// Level of the decision, in (0, 1).
   double alpha = 0.05;

@@ -24,7 +24,7 @@ struct Interval {
 [[nodiscard]] double permutation_pvalue(Exceedances draws);
 
 /// The same with ties shared out by the uniform number `u`: (#{T_b > T_0} + u (1 + #{T_b = T_0})) / (1 + B) is exactly
-/// uniform on (0, 1) under the null hypothesis [methods G1].
+/// uniform on (0, 1) under the null hypothesis.
 [[nodiscard]] double randomised_pvalue(Exceedances draws, std::uint64_t num_tied, double u);
 
 /// Clopper-Pearson interval for the p-value that all labellings would give, P(T_b >= T_0), from a number of draws fixed

@@ -18,7 +18,7 @@ struct WhitenedFeatures {
                                       ThreadCount threads);
 
 /// T = z' (C_X + C_Y + gamma kappa/2 I)^-1 z, z the gap between mean features and C the estimated covariance of a mean,
-/// S/n without weights (methods C4). With J = 1 and gamma = 0 the square of Welch's t.
+/// S/n without weights. With J = 1 and gamma = 0 the square of Welch's t.
 ///
 /// kappa = 1/nx + 1/ny: for nx = ny = n this is n z' (S_X + S_Y + gamma I)^-1 z, as Jitkrittum et al. have it, and the
 /// ridge keeps its proportion to S for other sizes. (Methods C4 writes the unequal form with gamma alone, which is

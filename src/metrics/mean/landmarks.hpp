@@ -12,7 +12,7 @@ namespace kqd {
 [[nodiscard]] std::vector<std::size_t> uniform_landmarks(const Pool& pool, std::size_t count, Seed seed);
 
 /// `count` different positions of the pool, drawn by approximate ridge leverage scores: rows that few others stand for
-/// are likelier. Recursive halving [MM17; methods C5], label-blind, O(N count^2).
+/// are likelier. Recursive halving [MM17], label-blind, O(N count^2).
 [[nodiscard]] std::vector<std::size_t> leverage_landmarks(const Kernel& kernel, const Pool& pool, std::size_t count,
                                                           Seed seed, ThreadCount threads);
 

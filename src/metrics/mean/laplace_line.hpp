@@ -21,7 +21,7 @@ namespace kqd {
 ///   h' K h = sum_i C_i^2 (1 - exp(-2 (z_{i+1} - z_i) / s)),   the last factor being 1,
 ///
 /// since h_i = C_i - exp(-gap) C_{i-1}: a sum of squares, so no digit is lost to cancellation where the text-book form
-/// sum h_i^2 + 2 sum h_i S_i (methods C2) subtracts.
+/// sum h_i^2 + 2 sum h_i S_i subtracts.
 struct LineNorms {
   double xx = 0.0;          ///< of the mean embedding of X
   double yy = 0.0;          ///< of the mean embedding of Y
@@ -31,7 +31,7 @@ struct LineNorms {
 /// Cost: O(N log N). Exactly 0 between equal samples.
 [[nodiscard]] LineNorms laplace_line_norms(double bandwidth, const SampleView& x, const SampleView& y);
 
-/// The unbiased estimate of MMD^2 from V-statistics of a kernel with k(z, z) = 1 (methods C1): with A = sum a_i^2,
+/// The unbiased estimate of MMD^2 from V-statistics of a kernel with k(z, z) = 1: with A = sum a_i^2,
 /// (xx - A) / (1 - A) = xx - (1 - xx) A / (1 - A), and the same for Y.
 struct Concentration {
   double of_x = 0.0;  ///< sum a_i^2

@@ -129,7 +129,7 @@ FeatureMap features_at(Kind kind, const KqdOptions& frozen) {
           }};
 }
 
-// S has no inverse when features are as many as rows (methods C4): refused, or a warning where a ridge stands in.
+// S has no inverse when features are as many as rows: refused, or a warning where a ridge stands in.
 void check_covariance(Kind kind, std::size_t num_features, double ridge, const TestPool& pool,
                       std::span<const std::size_t> rows, std::vector<std::string>& warnings) {
   const auto nx =

@@ -15,7 +15,7 @@
 namespace kqd {
 namespace {
 
-// Steps of the ascent: of locations in units of the features, of the log width, and when it is given up (methods C4).
+// Steps of the ascent: of locations in units of the features, of the log width, and when it is given up.
 constexpr double kLocationStep = 0.1;
 constexpr double kWidthStep = 0.01;
 constexpr double kWorthwhile = 1e-3;   // relative growth ...
@@ -179,7 +179,7 @@ Criterion criterion(const LocationFeatures& features, const Locations& at, const
   for (const Group* group : {&gx, &gy}) {
     covariance += group->factor * (group->centred.transpose() * group->shares.asDiagonal() * group->centred);
   }
-  const Eigen::VectorXd solved = covariance.ldlt().solve(gap);  // "e" of methods C4
+  const Eigen::VectorXd solved = covariance.ldlt().solve(gap);  // S^-1 gap, of which the gradient is made
 
   Criterion found{gap.dot(solved), Matrix<double>(at.points.rows(), at.points.cols(), 0.0), 0.0};
   for (const auto& [group, sign] : {std::pair{&gx, 1.0}, std::pair{&gy, -1.0}}) {

@@ -17,7 +17,7 @@ struct Locations {
   double width = 1.0;
 };
 
-/// Features that depend smoothly on locations and a width (methods C4).
+/// Features that depend smoothly on locations and a width.
 class LocationFeatures {
  public:
   virtual ~LocationFeatures() = default;
@@ -66,7 +66,7 @@ class WindowedWaves : public LocationFeatures {
 [[nodiscard]] Matrix<double> draw_from_fitted_gaussian(const Pool& rows, std::span<const double> weights,
                                                        std::size_t count, std::size_t first, Seed seed);
 
-/// Hotelling's statistic of two samples and its gradient [Jit16; methods C4].
+/// Hotelling's statistic of two samples and its gradient [Jit16].
 struct Criterion {
   double value = 0.0;
   Matrix<double> by_points;

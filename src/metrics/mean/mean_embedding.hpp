@@ -22,12 +22,12 @@ struct MeanProducts {
                                          ThreadCount threads);
 
 /// <Sigma_P, Sigma_P>, <Sigma_Q, Sigma_Q> and <Sigma_P, Sigma_Q> of the covariance operators of the feature map, as
-/// Hilbert-Schmidt inner products: sum_ij a_i b_j <phi(x_i) - mu_P, phi(y_j) - mu_Q>^2 (methods E1). For equal samples
+/// Hilbert-Schmidt inner products: sum_ij a_i b_j <phi(x_i) - mu_P, phi(y_j) - mu_Q>^2. For equal samples
 /// all three agree to the last bit.
 [[nodiscard]] MeanProducts covariance_products(const Kernel& kernel, const SampleView& x, const SampleView& y,
                                                ThreadCount threads);
 
-/// MMD_V^2 = h' K h >= 0, h = +a on X and -b on Y with both normalised to sum 1 (methods C1). Throws
+/// MMD_V^2 = h' K h >= 0, h = +a on X and -b on Y with both normalised to sum 1. Throws
 /// Error{non_finite_value} when it overflows.
 [[nodiscard]] double mmd_v_squared(const Kernel& kernel, const SampleView& x, const SampleView& y, ThreadCount threads);
 

@@ -16,7 +16,7 @@ double squared_gap(const GroupSums& x, const GroupSums& y) {
   return total;
 }
 
-// The mean of <psi_i, psi_j> over pairs i != j of a group, sum a_i a_j <.,.> / (1 - sum a_i^2) (methods C1). With
+// The mean of <psi_i, psi_j> over pairs i != j of a group, sum a_i a_j <.,.> / (1 - sum a_i^2). With
 // unequal weights the estimate is not blind to the point c from which features are measured; the last term puts <., c>
 // back.
 double mean_over_pairs(const GroupSums& group, const PooledFeatures& pooled) {

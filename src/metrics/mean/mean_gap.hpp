@@ -6,8 +6,8 @@ namespace kqd {
 /// What is made of the gap between the mean features of two groups.
 enum class MeanGapForm {
   root,         ///< |gap|: MMD_V of the kernel that the features span
-  unbiased,     ///< the U-statistic of its square, signed (methods C1, C3)
-  mean_square,  ///< |gap|^2 over the number of features (UME, methods C4)
+  unbiased,     ///< the U-statistic of its square, signed
+  mean_square,  ///< |gap|^2 over the number of features (UME)
 };
 
 /// The gap between mean features, as a statistic.

@@ -81,7 +81,7 @@ KqdResult mmd(const SampleView& x, const SampleView& y, const KqdOptions& option
     return result;
   }
   const MeanProducts products = mean_products(kernel, samples.x, samples.y, options.threads);
-  // sum_{i != j} a_i a_j k / (1 - sum a_i^2) within each sample (methods C1).
+  // sum_{i != j} a_i a_j k / (1 - sum a_i^2) within each sample.
   const double xx = (products.xx - dx.kernel) / (1.0 - dx.weights);
   const double yy = (products.yy - dy.kernel) / (1.0 - dy.weights);
   result.statistic = (xx - products.xy) + (yy - products.xy);

@@ -82,7 +82,7 @@ double MmdPlan::estimate_from(double q, const GroupSums& x) const {
     const double squared = std::max(0.0, q * (1.0 / wx + 1.0 / wy) * (1.0 / wx + 1.0 / wy));
     return estimate_ == MmdEstimate::v_root ? std::sqrt(squared) : squared;
   }
-  // sum_{i != j} a_i a_j k / (1 - sum a_i^2) within each group (methods C1), a = w / W of the group. With unequal
+  // sum_{i != j} a_i a_j k / (1 - sum a_i^2) within each group, a = w / W of the group. With unequal
   // weights this is not blind to the centre m of the kernel; the second term takes its trace <., m> out again.
   const auto within = [&](const GroupSums& group) {
     const double total = group[kWeight];

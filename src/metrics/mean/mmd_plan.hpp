@@ -19,7 +19,7 @@ enum class MmdEstimate {
 };
 
 /// MMD^2 of every labelling from tiles of the Gram matrix (CentredGram): bounded memory at any size, one
-/// pass for all labellings of a call (methods C2).
+/// pass for all labellings of a call.
 ///
 /// The V-statistic, and the U-statistic of rows without weights, do not change when the feature map is moved: so the
 /// kernel is centred at the (weighted) pooled mean. Then K w = 0 for the weights w of the pooled rows, and one

@@ -20,7 +20,7 @@ enum class NystromRoot {
 inline constexpr double kSmallestEigenvalue = 1e-10;
 
 /// Nystroem features of a set of landmarks, in the eigenbasis of their Gram matrix: |psi(x) - psi(y)| is the
-/// distance of k(x, .) and k(y, .) seen from the landmarks' span (methods C5). O(r^3) here, O(r d + r^2) per row.
+/// distance of k(x, .) and k(y, .) seen from the landmarks' span. O(r^3) here, O(r d + r^2) per row.
 [[nodiscard]] FeatureMap nystrom_features(const Kernel& kernel, const Matrix<double>& landmarks);
 
 }  // namespace kqd

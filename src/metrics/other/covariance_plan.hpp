@@ -8,11 +8,11 @@
 
 namespace kqd {
 
-/// |Sigma_P - Sigma_Q|_HS of every labelling from tiles of the Gram matrix that are made and forgotten (methods E1).
+/// |Sigma_P - Sigma_Q|_HS of every labelling from tiles of the Gram matrix that are made and forgotten.
 ///
 /// Covariances do not change when the feature map is moved, so the kernel is centred at the pooled mean. With the
 /// weights p, q of the groups, K the centred matrix, K2 its entries squared, g = K p, t = Wx / Wy and K w = 0 for the
-/// weights w = Wx p + Wy q of the pool, K q = -t g, and what methods E1 writes out becomes
+/// weights w = Wx p + Wy q of the pool, K q = -t g, and the square of the distance becomes
 ///
 ///   (p - q)' K2 (p - q) + 2 (1 - t^2) (sum q_i g_i^2 - sum p_i g_i^2) + (1 - t^2)^2 (p' g)^2.
 ///

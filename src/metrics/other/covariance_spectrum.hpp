@@ -7,7 +7,7 @@
 namespace kqd {
 
 /// Norms of Sigma_P - Sigma_Q that need its eigenvalues: those of L' M L with K = L L' and M = diag(p - q), for
-/// centered covariances diag(p) - p p' - diag(q) + q q' (methods E1).
+/// centered covariances diag(p) - p p' - diag(q) + q q'.
 class CovarianceSpectrum {
  public:
   enum class Norm { trace, operator_norm };

@@ -21,7 +21,7 @@ struct GeometricMedian {
   bool converged = false;
 };
 
-/// Weiszfeld's iteration from the mean, with the step of [VZ00] where it meets a point (methods E2). `mass` has sum 1;
+/// Weiszfeld's iteration from the mean, with the step of [VZ00] where it meets a point. `mass` has sum 1;
 /// points of mass 0 take no part. Deterministic; cost O(n^2) per iteration for n points with mass.
 ///
 /// The minimum is unique unless the points lie on one line of the feature space and a half of their mass is on either

@@ -48,7 +48,7 @@ void GapScan::along(const simd::SortedPool& line, std::span<double> taus) const 
   weights_.empty() ? scan(line, taus) : scan_weighted(line, taus);
 }
 
-// tau_1 = N/(nx ny) sum_k |c_k - k nx/N| gap_k (methods A6).
+// tau_1 = N/(nx ny) sum_k |c_k - k nx/N| gap_k.
 void GapScan::scan(const simd::SortedPool& line, std::span<double> taus) const {
   constexpr std::size_t kStep = simd::kMaxLabelWords * LabelBatch::kCapacity;
   for (std::size_t g = 0; g < words_.size() && g * kStep < count(); ++g) {

@@ -21,7 +21,7 @@
 namespace kqd {
 namespace {
 
-constexpr double kLargestSplitPower = 8.0;  // beyond it gaps are divided by the largest one first (methods A7)
+constexpr double kLargestSplitPower = 8.0;  // beyond it gaps are divided by the largest one first
 
 }  // namespace
 

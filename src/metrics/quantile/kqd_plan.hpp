@@ -35,7 +35,7 @@ class DirectionalPlan : public Plan {
                                 ThreadCount threads) const;
 };
 
-/// e-KQD and sup-KQD of every labelling, from projections sorted once (methods A6).
+/// e-KQD and sup-KQD of every labelling, from projections sorted once.
 ///
 /// Along each direction the pooled values are kept ascending, measured from the smallest in units of their range: gaps
 /// of quantiles only feel the unit, and no power of them overflows. Three ways lead from labels to tau, the fastest

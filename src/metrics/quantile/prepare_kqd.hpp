@@ -10,7 +10,7 @@
 namespace kqd {
 
 /// Prepares e-KQD (mean) or sup-KQD (maximum), centered or not. Reference points that are pooled rows are spikes of
-/// their own directions (methods A4): with `set_aside` they leave the samples, together with the rows their design
+/// their own directions: with `set_aside` they leave the samples, together with the rows their design
 /// binds them to. Throws Error{invalid_option} for the balanced reference measure, which depends on the labels.
 [[nodiscard]] PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
                                        Over over, bool centered);

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int kRowReductions = 2;       // passes of the augmenting row reduction, as in [JV87]
-constexpr double kLargestSlack = 1e-9;  // of the largest cost (methods D1)
+constexpr double kLargestSlack = 1e-9;  // of the largest cost
 
 // The steps of [JV87]. Throughout, a row that has a column has the smallest reduced cost c_ij - v_j there, up to
 // rounding: prices of columns are only lowered in ways that keep it so.

@@ -12,7 +12,7 @@
 
 namespace kqd {
 
-/// 2 integral (F - G)^2 = 2 sum_k (F_k - G_k)^2 (v_(k+1) - v_(k)): the energy distance on the line (methods D5).
+/// 2 integral (F - G)^2 = 2 sum_k (F_k - G_k)^2 (v_(k+1) - v_(k)): the energy distance on the line.
 /// `values` are ascending; is_x(k) says whose the k-th is, weight(k) what it weighs in its sample.
 template <class IsX, class Weight>
 [[nodiscard]] double energy_on_the_line(std::span<const double> values, const IsX& is_x, const Weight& weight) {
@@ -30,7 +30,7 @@ template <class IsX, class Weight>
   return 2.0 * energy.value();
 }
 
-/// E|u_1| for u uniform on the unit sphere of R^d: Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)) (methods D2).
+/// E|u_1| for u uniform on the unit sphere of R^d: Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)).
 [[nodiscard]] double mean_absolute_coordinate(std::size_t dim);
 
 /// The energy distance of every labelling along directions of R^d, over E|u_1|: exact on the line, and for uniform

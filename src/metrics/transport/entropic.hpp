@@ -27,7 +27,7 @@ struct EntropicTransport {
   bool converged = false;
 };
 
-/// Entropic transport from masses a to masses b (each of sum 1, all > 0) at the given costs >= 0 (methods D4).
+/// Entropic transport from masses a to masses b (each of sum 1, all > 0) at the given costs >= 0.
 ///
 /// f_i = -eps log sum_j b_j exp((g_j - c_ij) / eps) and g likewise, in turns. Most sweeps multiply by the matrix
 /// exp((f_i + g_j - c_ij) / eps) and keep how f and g change as factors; when these leave [1e-50, 1e50] they are taken

@@ -9,7 +9,7 @@
 namespace kqd {
 
 /// x -> (x^alpha) over all multi-indices alpha of R^d with |alpha| = q exactly: plain monomials, without multinomial
-/// weights, in lexicographic order of their factors (methods D3, [Kol19]).
+/// weights, in lexicographic order of their factors [Kol19].
 class PolynomialMap {
  public:
   /// Throws Error{invalid_option} for more than 20000 monomials, naming d, q and K.

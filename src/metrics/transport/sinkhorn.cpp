@@ -29,7 +29,7 @@ constexpr std::array<ParameterInfo, 3> kParameters = {{
     {"tolerance", 1e-6, 1e-14, 1, false, "1-norm of the error of the marginals at which a solution is good enough"},
 }};
 
-constexpr double kDefaultEpsilon = 0.05;   // of the median pooled cost (methods D4)
+constexpr double kDefaultEpsilon = 0.05;   // of the median pooled cost
 constexpr double kSmallestEpsilon = 1e-9;  // of the largest cost: below it sweeps move nothing
 constexpr double kScaling = 0.5;           // of lengths, from one epsilon to the next: costs scale by its p-th power
 constexpr std::size_t kMaxSummaryRows = 1000;
@@ -185,7 +185,7 @@ KqdResult sinkhorn(const SampleView& x_given, const SampleView& y_given, const K
 }
 
 // The divergence of one labelling after another. Every labelling starts from the potentials of the pool's transport to
-// itself, never from those of another labelling: a value must be a function of its labelling alone (methods D4).
+// itself, never from those of another labelling: a value must be a function of its labelling alone.
 class PooledSinkhorn {
  public:
   PooledSinkhorn(const TestPool& pool, const Settings& settings, ThreadCount threads)

@@ -13,7 +13,7 @@
 namespace kqd {
 namespace {
 
-// The sliced Wasserstein distance is the e-KQD of the linear kernel along uniform directions (methods D2). Directions
+// The sliced Wasserstein distance is the e-KQD of the linear kernel along uniform directions. Directions
 // that are given, as reference points with coefficients, are taken as they are: that is how a test freezes its own.
 KqdOptions as_kqd(const KqdOptions& options) {
   if (options.directions.family == DirectionFamily::axis) {

@@ -33,7 +33,7 @@ constexpr std::array<ParameterInfo, 1> kParameters = {{
      kSolvers},
 }};
 
-constexpr std::size_t kMaxRows = 5000;  // per sample (methods D1)
+constexpr std::size_t kMaxRows = 5000;  // per sample
 
 // Seconds of one thread for normal samples on a 2.4 GHz core, within some times. In few dimensions augmenting paths are
 // long: many columns cost nearly the same.

@@ -56,7 +56,7 @@ Features square_features(std::span<const double> x) {
 
 const std::vector<Explicit> kExplicit = {{"linear", linear_features}, {"polynomial:2:1", square_features}};
 
-// A sample and directions in feature space, and the embedding of methods A2 by its definition.
+// A sample and directions in feature space, and the embedding by its definition [KQE Def. 1].
 class PlainEmbedding {
  public:
   PlainEmbedding(const Explicit& kernel, const Sample& sample, const Matrix<double>& reference,

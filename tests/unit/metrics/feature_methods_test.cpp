@@ -328,7 +328,7 @@ std::vector<long double> gaussian_gaps(const Sample& x, std::span<const double> 
   return t;
 }
 
-// MMD^2 = t' K_ss^-1 t (methods C5). Few landmarks far apart: the condition number of K_ss is below 1e4 here, so 1e-11
+// MMD^2 = t' K_ss^-1 t. Few landmarks far apart: the condition number of K_ss is below 1e4 here, so 1e-11
 // allows for a thousand roundings of kernel values, times it.
 TEST(MmdNystrom, is_the_quadratic_form_of_the_inverse_gram_matrix) {
   for (const Case& c : cases()) {

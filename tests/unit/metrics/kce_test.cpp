@@ -44,7 +44,7 @@ Real gaussian(const Sample& x, std::size_t i, const Sample& y, std::size_t j) {
   return std::exp(-r2 / 2);
 }
 
-// sum_ij a_i b_j (H_x K_xy H_y)_ij^2 (methods E1).
+// sum_ij a_i b_j (H_x K_xy H_y)_ij^2.
 Real centred_product(const Sample& x, const Sample& y) {
   const auto a = normalised(x);
   const auto b = normalised(y);

@@ -23,7 +23,7 @@ struct Sums {
   Real unbiased = 0;
 };
 
-// Double sums over all pairs in long double (methods C1, weighted forms).
+// Double sums over all pairs in long double, in their weighted forms.
 Sums by_gram(const Sample& x, const Sample& y, double s) {
   const auto weights = [](const Sample& sample) {
     std::vector<Real> w(sample.points.rows(), 1);

@@ -1,4 +1,4 @@
-// Sliced Wasserstein distances and their generalisations (methods D2, D3). Oracles: closed forms, transport on the line
+// Sliced Wasserstein distances and their generalisations. Oracles: closed forms, transport on the line
 // written out in tests/support, polynomials written out here.
 #include <gtest/gtest.h>
 
@@ -228,7 +228,7 @@ TEST(Gsw, of_degree_one_is_sw) {
 
 // The kernel (x.y)^q has features sqrt(q!/alpha!) x^alpha. So f = sum_j c_j (z_j.x)^q is the polynomial with
 // coefficients theta_alpha = q!/alpha! sum_j c_j z_j^alpha, and e-KQD along f / ||f|| is GSW along theta / ||f||: a
-// re-weighted law of theta (methods D3, erratum 10).
+// re-weighted law of theta (erratum 10).
 TEST(Gsw, along_reweighted_coefficients_is_ekqd_of_the_homogeneous_polynomial_kernel) {
   Source source(6);
   const std::size_t dim = 3;

@@ -241,7 +241,7 @@ TEST(MaxSw, of_two_points_is_their_distance) {
   }
 }
 
-// {0,1} against {0.5,2,3}: W_1 = 4/3, W_2^2 = 9/4, W_3^3 = 101/24 (methods A9).
+// {0,1} against {0.5,2,3}: W_1 = 4/3, W_2^2 = 9/4, W_3^3 = 101/24.
 TEST(MaxSw, on_the_line_is_wasserstein) {
   const Sample x = test::column({0, 1});
   const Sample y = test::column({0.5, 2, 3});

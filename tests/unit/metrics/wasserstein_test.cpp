@@ -144,8 +144,7 @@ TEST(Wasserstein, of_a_shifted_sample_is_the_length_of_the_shift) {
 }
 
 // The gradient of a convex function is an optimal map for p = 2 [Brenier 1991]: W_2^2 between X and AX + b with A
-// positive definite is mean |x - Ax - b|^2, and on the corners of a cube the moments are those of N(0, I): 3, as in
-// methods D1.
+// positive definite is mean |x - Ax - b|^2, and on the corners of a cube the moments are those of N(0, I): 3.
 TEST(Wasserstein, of_scaled_cube_corners_is_that_of_gaussians) {
   Sample x{Matrix<double>(32, 5), {}, {}};
   for (std::size_t i = 0; i < 32; ++i) {

@@ -154,7 +154,7 @@ TEST(LevelWeights, bad_texts_are_refused) {
                [] { static_cast<void>(LevelWeights::sloped(LevelShape::uniform, 0.5)); });
 }
 
-// The density at (j-1)/(n-1), scaled to sum 1, as the authors' code has it (methods I3, 29).
+// The density at (j-1)/(n-1), scaled to sum 1, as the authors' code has it (erratum 29).
 TEST(PointEvaluatedMasses, follow_the_authors_code) {
   const auto masses = [](const char* text, std::size_t n) {
     return point_evaluated_masses(parse_level_weights(text), n);

@@ -157,7 +157,7 @@ TEST(QuantileGap, does_not_see_repetition) {
   }
 }
 
-// {0, 1} against {0.5, 2, 3} (methods A9): W_1 = 4/3, W_2^2 = 9/4, W_3^3 = 101/24, and the largest gap is 2.
+// {0, 1} against {0.5, 2, 3}: W_1 = 4/3, W_2^2 = 9/4, W_3^3 = 101/24, and the largest gap is 2.
 TEST(QuantileGap, is_the_wasserstein_distance_of_the_check_values) {
   const std::vector<double> x = {0, 1};
   const std::vector<double> y = {0.5, 2, 3};
