@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
+#include <ranges>
 #include <string_view>
 
 #include "core/text.hpp"
@@ -15,8 +17,9 @@ namespace {
 
 // In pixels of the file. Letters are large beside the panels: the figure is read at half a page's width.
 constexpr double kPanelWidth = 300.0;
+constexpr double kOnlyPanelWidth = 460.0;
 constexpr double kPanelHeight = 230.0;
-constexpr double kLeft = 62.0;
+constexpr double kLeft = 68.0;
 constexpr double kRight = 24.0;
 constexpr double kTop = 34.0;
 constexpr double kBottom = 50.0;
@@ -171,9 +174,14 @@ std::string axes_svg(const ChartPanel& panel, const Scale& to_x, const Scale& to
       "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#444444\" stroke-width=\"1\"/>\n",
       kLeft, kTop, width, height);
   const double below = kTop + height;
-  for (const Tick& tick : panel.x.ticks) {
+  double next_start = std::numeric_limits<double>::infinity();
+  for (const Tick& tick : panel.x.ticks | std::views::reverse) {
     const double x = to_x(tick.place);
     out += fmt::format("<path d=\"M{:.1f} {:.1f}v5\" stroke=\"#444444\"/>\n", x, below);
+    // Names that would touch the next one are left out; the last one stays.
+    const double half = 0.5 * text_width(tick.text);
+    if (x + half > next_start) continue;
+    next_start = x - half - 2.0;
     out += text_svg(x, below + 20.0, tick.text, R"( text-anchor="middle")");
   }
   for (const Tick& tick : panel.y.ticks) {
@@ -193,8 +201,7 @@ std::string axes_svg(const ChartPanel& panel, const Scale& to_x, const Scale& to
   return out;
 }
 
-std::string panel_svg(const ChartPanel& panel, std::size_t number, double left, double height) {
-  const double width = kPanelWidth - kLeft - kRight;
+std::string panel_svg(const ChartPanel& panel, std::size_t number, double left, double width, double height) {
   const Scale to_x(panel.x, kLeft, kLeft + width);
   const Scale to_y(panel.y, kTop + height, kTop);
   std::string out = fmt::format("<g transform=\"translate({:.1f} 0)\">\n", left);
@@ -249,8 +256,10 @@ std::pair<std::string, double> legend_svg(const std::vector<Series>& legend, dou
 
 std::string svg_chart(const std::vector<ChartPanel>& panels) {
   const bool square = std::ranges::any_of(panels, &ChartPanel::square);
-  const double height = square ? kPanelWidth - kLeft - kRight : kPanelHeight - kTop;
-  const double width = kPanelWidth * static_cast<double>(panels.size());
+  const double panel_width = panels.size() == 1 ? kOnlyPanelWidth : kPanelWidth;
+  const double inner_width = panel_width - kLeft - kRight;
+  const double height = square ? inner_width : kPanelHeight - kTop;
+  const double width = panel_width * static_cast<double>(panels.size());
   const double legend_top = kTop + height + kBottom + 14.0;
   const auto [legend, legend_height] = legend_svg(legend_of(panels), legend_top, width);
   const double total = kTop + height + kBottom + legend_height + 4.0;
@@ -260,7 +269,7 @@ std::string svg_chart(const std::vector<ChartPanel>& panels) {
       "fill=\"#ffffff\"/>\n",
       width, total);
   for (std::size_t k = 0; k < panels.size(); ++k) {
-    out += panel_svg(panels[k], k, kPanelWidth * static_cast<double>(k), height);
+    out += panel_svg(panels[k], k, panel_width * static_cast<double>(k), inner_width, height);
   }
   return out + legend + "</svg>\n";
 }

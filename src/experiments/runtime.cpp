@@ -273,9 +273,8 @@ ChartPanel panel_of(const Setting& setting, const Times& times, bool first) {
                    .y = seconds_axis(first),
                    .series = {}};
   for (const std::size_t n : setting.sizes) {
-    if (n != 1500)
-      panel.x.ticks.push_back(
-          {static_cast<double>(n), n >= 10'000 ? fmt::format("{:.0e}", static_cast<double>(n)) : std::to_string(n)});
+    const auto place = static_cast<double>(n);
+    panel.x.ticks.push_back({place, n >= 10'000 ? fmt::format("{:.0e}", place) : std::to_string(n)});
   }
   for (std::size_t k = 0; k < timed_methods().size(); ++k) {
     const TimedMethod& method = timed_methods()[k];

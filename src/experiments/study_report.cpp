@@ -95,33 +95,15 @@ Axis column_axis(const Study& study) {
   }
   // A little room at both ends, and some for a single column.
   if (axis.log) {
-    const double room = high > low ? std::pow(high / low, 0.05) : 2.0;
+    const double room = high > low ? std::pow(high / low, 0.08) : 2.0;
     axis.low = low / room;
     axis.high = high * room;
   } else {
-    const double room = high > low ? 0.05 * (high - low) : 1.0;
+    const double room = high > low ? 0.08 * (high - low) : 1.0;
     axis.low = low - room;
     axis.high = high + room;
   }
   return axis;
-}
-
-// Names of columns that stand close are left out where they would touch; the last one stays.
-void thin_out(Axis& axis) {
-  constexpr double kLetters = 26.0;  // that fit below a panel, in the widest of the fonts that may show it
-  std::vector<Tick> kept;
-  double next_start = 2.0;
-  for (std::size_t k = axis.ticks.size(); k-- > 0;) {
-    const Tick& tick = axis.ticks[k];
-    const double place = axis.log ? std::log(tick.place / axis.low) / std::log(axis.high / axis.low)
-                                  : (tick.place - axis.low) / (axis.high - axis.low);
-    const double half = 0.5 * (static_cast<double>(tick.text.size()) + 1.0) / kLetters;
-    if (place + half > next_start) continue;
-    next_start = place - half;
-    kept.push_back(tick);
-  }
-  std::ranges::reverse(kept);
-  axis.ticks = std::move(kept);
 }
 
 // A method looks the same in every figure: these have colours and marks of their own, others take what is left.
@@ -170,6 +152,7 @@ Series curve(const Study& study, const StudyResults& results, std::size_t r, std
                 .marker = palette_marker(look),
                 .stroke = row.quadratic ? Stroke::dotted : Stroke::solid,
                 .shift = shift};
+  if (!study.columns.front().name.empty()) series.stroke = Stroke::none;  // nothing lies between names
   for (std::size_t c = 0; c < study.columns.size(); ++c) {
     const Count count = results.cell(r, c).count();
     if (count.runs > 0) series.points.push_back({study.columns[c].x, count.rate(), wilson_interval(count)});
@@ -201,7 +184,6 @@ ChartPanel panel_chart(const Study& study, const StudyResults& results, const Pa
                          .ticks = even_ticks(0.0, study.highest_rate, 5)},
                    .series = {},
                    .guides = {kLevel}};
-  thin_out(chart.x);
   bool any_published = false;
   const std::vector<std::size_t> looks = looks_of(panel.rows);
   for (std::size_t number = 0; number < panel.rows.size(); ++number) {
