@@ -2,10 +2,20 @@
 
 #include <cblas.h>
 
+#include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <type_traits>
+#include <vector>
 
 #include "core/fail.hpp"
 #include "core/pages.hpp"
+
+// Of OpenBLAS, in none of its headers.
+extern "C" {
+void* blas_memory_alloc(int position);
+void blas_memory_free(void* buffer);
+}
 
 namespace kqd {
 namespace {
@@ -18,20 +28,54 @@ void use_one_blas_thread() {
   }();
 }
 
-// OpenBLAS takes a buffer for each thread that multiplies, once, and tries for ever where it gets none. So each thread
-// tries first. Throws std::bad_alloc.
-void require_room_for_buffer() {
-  constexpr std::size_t kBufferBytes = (std::size_t{128} << 20U) + (std::size_t{1} << 20U);
-  thread_local bool has_room = false;
-  if (has_room) return;
-  unmap_pages(map_pages(kBufferBytes), kBufferBytes);
-  has_room = true;
-}
+// OpenBLAS needs a buffer for each product under way at a time, keeps those it has, and tries for ever where the system
+// gives no more. So a product waits here until there are as many buffers as products under way, each of them made after
+// memory for it was seen to be there.
+class ProductUnderWay {
+ public:
+  ProductUnderWay() {
+    use_one_blas_thread();
+    const std::size_t needed = ++under_way();
+    if (needed <= num_buffers()) return;
+    try {
+      make_buffers(needed);
+    } catch (...) {
+      --under_way();
+      throw;
+    }
+  }
+  ~ProductUnderWay() { --under_way(); }
+  ProductUnderWay(const ProductUnderWay&) = delete;
+  ProductUnderWay& operator=(const ProductUnderWay&) = delete;
 
-void prepare_blas() {
-  use_one_blas_thread();
-  require_room_for_buffer();
-}
+ private:
+  static std::atomic<std::size_t>& under_way() {
+    static std::atomic<std::size_t> number = 0;
+    return number;
+  }
+  static std::atomic<std::size_t>& num_buffers() {
+    static std::atomic<std::size_t> number = 0;
+    return number;
+  }
+
+  // Holds so many at once that OpenBLAS has made them all. Throws std::bad_alloc.
+  static void make_buffers(std::size_t number) {
+    constexpr std::size_t kBufferBytes = (std::size_t{128} << 20U) + (std::size_t{1} << 20U);
+    static std::mutex one_at_a_time;
+    const std::scoped_lock lock(one_at_a_time);
+    if (number <= num_buffers()) return;
+    struct Held {
+      std::vector<void*> buffers;
+      ~Held() { std::ranges::for_each(buffers, blas_memory_free); }
+    } held;
+    held.buffers.reserve(number);
+    while (held.buffers.size() < number) {
+      unmap_pages(map_pages(kBufferBytes), kBufferBytes);
+      held.buffers.push_back(blas_memory_alloc(0));
+    }
+    num_buffers() = number;
+  }
+};
 
 template <class T>
 void gemm_any(T alpha, MatrixView<const T> a, Op op_a, MatrixView<const T> b, Op op_b, T beta, MatrixView<T> c) {
@@ -40,7 +84,7 @@ void gemm_any(T alpha, MatrixView<const T> a, Op op_a, MatrixView<const T> b, Op
   KQD_ASSERT((op_b == Op::none ? b.cols() : b.rows()) == c.cols());
   KQD_ASSERT((op_b == Op::none ? b.rows() : b.cols()) == inner);
   if (c.empty()) return;
-  prepare_blas();
+  const ProductUnderWay product;
   const auto flag = [](Op op) { return op == Op::none ? CblasNoTrans : CblasTrans; };
   const auto size = [](std::size_t n) { return static_cast<blasint>(n); };
   const auto call = [&](auto function) {
@@ -71,7 +115,7 @@ void gemv(double alpha, MatrixView<const double> a, Op op, std::span<const doubl
   KQD_ASSERT((op == Op::none ? a.cols() : a.rows()) == x.size());
   KQD_ASSERT((op == Op::none ? a.rows() : a.cols()) == y.size());
   if (y.empty()) return;
-  prepare_blas();
+  const ProductUnderWay product;
   const auto size = [](std::size_t n) { return static_cast<blasint>(n); };
   cblas_dgemv(CblasRowMajor, op == Op::none ? CblasNoTrans : CblasTrans, size(a.rows()), size(a.cols()), alpha,
               a.data(), size(a.row_stride()), x.data(), 1, beta, y.data(), 1);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <ranges>
 #include <string_view>
 
 #include "core/text.hpp"
@@ -175,7 +174,8 @@ std::string axes_svg(const ChartPanel& panel, const Scale& to_x, const Scale& to
       kLeft, kTop, width, height);
   const double below = kTop + height;
   double next_start = std::numeric_limits<double>::infinity();
-  for (const Tick& tick : panel.x.ticks | std::views::reverse) {
+  for (std::size_t k = panel.x.ticks.size(); k-- > 0;) {
+    const Tick& tick = panel.x.ticks[k];
     const double x = to_x(tick.place);
     out += fmt::format("<path d=\"M{:.1f} {:.1f}v5\" stroke=\"#444444\"/>\n", x, below);
     // Names that would touch the next one are left out; the last one stays.

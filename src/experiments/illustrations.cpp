@@ -78,7 +78,7 @@ Json panels_json(const std::vector<ChartPanel>& panels) {
 }
 
 ExperimentReport written(std::string_view id, const ExperimentOptions& options, const std::vector<ChartPanel>& panels,
-                         Json facts) {
+                         const Json& facts) {
   const std::string name = std::string(id) + (options.quick ? ".quick" : "");
   const std::string stem = (std::filesystem::path(options.out) / name).string();
   Json json = {{"schema", "kqd.experiment/1"}, {"version", kVersion}, {"experiment", id}, {"seed", options.seed.value}};

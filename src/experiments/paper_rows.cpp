@@ -57,7 +57,8 @@ void add_ordered_rows(Study& study, std::span<const PaperRow> rows, const PaperS
   study.bundles.push_back(std::move(bundle));
 }
 
-PaperRow gap_row(std::string id, std::string name, std::string key, std::string method, OrderedStatistic statistic) {
+PaperRow gap_row(const std::string& id, const std::string& name, const std::string& key, std::string method,
+                 OrderedStatistic statistic) {
   const bool first_power = statistic.power == 1.0;
   return {.id = id + (first_power ? "-1" : "-2"),
           .label = name + (first_power ? ", p = 1" : ", p = 2"),

@@ -37,7 +37,8 @@ class Line {
  public:
   Line(const LabelledLine& line, std::unique_ptr<SequentialTest> test)
       : test_(std::move(test)), weighted_(!line.weights.empty()) {
-    const auto& [values, order] = line.pool;
+    const std::span<const double> values = line.pool.values;
+    const std::span<const std::uint32_t> order = line.pool.order;
     const auto last = values.size() - 1;
     const auto place_of = [&](auto found) { return static_cast<std::size_t>(found - line.levels.begin()); };
     const std::size_t low_end = place_of(std::ranges::lower_bound(line.levels, kTail));

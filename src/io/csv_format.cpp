@@ -14,7 +14,8 @@ bool may_delimit(char c) {
   const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
   const bool digit = c >= '0' && c <= '9';
   const bool plain = c == '\t' || (c >= ' ' && c <= '~');
-  return plain && !letter && !digit && kOfNumbers.find(c) == kOfNumbers.npos && kOfTexts.find(c) == kOfTexts.npos;
+  return plain && !letter && !digit && kOfNumbers.find(c) == std::string_view::npos &&
+         kOfTexts.find(c) == std::string_view::npos;
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ bool is_in_single_quotes(std::string_view text) {
   if (close == std::string_view::npos) return false;
   const std::string_view rest = text.substr(close + 1);
   return rest.empty() || rest.front() == '\n' || rest.front() == '\r' ||
-         kCandidates.find(rest.front()) != kCandidates.npos;
+         kCandidates.find(rest.front()) != std::string_view::npos;
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ char sniff_quote(std::string_view beginning) {
     const char c = beginning[i];
     if (at_start && c == '"') return '"';
     if (at_start && c == '\'' && !single) single = is_in_single_quotes(beginning.substr(i));
-    at_start = c == '\n' || c == '\r' || kCandidates.find(c) != kCandidates.npos || (at_start && c == ' ');
+    at_start = c == '\n' || c == '\r' || kCandidates.find(c) != std::string_view::npos || (at_start && c == ' ');
   }
   return single ? '\'' : '"';
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 
 #include "core/fail.hpp"
 #include "core/random.hpp"
@@ -22,10 +21,13 @@ std::vector<std::size_t> units_of(std::span<const std::size_t> drawn, std::size_
     std::ranges::sort(rows);
     return request.whole_units ? request.whole_units(rows) : rows;
   };
-  const auto counts = std::views::iota(std::min<std::size_t>(1, drawn.size()), drawn.size() + 1);
-  const auto too_many = std::ranges::partition_point(
-      counts, [&](std::size_t count) { return count <= 1 || of_first(count).size() <= most; });
-  return of_first(*std::ranges::prev(too_many));
+  std::size_t fitting = std::min<std::size_t>(1, drawn.size());
+  std::size_t too_many = drawn.size() + 1;
+  while (too_many - fitting > 1) {
+    const std::size_t middle = fitting + (too_many - fitting) / 2;
+    (of_first(middle).size() <= most ? fitting : too_many) = middle;
+  }
+  return of_first(fitting);
 }
 
 // Drawn by where rows stand, not by what they hold: whatever order the pool has is then unrelated to the draw.

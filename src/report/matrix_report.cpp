@@ -40,7 +40,7 @@ std::vector<std::string> all_warnings(const MatrixReport& report) {
 
 // The end of a long name tells more than its beginning, which is often the same folder.
 std::string shortened(const std::string& given, std::size_t width) {
-  const std::string name = printable(given);
+  std::string name = printable(given);
   if (display_width(name) <= width) return name;
   std::size_t start = name.size() - (width - 3);
   while (start < name.size() && (static_cast<unsigned char>(name[start]) & 0xc0U) == 0x80U) ++start;

@@ -69,7 +69,7 @@ struct MethodInfo {
 void validate_parameters(const MethodInfo& method, const Parameters& parameters);
 
 /// The discrepancy between two samples by the method with this id; `control` may end it early.
-[[nodiscard]] KqdResult distance(std::string_view method, const SampleView& x, const SampleView& y,
+[[nodiscard]] KqdResult distance(std::string_view id, const SampleView& x, const SampleView& y,
                                  const KqdOptions& options = {}, const RunControl* control = nullptr);
 
 }  // namespace kqd

@@ -111,7 +111,7 @@ std::vector<std::size_t> uniform_landmarks(const Pool& pool, std::size_t count, 
 std::vector<std::size_t> leverage_landmarks(const Kernel& kernel, const Pool& pool, std::size_t count, Seed seed,
                                             ThreadCount threads) {
   RandomStream stream(seed, Purpose::landmark_scores);
-  const std::vector<std::size_t> shuffled = sample_without_replacement(pool.size(), pool.size(), stream);
+  std::vector<std::size_t> shuffled = sample_without_replacement(pool.size(), pool.size(), stream);
   if (count >= pool.size()) return shuffled;
   const std::span<const std::size_t> positions(shuffled);
   WeightedLandmarks landmarks{{shuffled.begin(), shuffled.begin() + static_cast<std::ptrdiff_t>(count)},

@@ -180,13 +180,14 @@ PairwiseGaps measure_all_pairs(const Directions& directions, std::span<const dou
   Matrix<double> tau(pairs.size(), l);
   std::vector<char> flat(pairs.size(), 0);
   std::vector<std::optional<SortedProjections>> sorted(samples.size());
-  const auto num_chunks = static_cast<double>((l + step - 1) / step);
+  const std::size_t num_chunks = (l + step - 1) / step;
   for (std::size_t first = 0; first < l; first += step) {
     const std::size_t count = std::min(step, l - first);
     const auto report = [&](double part) {  // projecting is about half of the work
       if (control == nullptr || !control->progress) return;
-      const double chunk = static_cast<double>(first / step) + part;
-      control->progress({.done = chunk, .total = num_chunks, .what = "distances"});
+      const std::size_t chunk = first / step;
+      control->progress(
+          {.done = static_cast<double>(chunk) + part, .total = static_cast<double>(num_chunks), .what = "distances"});
     };
     for (std::size_t i = 0; i < samples.size(); ++i) {
       stop_point();

@@ -97,7 +97,7 @@ TransportPlan solve_transport(MatrixView<const double> costs, const WholeMasses&
   std::vector<std::int64_t> whole_costs;
   whole_costs.reserve(nx * ny);
   for (std::size_t i = 0; i < nx; ++i) {
-    for (const double cost : costs.row(i)) whole_costs.push_back(static_cast<std::int64_t>(cost * to_whole + 0.5));
+    for (const double cost : costs.row(i)) whole_costs.push_back(std::llround(cost * to_whole));
   }
   const Graph graph = complete_graph(nx, ny);
   Simplex simplex(graph);
