@@ -63,6 +63,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGBUS, kqd::app::on_bus_error);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of writing like any other
   std::signal(SIGPIPE, SIG_IGN);  // print() knows what a closed pipe means
   kqd::app::catch_interrupts();
   const int code = kqd::app::run(argc, argv);

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -129,8 +131,7 @@ void parallel_for_blocks(std::size_t num_items, std::size_t block_size, ThreadCo
     beyond_cores.emplace(global_control::max_allowed_parallelism, num_threads);
   }
   ForkJoin loop;
-  tbb::task_arena arena(static_cast<int>(num_threads));
-  arena.execute([&] {
+  const auto run_all = [&] {
     tbb::parallel_for(
         tbb::blocked_range<std::size_t>(0, num_blocks, 1),
         [&](const tbb::blocked_range<std::size_t>& blocks) {
@@ -138,7 +139,15 @@ void parallel_for_blocks(std::size_t num_items, std::size_t block_size, ThreadCo
           for (std::size_t block = blocks.begin(); block != blocks.end(); ++block) run_block(block);
         },
         tbb::simple_partitioner());
-  });
+  };
+  try {
+    tbb::task_arena arena(static_cast<int>(num_threads));
+    arena.execute(run_all);
+  } catch (const std::runtime_error& error) {
+    if (!std::string_view(error.what()).starts_with("pthread_create")) throw;
+    fail(ErrorCode::resource_limit, "the system starts no more threads: ask for fewer than {}, or allow more memory",
+         num_threads);
+  }
 }
 
 }  // namespace kqd

@@ -31,7 +31,7 @@ double text_width(std::string_view text) {
   for (const char c : text) {
     const bool wide = (c >= 'A' && c <= 'Z') || c == 'm' || c == 'w' || c == '%';
     const bool narrow = std::string_view("ijlt.,:;()| ").find(c) != std::string_view::npos;
-    width += wide ? 11.6 : (narrow ? 5.2 : 8.8);
+    width += wide ? 11.6 : (narrow ? 5.2 : 9.6);
   }
   return width;
 }
@@ -181,7 +181,7 @@ std::string axes_svg(const ChartPanel& panel, const Scale& to_x, const Scale& to
     // Names that would touch the next one are left out; the last one stays.
     const double half = 0.5 * text_width(tick.text);
     if (x + half > next_start) continue;
-    next_start = x - half - 2.0;
+    next_start = x - half - 6.0;
     out += text_svg(x, below + 20.0, tick.text, R"( text-anchor="middle")");
   }
   for (const Tick& tick : panel.y.ticks) {
@@ -283,7 +283,8 @@ std::string palette_colour(std::size_t number) {
 Marker palette_marker(std::size_t number) {
   constexpr std::array<Marker, 8> kMarkers = {Marker::circle, Marker::square, Marker::triangle, Marker::diamond,
                                               Marker::down,   Marker::star,   Marker::plus,     Marker::cross};
-  return kMarkers[number % kMarkers.size()];
+  const std::size_t round = number / kMarkers.size();
+  return kMarkers[(number + 3 * round) % kMarkers.size()];
 }
 
 std::vector<Tick> even_ticks(double low, double high, std::size_t count) {

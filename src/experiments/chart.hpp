@@ -65,7 +65,7 @@ struct ChartPanel {
 [[nodiscard]] std::string svg_chart(const std::vector<ChartPanel>& panels);
 
 /// Colours that people with any kind of colour vision tell apart [Okabe, Ito 2008], darkest contrasts first; goes
-/// round.
+/// round. Marks go round in another way, so that no two of the first 64 numbers look alike.
 [[nodiscard]] std::string palette_colour(std::size_t number);
 [[nodiscard]] Marker palette_marker(std::size_t number);
 

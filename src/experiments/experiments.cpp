@@ -123,17 +123,18 @@ void refuse_study_options(const ExperimentInfo& info, const ExperimentOptions& o
   }
 }
 
-// Made when it is missing; asked before the work, which may be long.
-void require_folder(const std::string& folder, std::string_view experiment) {
+// Made when it is missing.
+void require_folder(const std::string& folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) fail(ErrorCode::unwritable_output, "{}: the folder cannot be made: {}", folder, error.message());
-  require_writable((std::filesystem::path(folder) / (std::string(experiment) + ".json")).string());
 }
 
 ExperimentReport run_rows(const Study& study, const ExperimentOptions& options, const RunControl* control) {
   const std::string stem = (std::filesystem::path(options.out) / file_stem(study)).string();
   const std::vector<std::size_t> rows = chosen_rows(study, options.methods);
+  require_folder(options.out);
+  for (const char* suffix : {".json", ".md", ".svg"}) require_writable(stem + suffix);  // before the work
   StudyResults results(study);
   results.resume(stem + ".json", study, options.seed);
   run_study(study, rows, options.seed, options.threads, stem + ".json", results, control);
@@ -156,9 +157,9 @@ const ExperimentInfo& find_experiment(std::string_view id) {
 ExperimentReport run_experiment(std::string_view id, const ExperimentOptions& options, const RunControl* control) {
   const Experiment& experiment = find(id);
   const std::string scheme = checked_scheme(experiment.info, options.scheme);
-  require_folder(options.out, experiment.info.id);
   if (experiment.run != nullptr) {
     refuse_study_options(experiment.info, options);
+    require_folder(options.out);
     return experiment.run(options, control);
   }
   Study study = experiment.study({.scheme = scheme, .quick = options.quick, .data = options.data});

@@ -136,8 +136,11 @@ ChartPanel cloud_panel(const std::vector<std::array<double, 2>>& points, double 
 const std::array<double, 4> kLevels = {0.5, 0.7, 0.9, 0.97};
 
 ChartPanel projection_panel(const Sorted& along) {
-  ChartPanel panel{
-      .title = "P along u", .x = plane_axis("<u, x>"), .y = {.title = "density"}, .series = {}, .square = true};
+  ChartPanel panel{.title = "P along u",
+                   .x = plane_axis("<u, x>"),
+                   .y = {.title = "density, smoothed"},
+                   .series = {},
+                   .square = true};
   std::vector<ChartPoint> curve = density(along, -kReach, kReach);
   panel.y.high = 1.15 * highest(curve);
   panel.y.ticks = even_ticks(0.0, panel.y.high, 4);
@@ -239,7 +242,7 @@ ChartPanel pushed_panel(std::size_t number, const Sorted& p, const Sorted& q) {
   ChartPanel panel{
       .title = fmt::format("along u{}: tau = {:.3f}", number, tau_1(p, q)),
       .x = {.title = fmt::format("u{}(x)", number), .low = low, .high = high, .ticks = even_ticks(low, high, 4)},
-      .y = {.title = "density"},
+      .y = {.title = "density, smoothed"},
       .series = {}};
   std::vector<ChartPoint> of_p = density(p, low, high);
   std::vector<ChartPoint> of_q = density(q, low, high);

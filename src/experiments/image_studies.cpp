@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kRuns = 200;
 constexpr std::size_t kPermutations = 300;
 constexpr std::size_t kColourPixels = 32 * 32 * 3;
+constexpr std::size_t kGreyPixels = 28 * 28;
 
 const ImageSource kFashion{"fashion-mnist/train-images.npy", "fashion-mnist/train-labels.npy",
                            "`./dev data fashion-mnist` fetches it"};
@@ -26,7 +27,7 @@ const ImageSource kCifar101{"cifar10.1/cifar10.1_v4_data.npy", "", "CIFAR-10.1's
 using Images = std::shared_ptr<const ImageSet>;
 
 // The pictures, which become part of what the study's results follow from.
-Images read_into(Study& study, const StudyRequest& request, const ImageSource& source, std::size_t size = 0) {
+Images read_into(Study& study, const StudyRequest& request, const ImageSource& source, std::size_t size) {
   Images images = read_images(request.data, source, size);
   study.settings["pictures"].push_back(fmt::format("{:016x}", images->fingerprint));
   return images;
@@ -132,9 +133,16 @@ void add_rows(Study& study, const StudyRequest& request, std::string published, 
   study.settings["permutations"] = permutations;
 }
 
-Study class_shift_study(std::string id, std::string title, const ImageSource& source, const StudyRequest& request) {
+Panel weights_panel() {
+  Panel panel{"weights of levels, p = 2", {"ekqd-2"}};
+  for (const PaperRow& row : weighting_rows()) panel.rows.push_back(row.id);
+  return panel;
+}
+
+Study class_shift_study(std::string id, std::string title, const ImageSource& source, std::size_t pixels,
+                        const StudyRequest& request) {
   Study study = image_study(std::move(id), std::move(title), request);
-  add_class_shift(study, sizes(request, 2500), read_into(study, request, source));
+  add_class_shift(study, sizes(request, 2500), read_into(study, request, source, pixels));
   add_rows(study, request, "", kPermutations);
   return study;
 }
@@ -143,11 +151,12 @@ Study class_shift_study(std::string id, std::string title, const ImageSource& so
 
 Study fashion_mnist(const StudyRequest& request) {
   return class_shift_study("fashion-mnist", "Fashion-MNIST: trousers, pullovers, dresses; 15 % T-shirts in Y", kFashion,
-                           request);
+                           kGreyPixels, request);
 }
 
 Study cifar10(const StudyRequest& request) {
-  return class_shift_study("cifar10", "CIFAR-10: cars, birds, cats; 15 % aeroplanes in Y", kCifarTrain, request);
+  return class_shift_study("cifar10", "CIFAR-10: cars, birds, cats; 15 % aeroplanes in Y", kCifarTrain, kColourPixels,
+                           request);
 }
 
 Study galaxy(const StudyRequest& request) {
@@ -164,7 +173,11 @@ Study galaxy(const StudyRequest& request) {
   // What the released code has of Nystroem takes new features for every labelling: no quick look.
   if (!request.quick)
     add_approximation_rows(study, "galaxy_mnist", kGalaxyPermutations, [](const Column&) { return kPixels; });
-  study.panels.push_back({"weights of levels, p = 2", {"ekqd-2", "ekqd-2-triangle", "ekqd-2-reverse-triangle"}});
+  study.panels.push_back(weights_panel());
+  if (!request.quick) {
+    study.panels.push_back(
+        {"mean embeddings", {"ekqd-2", "mmd", "mmd-nystrom", "mmd-nystrom-as-coded", "me", "me-as-coded"}});
+  }
   return study;
 }
 
@@ -176,7 +189,7 @@ Study cifar10_1(const StudyRequest& request) {
   add_paper_rows(study, weighting_rows(),
                  {.published = "cifar10_vs_cifar10_1", .scheme = parse_scheme(request.scheme)});
   add_reference_measure_rows(study, "cifar10_vs_cifar10_1", kPermutations);
-  study.panels.push_back({"weights of levels, p = 2", {"ekqd-2", "ekqd-2-triangle", "ekqd-2-reverse-triangle"}});
+  study.panels.push_back(weights_panel());
   study.panels.push_back({"reference points, p = 2", {"ekqd-2", "ekqd-2-gaussian", "ekqd-2-uniform", "mmd"}});
   return study;
 }
@@ -218,7 +231,7 @@ Study type_one_cifar(const StudyRequest& request) {
 
 Study nu_study(const StudyRequest& request) {
   Study study = image_study("nu-study", "Weights of levels on Fashion-MNIST's class shift, p = 2", request);
-  add_class_shift(study, sizes(request, 2500), read_into(study, request, kFashion));
+  add_class_shift(study, sizes(request, 2500), read_into(study, request, kFashion, kGreyPixels));
   const PaperSetting setting{.published = "", .permutations = kPermutations, .scheme = parse_scheme(request.scheme)};
   std::vector<PaperRow> rows = {paper_row("ekqd-2")};
   rows.insert(rows.end(), weighting_rows().begin(), weighting_rows().end());
@@ -232,7 +245,7 @@ Study nu_study(const StudyRequest& request) {
 
 Study xi_study(const StudyRequest& request) {
   Study study = image_study("xi-study", "Reference points on Fashion-MNIST's class shift, p = 2", request);
-  add_class_shift(study, sizes(request, 2500), read_into(study, request, kFashion));
+  add_class_shift(study, sizes(request, 2500), read_into(study, request, kFashion, kGreyPixels));
   PaperRow pooled = paper_row("ekqd-2");
   pooled.curve = "pooled points, re-indexed";
   pooled.label += ", pooled points, re-indexed";

@@ -25,8 +25,18 @@ std::string existing_file(const std::string& data, const std::string& spellings,
        advice);
 }
 
+// A picture with gaps is of no use here: what a reader advises to do with them is left out.
+Sample read_complete(const std::string& path) {
+  try {
+    return read_sample(path);
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    throw Error(error.code(), text.substr(0, std::min(text.find("; --na"), text.find(": --na"))));
+  }
+}
+
 std::vector<std::size_t> read_labels(const std::string& path) {
-  const Sample column = read_sample(path);
+  const Sample column = read_complete(path);
   std::vector<std::size_t> labels;
   for (const double value : column.points.values()) {
     if (value < 0.0 || value != static_cast<double>(static_cast<std::size_t>(value))) {
@@ -123,7 +133,7 @@ std::shared_ptr<const ImageSet> read_images(const std::string& data, const Image
   const std::string path = existing_file(data, source.images, source.advice);
   auto set = std::make_shared<ImageSet>();
   set->path = path;
-  set->pixels = read_sample(path).points;
+  set->pixels = read_complete(path).points;
   for (const double value : set->pixels.values()) mix(set->fingerprint, std::bit_cast<std::uint64_t>(value));
   if (size > 0 && set->pixels.cols() != size) {
     fail(ErrorCode::unreadable_input, "{}: pictures have {} numbers each, expected {}", path, set->pixels.cols(), size);

@@ -5,9 +5,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "core/fail.hpp"
 
@@ -17,6 +19,7 @@ nlohmann::ordered_json read_results(const std::string& path) {
   if (!std::filesystem::exists(path)) return nullptr;
   if (!std::filesystem::is_regular_file(path)) refuse_results(path, "is no file");
   std::ifstream file(path);
+  if (!file) refuse_results(path, "cannot be read: " + std::generic_category().message(errno));
   auto json = nlohmann::ordered_json::parse(file, nullptr, false);
   const bool ours = json.is_object() && json.contains("schema") && json["schema"] == "kqd.experiment/1";
   if (!ours) refuse_results(path, "holds no results of an experiment");
@@ -34,6 +37,11 @@ void require_same(const std::string& path, const nlohmann::ordered_json& results
     if (found == value) continue;
     refuse_results(path, fmt::format("holds results of {} {}, but {} is asked for", key, found.dump(), value.dump()));
   }
+}
+
+void tell_what_is_kept(const Error& error, const std::string& path) {
+  if (error.code() != ErrorCode::interrupted) return;
+  fail(ErrorCode::interrupted, "{}; what was run is kept in {}, and the same command goes on", error.what(), path);
 }
 
 ResultsLock::ResultsLock(const std::string& path) {

@@ -12,6 +12,7 @@
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "core/text.hpp"
 #include "experiments/chart.hpp"
 #include "experiments/results_file.hpp"
 #include "experiments/study.hpp"
@@ -128,13 +129,19 @@ class Timing {
  public:
   Timing(const ExperimentOptions& options, const RunControl* control) : options_(options), control_(control) {
     path_ = (std::filesystem::path(options.out) / (options.quick ? "runtime.quick.json" : "runtime.json")).string();
+    require_writable(path_);
     resume();
   }
 
   void run() {
-    const StopScope stop(control_);
-    for (const Setting& setting : settings(options_.quick)) {
-      for (const std::size_t n : setting.sizes) run_place(setting, n);
+    try {
+      const StopScope stop(control_);
+      for (const Setting& setting : settings(options_.quick)) {
+        for (const std::size_t n : setting.sizes) run_place(setting, n);
+      }
+    } catch (const Error& error) {
+      tell_what_is_kept(error, path_);
+      throw;
     }
     save();
   }
@@ -259,9 +266,25 @@ std::string parts_table(const std::vector<Setting>& all, const Times& times) {
   return markdown_table(lines);
 }
 
-Axis seconds_axis(bool first) {
-  Axis axis{.title = first ? "seconds" : "", .low = 5e-4, .high = 100.0, .log = true};
-  axis.ticks = {{1e-3, "0.001"}, {1e-2, "0.01"}, {1e-1, "0.1"}, {1.0, "1"}, {10.0, "10"}, {100.0, "100"}};
+// Powers of ten, between those around all times of tests.
+Axis seconds_axis(const Times& times, bool first) {
+  double least = 1e-3;
+  double most = 1.0;
+  for (const auto& [key, seconds] : times) {
+    if (!key.ends_with(" test")) continue;
+    least = std::min(least, std::ranges::min(seconds));
+    most = std::max(most, std::ranges::max(seconds));
+  }
+  const double first_power = std::floor(std::log10(least));
+  const double last_power = std::ceil(std::log10(most));
+  Axis axis{.title = first ? "seconds" : "",
+            .low = std::pow(10.0, first_power),
+            .high = std::pow(10.0, last_power),
+            .log = true};
+  for (double power = first_power; power <= last_power; power += 1.0) {
+    const double place = std::pow(10.0, power);
+    axis.ticks.push_back({place, shortest(place)});
+  }
   return axis;
 }
 
@@ -270,7 +293,7 @@ ChartPanel panel_of(const Setting& setting, const Times& times, bool first) {
   const auto high = static_cast<double>(setting.sizes.back());
   ChartPanel panel{.title = fmt::format("test, d = {}", setting.dim),
                    .x = {.title = "sample size n", .low = 0.8 * low, .high = 1.25 * high, .log = true},
-                   .y = seconds_axis(first),
+                   .y = seconds_axis(times, first),
                    .series = {}};
   for (const std::size_t n : setting.sizes) {
     const auto place = static_cast<double>(n);
@@ -300,9 +323,9 @@ ExperimentReport runtime(const ExperimentOptions& options, const RunControl* con
   Timing timing(options, control);
   timing.run();
   const std::vector<Setting> all = settings(options.quick);
-  std::string text = fmt::format(
-      "### Runtime\n\nSeconds on one thread, median of {} repetitions: a statistic, and a test of {} labellings.\n",
-      options.quick ? 1 : kRepetitions, kPermutations);
+  std::string text =
+      fmt::format("### Runtime\n\nSeconds on one thread{}: a statistic, and a test of {} labellings.\n",
+                  options.quick ? "" : fmt::format(", median of {} repetitions", kRepetitions), kPermutations);
   std::vector<ChartPanel> panels;
   for (const Setting& setting : all) {
     text += "\n" + method_table(setting, timing.times());

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "core/text.hpp"
@@ -74,13 +75,13 @@ std::string agreement_text(const Study& study, const StudyResults& results) {
     if (difference < -kFarOff) ++below;
   }
   std::string text = fmt::format(
-      "Of {} cells with a published rate, {} are more than {:.0f} combined standard errors above it and {} below",
-      pairs.size(), above, kFarOff, below);
+      "Of {} cells with a published rate, {} {} more than {:.0f} combined standard errors above it and {} below",
+      pairs.size(), above, above == 1 ? "is" : "are", kFarOff, below);
   if (!study.replicates) return text + ".\n";
   const ChiSquare all = chi_square(pairs);
   return text + fmt::format(
                     "; the farthest is {:.1f} away. All together: chi-square {:.1f} with {} degree{} of freedom, "
-                    "p = {:.2g}.\n",
+                    "p = {:.2g} (as if cells were independent; they share data, which spreads it).\n",
                     farthest, all.statistic, all.degrees, all.degrees == 1 ? "" : "s", all.pvalue);
 }
 
@@ -113,7 +114,6 @@ constexpr std::array<std::array<std::string_view, 2>, 6> kKnownLooks = {{{"ekqd-
                                                                          {"mmd-lin", ""},
                                                                          {"mmd", ""},
                                                                          {"ekqd-centered-2", "ekqd-centered-1"}}};
-constexpr std::size_t kLooks = 8;
 
 std::optional<std::size_t> known_look(std::string_view row) {
   for (std::size_t k = 0; k < kKnownLooks.size(); ++k) {
@@ -122,18 +122,26 @@ std::optional<std::size_t> known_look(std::string_view row) {
   return std::nullopt;
 }
 
-// For each row of a panel the number of its colour and mark.
-std::vector<std::size_t> looks_of(const std::vector<std::string>& rows) {
-  std::vector<std::size_t> looks(rows.size());
-  std::array<bool, kLooks> taken{};
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (const auto known = known_look(rows[k])) taken[looks[k] = *known] = true;
+// The number of colour and mark by row, over all panels of a figure, which have one legend.
+using Looks = std::map<std::string, std::size_t>;
+
+Looks looks_of(const std::vector<Panel>& panels) {
+  Looks looks;
+  std::set<std::size_t> taken;
+  std::vector<std::string> others;
+  for (const Panel& panel : panels) {
+    for (const std::string& row : panel.rows) {
+      if (const auto known = known_look(row)) {
+        taken.insert(looks[row] = *known);
+      } else if (std::ranges::find(others, row) == others.end()) {
+        others.push_back(row);
+      }
+    }
   }
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    if (known_look(rows[k])) continue;
-    const auto free = std::ranges::find(taken, false);
-    looks[k] = free == taken.end() ? k % kLooks : static_cast<std::size_t>(free - taken.begin());
-    taken[looks[k]] = true;
+  std::size_t next = 0;
+  for (const std::string& row : others) {
+    while (taken.contains(next)) ++next;
+    looks[row] = next++;
   }
   return looks;
 }
@@ -175,26 +183,40 @@ Series published_marks(const Study& study, std::size_t r, std::size_t look, doub
   return series;
 }
 
-ChartPanel panel_chart(const Study& study, const StudyResults& results, const Panel& panel, bool first) {
+// The end of the axis of rates: all that is drawn is below it.
+double highest_shown(const Study& study, const StudyResults& results) {
+  double highest = study.highest_rate;
+  for (std::size_t r = 0; r < study.rows.size(); ++r) {
+    for (std::size_t c = 0; c < study.columns.size(); ++c) {
+      const Count count = results.cell(r, c).count();
+      if (count.runs > 0) highest = std::max(highest, wilson_interval(count).upper);
+    }
+  }
+  return std::min(1.0, std::ceil(20.0 * highest - 1e-9) / 20.0);
+}
+
+ChartPanel panel_chart(const Study& study, const StudyResults& results, const Panel& panel, const Looks& looks,
+                       bool first) {
+  const double highest = highest_shown(study, results);
   ChartPanel chart{.title = panel.title,
                    .x = column_axis(study),
                    .y = {.title = first ? "rejection rate" : "",
-                         .low = -0.02 * study.highest_rate,
-                         .high = 1.02 * study.highest_rate,
-                         .ticks = even_ticks(0.0, study.highest_rate, 5)},
+                         .low = -0.02 * highest,
+                         .high = 1.02 * highest,
+                         .ticks = even_ticks(0.0, highest, 5)},
                    .series = {},
                    .guides = {kLevel}};
   bool any_published = false;
-  const std::vector<std::size_t> looks = looks_of(panel.rows);
   for (std::size_t number = 0; number < panel.rows.size(); ++number) {
     const auto found = std::ranges::find(study.rows, panel.rows[number], &Row::id);
     const auto r = static_cast<std::size_t>(found - study.rows.begin());
     if (found == study.rows.end() || !results.has_row(r)) continue;
     const double shift = shift_of(number, panel.rows.size());
-    Series marks = published_marks(study, r, looks[number], shift);
+    const std::size_t look = looks.at(panel.rows[number]);
+    Series marks = published_marks(study, r, look, shift);
     any_published = any_published || !marks.points.empty();
     chart.series.push_back(std::move(marks));
-    chart.series.push_back(curve(study, results, r, looks[number], shift));
+    chart.series.push_back(curve(study, results, r, look, shift));
   }
   if (any_published) {
     chart.series.push_back({.label = "hollow: published",
@@ -227,13 +249,15 @@ std::string study_markdown(const Study& study, const StudyResults& results) {
   }
   text += markdown_table(lines);
   if (compared) text += "\n" + agreement_text(study, results);
-  if (!study.note.empty()) text += "\n" + study.note + "\n";
+  const bool whole = lines.size() == study.rows.size() + 1;  // a note speaks of all rows
+  if (whole && !study.note.empty()) text += "\n" + study.note + "\n";
   return text;
 }
 
 std::string study_figure(const Study& study, const StudyResults& results) {
   std::vector<ChartPanel> panels;
-  for (const Panel& panel : study.panels) panels.push_back(panel_chart(study, results, panel, panels.empty()));
+  const Looks looks = looks_of(study.panels);
+  for (const Panel& panel : study.panels) panels.push_back(panel_chart(study, results, panel, looks, panels.empty()));
   return svg_chart(panels);
 }
 

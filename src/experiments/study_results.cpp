@@ -1,5 +1,7 @@
 #include "experiments/study_results.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -16,7 +18,11 @@ using Json = nlohmann::ordered_json;
 
 // What must be the same for runs to be put together.
 Json identity(const Study& study, Seed seed) {
-  return {{"experiment", study.id}, {"scheme", study.scheme}, {"seed", seed.value}, {"settings", study.settings}};
+  return {{"experiment", study.id},
+          {"scheme", study.scheme},
+          {"seed", seed.value},
+          {"settings", study.settings},
+          {"version", kVersion}};
 }
 
 Json count_json(Count count) {
@@ -97,13 +103,17 @@ void StudyResults::resume(const std::string& path, const Study& study, Seed seed
   require_same(path, json, identity(study, seed));
   try {
     for (const Json& row : json.at("rows")) {
-      const auto found = std::ranges::find(study.rows, row.at("id").get<std::string>(), &Row::id);
-      if (found == study.rows.end()) continue;
+      const auto id = row.at("id").get<std::string>();
+      const auto found = std::ranges::find(study.rows, id, &Row::id);
+      if (found == study.rows.end()) refuse_results(path, fmt::format("has a row \"{}\" of no method here", id));
       std::vector<Cell>& cells = cells_[static_cast<std::size_t>(found - study.rows.begin())];
       for (const Json& cell : row.at("cells")) {
-        const auto column = std::ranges::find(study.columns, cell.at("x").get<double>(), &Column::x);
+        const auto x = cell.at("x").get<double>();
+        const auto column = std::ranges::find(study.columns, x, &Column::x);
         const auto decisions = cell.at("decisions").get<std::string>();
-        if (column == study.columns.end() || !is_decisions(decisions)) continue;
+        if (column == study.columns.end() || !is_decisions(decisions)) {
+          refuse_results(path, fmt::format("holds no decisions of {} at {}", id, x));
+        }
         cells[static_cast<std::size_t>(column - study.columns.begin())].add(
             {decisions, cell.at("seconds").get<double>()});
       }
@@ -116,7 +126,7 @@ void StudyResults::resume(const std::string& path, const Study& study, Seed seed
 void StudyResults::save(const std::string& path, const Study& study, Seed seed) {
   const ResultsLock lock(path);
   resume(path, study, seed);  // what another process has added meanwhile
-  Json json = {{"schema", "kqd.experiment/1"}, {"version", kVersion}};
+  Json json = {{"schema", "kqd.experiment/1"}};
   json.update(identity(study, seed));
   json["title"] = study.title;
   json["axis"] = study.axis;

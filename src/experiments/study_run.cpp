@@ -7,6 +7,7 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "experiments/results_file.hpp"
 #include "experiments/run_seed.hpp"
 
 namespace kqd::lab {
@@ -89,23 +90,17 @@ class StudyRun {
       const StopScope stop(control_);
       parallel_for_blocks(runs.size(), 1, threads_,
                           [&](std::size_t k, std::size_t) { run_once(column, runs[k], outcomes[k]); });
+    } catch (const Error& error) {
+      keep();
+      save();
+      tell_what_is_kept(error, path_);
+      throw;
     } catch (...) {
       keep();
       save();
-      tell_what_is_kept();
       throw;
     }
     keep();
-  }
-
-  // In a handler: an interruption says how to go on.
-  void tell_what_is_kept() const {
-    try {
-      throw;
-    } catch (const Error& error) {
-      if (error.code() != ErrorCode::interrupted) throw;
-      fail(ErrorCode::interrupted, "{}; what was run is kept in {}, and the same command goes on", error.what(), path_);
-    }
   }
 
   void run_once(std::size_t column, std::size_t run, std::vector<Outcome>& outcomes) const {

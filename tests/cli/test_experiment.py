@@ -38,7 +38,7 @@ def data(tmp_path_factory):
     """Pictures of noise under the names that the experiments look for."""
     folder = tmp_path_factory.mktemp("data")
     rng = np.random.default_rng(0)
-    for name, pixels, rows, part in [("fashion-mnist", 16, 1000, "train-"), ("cifar10", 3072, 1000, "test-"),
+    for name, pixels, rows, part in [("fashion-mnist", 784, 1000, "train-"), ("cifar10", 3072, 1000, "test-"),
                                      ("cifar10", 3072, 1000, "train-"), ("galaxy-mnist", 12288, 1000, "")]:
         (folder / name).mkdir(exist_ok=True)
         np.save(folder / name / f"{part}images.npy", rng.integers(0, 256, (rows, pixels), np.uint8))
@@ -147,7 +147,38 @@ def test_a_file_of_something_else_is_not_written_over(tmp_path, text, sentence):
 
 def test_a_folder_that_takes_no_files_is_told_by_the_name_of_the_file(tmp_path):
     run = experiment("power-decay", "--quick", "--out", "/proc", cwd=tmp_path)
-    assert run.returncode == 2 and "/proc/power-decay.json" in run.stderr and run.stderr.count("\n") == 1
+    assert run.returncode == 2 and "/proc/power-decay.kqd.quick.json" in run.stderr and run.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("change, sentence", [
+    (lambda results: results["rows"][0].update(id="zzz"), 'has a row "zzz" of no method here'),
+    (lambda results: results["rows"][0]["cells"][0].update(x=33), "holds no decisions of sw-6 at 33"),
+    (lambda results: results["rows"][0]["cells"][0].update(decisions="1x"), "holds no decisions of sw-6 at 32"),
+    (lambda results: results.update(version="9.9"), 'holds results of version "9.9", but'),
+])
+def test_results_that_were_edited_are_refused_and_stay(tmp_path, change, sentence):
+    arguments = ["sliced", "--quick", "--methods", "sw-6", "--out", "."]
+    assert experiment(*arguments, cwd=tmp_path).returncode == 0
+    path = tmp_path / "sliced.quick.json"
+    results = json.loads(path.read_text())
+    change(results)
+    path.write_text(json.dumps(results))
+    run = experiment(*arguments, cwd=tmp_path)
+    assert (run.returncode, sentence in run.stderr) == (2, True), run.stderr
+    assert json.loads(path.read_text()) == results
+
+
+@pytest.mark.parametrize("name", ["sliced.quick.json", "sliced.quick.md", "sliced.quick.svg"])
+def test_a_file_that_cannot_be_written_is_told_before_the_work(tmp_path, name):
+    (tmp_path / name).mkdir()
+    run = experiment("sliced", "--quick", "--runs", 100000, "--out", ".", cwd=tmp_path)  # would take an hour
+    assert run.returncode == 2 and name in run.stderr and run.stderr.count("\n") == 1
+
+
+def test_options_that_are_refused_leave_no_folder(tmp_path):
+    for arguments in (["figure-1", "--runs", 3], ["sliced", "--methods", "nonsense"], ["galaxy", "--data", "nowhere"]):
+        assert experiment(*arguments, "--out", "new", cwd=tmp_path).returncode == 2
+    assert not list(tmp_path.iterdir())
 
 
 def test_results_of_another_seed_or_of_the_quick_form_are_not_mixed_in(tmp_path):
@@ -225,6 +256,8 @@ def test_times_of_a_part_are_taken_again(tmp_path, times):
     (lambda folder: np.save(folder / "train-labels.npy", np.full(1000, 0.5)), "row 1 is 0.5, expected a class 0, 1, 2, ..."),
     (lambda folder: np.save(folder / "train-labels.npy", np.ones(1000)), "class 3 has 0 pictures, but "),
     (lambda folder: (folder / "train-images.npy").write_bytes(b"no array"), "train-images.npy: "),
+    (lambda folder: np.save(folder / "train-images.npy", np.zeros((1000, 16))), "have 16 numbers each, expected 784"),
+    (lambda folder: np.save(folder / "train-images.npy", np.full((1000, 784), np.nan)), "missing\n"),
 ])
 def test_pictures_that_do_not_serve_are_told_in_a_sentence(tmp_path, data, spoil, sentence):
     folder = tmp_path / "fashion-mnist"
@@ -234,7 +267,7 @@ def test_pictures_that_do_not_serve_are_told_in_a_sentence(tmp_path, data, spoil
     spoil(folder)
     run = experiment("fashion-mnist", "--quick", "--data", ".", cwd=tmp_path)
     assert run.returncode == 2
-    assert sentence in run.stderr and run.stderr.count("\n") == 1
+    assert sentence in run.stderr and run.stderr.count("\n") == 1 and "--na" not in run.stderr
 
 
 def test_too_few_pictures_are_told(tmp_path, data):

@@ -74,7 +74,7 @@ def test_a_run_that_is_ended_at_any_moment_leaves_the_old_file_or_the_whole_new_
 def test_a_disk_that_fills_up_leaves_the_old_file(work):
     # As far as a file may grow is where the disk ends.
     def small():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 
     process = start(work, *TEST, preexec_fn=small)
@@ -87,7 +87,7 @@ def test_a_disk_that_fills_up_leaves_the_old_file(work):
 
 def test_large_samples_on_a_disk_that_fills_up_leave_nothing(work):
     def small():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # Python ignores it
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))
 
     process = start(work, "sample", "null", "-n", "20000", "-o", "x.npy", "y.npy", preexec_fn=small)
@@ -111,6 +111,15 @@ def test_memory_that_runs_out_is_a_sentence_and_not_a_crash(work):
         assert (code, out) == (4, ""), (megabytes, code, err)
         assert err.startswith("kqd: ") and err.count("\n") == 1, err
         assert (work / "out.json").read_text() == OLD
+
+
+@pytest.mark.parametrize("arguments", [("explain",), ("test", "--permutations", "99"), ("test", "--method", "mmd-fuse")])
+def test_however_little_memory_there_is_a_run_ends(work, arguments):
+    command, *flags = arguments
+    for megabytes in range(100, 480, 20):  # with three threads that multiply, each in need of a buffer
+        code, out, err = run(work, command, "sensors-march.csv", "sensors-april.csv", *flags, "--threads", "3", "--quiet",
+                             limit=(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20)))
+        assert code == 0 or (code, out, err.count("\n")) == (4, "", 1), (megabytes, code, err)
 
 
 def test_many_more_threads_than_cores_change_nothing(work):
