@@ -34,6 +34,7 @@ TwoSampleOptions test_options(const PaperRow& row, const PaperSetting& setting, 
   const bool many = setting.scheme == Scheme::kqd_64;
   options.statistic.directions.num_directions = many ? 64 : floor_log(column.n) + 1;
   options.statistic.directions.num_reference = many ? 64 : floor_log(column.n);
+  options.statistic.directions.reference = setting.reference;
   options.test.num_permutations = static_cast<std::int64_t>(setting.permutations);
   // Incomplete statistics need new kernel values for every permutation and none for swaps of x_i and y_i [Sch22].
   const bool incomplete = row.statistic.kind == Kind::mmd_multi || row.statistic.kind == Kind::mmd_lin;

@@ -52,6 +52,7 @@ struct PaperSetting {
   std::size_t permutations = 300;
   Scheme scheme = Scheme::kqd;
   std::size_t largest_quadratic_n = std::numeric_limits<std::size_t>::max();  ///< in our schemes
+  ReferenceMeasure reference = ReferenceMeasure::gaussian;                    ///< likewise
 };
 
 /// Adds the rows to the study, whose columns are there already. Under `fresh` only methods with random directions take
