@@ -33,9 +33,9 @@ int interrupted_exit_code() {
 }
 
 void catch_interrupts() {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const auto before = std::signal(signal, on_interrupt);
-    if (before == SIG_IGN) std::signal(signal, SIG_IGN);  // a shell started us out of reach of Ctrl-C
+    if (before == SIG_IGN) std::signal(signal, SIG_IGN);  // out of reach of Ctrl-C, or of a terminal that closes
   }
 }
 

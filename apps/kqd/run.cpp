@@ -79,6 +79,14 @@ void require_output(const std::string& flag, const std::string& output, const st
   require_writable(output);
 }
 
+// Also by other names, and where nothing is there yet.
+bool is_one_file(const std::string& one, const std::string& other) {
+  if (one.empty() || other.empty()) return false;
+  std::error_code error;
+  const auto first = std::filesystem::weakly_canonical(std::filesystem::absolute(one, error), error);
+  return first == std::filesystem::weakly_canonical(std::filesystem::absolute(other, error), error);
+}
+
 bool names_a_page(const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
   return ending == ".html" || ending == ".htm";
@@ -86,15 +94,19 @@ bool names_a_page(const std::string& path) {
 
 // Asked before the work, which may be long. No input is written over.
 void require_outputs(const Flags& flags, const std::vector<std::string>& inputs) {
-  if (goes_to_file(flags)) require_output("--output", flags.output, inputs);
-  require_output("--report", flags.report, inputs);
+  {
+    const StopRequest until_no_trace_is_left;
+    if (goes_to_file(flags)) require_output("--output", flags.output, inputs);
+    require_output("--report", flags.report, inputs);
+  }
+  if (StopRequest::flag()) throw Error(ErrorCode::interrupted, "stopped on request");
   if (flags.report.empty()) return;
   // A page over data that were meant to be read is a mistake in the order of the arguments.
   if (!names_a_page(flags.report)) {
     throw Error(ErrorCode::invalid_option,
                 fmt::format("--report {} is no page, expected a name that ends in .html", flags.report));
   }
-  if (std::filesystem::path(flags.report) == flags.output) {
+  if (is_one_file(flags.report, flags.output)) {
     throw Error(ErrorCode::invalid_option,
                 fmt::format("--report and --output are both {}, expected two files", flags.report));
   }
@@ -328,7 +340,7 @@ int run_sample(const SampleFlags& flags) {
   if (flags.outputs.size() != 2) {
     throw Error(ErrorCode::invalid_option, "two files to write are needed: -o X.csv Y.csv");
   }
-  if (std::filesystem::path(flags.outputs[0]) == flags.outputs[1]) {
+  if (is_one_file(flags.outputs[0], flags.outputs[1])) {
     throw Error(ErrorCode::invalid_option,
                 fmt::format("--output names {} twice, Y would replace X; expected two files", flags.outputs[0]));
   }

@@ -15,15 +15,18 @@
 extern "C" {
 void* blas_memory_alloc(int position);
 void blas_memory_free(void* buffer);
+int blas_thread_shutdown_();
 }
 
 namespace kqd {
 namespace {
 
-// Our copy of OpenBLAS is private to the library (cmake/FindOpenBLASPrivate.cmake), so its thread count is ours to set.
+// Our copy of OpenBLAS is private to the library (cmake/FindOpenBLASPrivate.cmake), so its threads are ours: it starts
+// them when it is loaded, each with a buffer, and none of them gets any work.
 void use_one_blas_thread() {
   [[maybe_unused]] static const bool done = [] {
     openblas_set_num_threads(1);
+    blas_thread_shutdown_();
     return true;
   }();
 }

@@ -7,11 +7,14 @@
 #include <oneapi/tbb/task_arena.h>
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <latch>
+#include <mutex>
 #include <optional>
-#include <stdexcept>
-#include <string_view>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "core/fail.hpp"
 #include "core/fork_join.hpp"
@@ -103,6 +106,41 @@ void stop_point() {
   }
 }
 
+namespace {
+
+// So many threads at once, this one included, or as many as the system starts.
+std::size_t num_started(std::size_t wanted) {
+  std::latch all_tried(1);
+  std::vector<std::thread> threads;
+  try {
+    while (threads.size() + 1 < wanted) threads.emplace_back([&] { all_tried.wait(); });
+  } catch (const std::exception&) {
+    // No more threads, or no memory for them: what there are is the answer.
+  }
+  all_tried.count_down();
+  for (std::thread& thread : threads) thread.join();
+  return threads.size() + 1;
+}
+
+// How many of these threads a loop may have. TBB ends the process where it gets fewer than it asks for (a bound of
+// memory or of processes), so they are tried before: once for each larger number.
+std::size_t threads_that_start(std::size_t wanted) {
+  static std::atomic<std::size_t> proven = 1;
+  if (wanted <= proven) return wanted;
+  static std::mutex one_at_a_time;
+  const std::scoped_lock lock(one_at_a_time);
+  static std::size_t tried = 1;
+  if (wanted > tried) {
+    const std::size_t started = num_started(wanted);
+    tried = wanted;
+    const std::size_t spared = started < wanted && started > 1 ? 1 : 0;  // TBB needs memory of its own
+    proven = std::max<std::size_t>(proven, started - spared);
+  }
+  return std::min<std::size_t>(wanted, proven);
+}
+
+}  // namespace
+
 unsigned resolve(ThreadCount threads) {
   if (threads.value > 0) return threads.value;
   return std::max(1U, std::thread::hardware_concurrency());
@@ -119,7 +157,8 @@ void parallel_for_blocks(std::size_t num_items, std::size_t block_size, ThreadCo
     body(block * block_size, std::min(num_items, (block + 1) * block_size));
     progress.add_block();
   };
-  const std::size_t num_threads = std::min({std::size_t{resolve(threads)}, num_blocks, kMaxThreads});
+  const std::size_t num_threads =
+      threads_that_start(std::min({std::size_t{resolve(threads)}, num_blocks, kMaxThreads}));
   if (num_threads <= 1) {
     for (std::size_t block = 0; block < num_blocks; ++block) run_block(block);
     return;
@@ -140,14 +179,8 @@ void parallel_for_blocks(std::size_t num_items, std::size_t block_size, ThreadCo
         },
         tbb::simple_partitioner());
   };
-  try {
-    tbb::task_arena arena(static_cast<int>(num_threads));
-    arena.execute(run_all);
-  } catch (const std::runtime_error& error) {
-    if (!std::string_view(error.what()).starts_with("pthread_create")) throw;
-    fail(ErrorCode::resource_limit, "the system starts no more threads: ask for fewer than {}, or allow more memory",
-         num_threads);
-  }
+  tbb::task_arena arena(static_cast<int>(num_threads));
+  arena.execute(run_all);
 }
 
 }  // namespace kqd

@@ -8,6 +8,7 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/random.hpp"
+#include "kernel/resolve.hpp"
 #include "quantiles/sort.hpp"
 
 namespace kqd {
@@ -103,6 +104,12 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
             [&](std::size_t first, std::size_t last) { shuffle(order.subspan(first, last - first), stream); });
       });
   return pool;
+}
+
+KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const KqdOptions& options,
+                                std::vector<std::string>& warnings) {
+  const TestPool pool = make_test_pool(x, y, options.seed, options.threads);
+  return resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, warnings);
 }
 
 std::vector<std::size_t> order_by_pairs(const TestPool& pool) {

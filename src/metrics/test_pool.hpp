@@ -34,6 +34,11 @@ struct TestPool {
 /// are given in another order.
 [[nodiscard]] TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads);
 
+/// The kernel of a distance with its bandwidth, which may come from some of the rows: they are drawn from the pool as a
+/// test orders it, so that a distance is that of the test and does not change when samples or rows change places.
+[[nodiscard]] KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const KqdOptions& options,
+                                              std::vector<std::string>& warnings);
+
 /// Row i of X next to row i of Y, for all i; which of the two comes first is as label-blind as the order of the pool.
 /// For tests whose labels move by swaps within such pairs alone. Needs samples of equal size.
 [[nodiscard]] std::vector<std::size_t> order_by_pairs(const TestPool& pool);

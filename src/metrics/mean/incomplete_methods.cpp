@@ -122,7 +122,7 @@ Computed compute(Form form, const SampleView& x_given, const SampleView& y_given
   const std::size_t n = usable_rows(form, x_given, y_given, result.warnings);
   const PairPattern pattern = pattern_of(form, options.parameters, n);
   require_affordable_pairs(form, pattern, x_given.dim(), 1, options.allow_quadratic);
-  result.kernel = resolve(options.kernel, x_given, y_given, options.bandwidth_rule, options.seed, result.warnings);
+  result.kernel = resolve_on_test_pool(x_given, y_given, options, result.warnings);
   std::vector<std::size_t> x(n);
   std::vector<std::size_t> y(n);
   std::iota(x.begin(), x.end(), 0);

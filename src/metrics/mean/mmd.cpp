@@ -8,6 +8,7 @@
 #include "metrics/checked_samples.hpp"
 #include "metrics/mean/laplace_line.hpp"
 #include "metrics/mean/mean_embedding.hpp"
+#include "metrics/test_pool.hpp"
 
 namespace kqd {
 namespace {
@@ -19,7 +20,7 @@ KernelSpec affordable_kernel(const CheckedSamples& samples, const KqdOptions& op
   if (!is_laplace_on_line(options.kernel, x.dim())) {
     require_affordable(x.size() + samples.y.size(), x.dim(), options.allow_quadratic, "the MMD");
   }
-  return resolve(options.kernel, samples.x, samples.y, options.bandwidth_rule, options.seed, warnings);
+  return resolve_on_test_pool(samples.x, samples.y, options, warnings);
 }
 
 // sum_i a_i^2 k(x_i, x_i) and sum_i a_i^2: what the unbiased estimate leaves out.

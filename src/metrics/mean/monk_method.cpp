@@ -105,7 +105,7 @@ KqdResult monk_distance(const SampleView& x, const SampleView& y, const KqdOptio
   warn_about_data(x, y, result.warnings);
   const MonkOptions monk_options_here = monk_options(options, x.size(), y.size());
   require_affordable_monk(monk_options_here, x, y, 1, options.allow_quadratic);
-  result.kernel = resolve(options.kernel, x, y, options.bandwidth_rule, options.seed, result.warnings);
+  result.kernel = resolve_on_test_pool(x, y, options, result.warnings);
   const Kernel kernel(result.kernel);
   const Pool pool{x.points, y.points};
   std::vector<std::size_t> rows(pool.size());

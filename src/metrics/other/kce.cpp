@@ -85,7 +85,7 @@ KqdResult kce_distance(const SampleView& x_given, const SampleView& y_given, con
   const SampleView& y = samples.y;
   const Choice choice = choice_of(options);
   require_affordable(x.size() + y.size(), x.dim(), options.allow_quadratic, "the covariance distance");
-  result.kernel = resolve(options.kernel, x, y, options.bandwidth_rule, options.seed, result.warnings);
+  result.kernel = resolve_on_test_pool(x, y, options, result.warnings);
   if (choice.norm == OperatorNorm::hs) {
     result.statistic_power = hilbert_schmidt_squared(result.kernel, choice.form, x, y, options.threads);
     result.statistic = std::sqrt(result.statistic_power);

@@ -79,7 +79,7 @@ KqdResult kmedian_distance(const SampleView& x_given, const SampleView& y_given,
   const SampleView& y = samples.y;
   const MedianOptions median = median_options(options);
   require_affordable_medians(x, y, seconds_of(x, y, median, 1), 1, options.allow_quadratic);
-  result.kernel = resolve(options.kernel, x, y, options.bandwidth_rule, options.seed, result.warnings);
+  result.kernel = resolve_on_test_pool(x, y, options, result.warnings);
   const Points points({x.points, y.points}, Kernel(result.kernel), options);
   const auto median_of = [&](const SampleView& sample, std::size_t first) {
     const std::vector<double> weights = normalised_weights(sample);

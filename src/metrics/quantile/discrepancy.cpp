@@ -22,6 +22,7 @@
 #include "metrics/quantile/along_directions.hpp"
 #include "metrics/quantile/over_directions.hpp"
 #include "metrics/quantile/pooled_projections.hpp"
+#include "metrics/test_pool.hpp"
 #include "quantiles/quantile_gap.hpp"
 #include "quantiles/sorted_projections.hpp"
 
@@ -240,7 +241,10 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
-  SharedSlices slices = draw_slices({x.points, y.points}, options, over);
+  // Whatever is drawn is drawn from the pool as a test orders it; but "balanced" asks for rows of X and of Y.
+  const bool by_sample = options.directions.reference == ReferenceMeasure::balanced;
+  const TestPool pool = by_sample ? TestPool{x, y, {}} : make_test_pool(x, y, options.seed, options.threads);
+  SharedSlices slices = draw_slices(pool.rows(), options, over);
   std::ranges::move(slices.warnings, std::back_inserter(result.warnings));
   const DrawnDirections& drawn = slices.drawn;
   result.num_reference = drawn.num_reference;
