@@ -271,7 +271,7 @@ void add_run_flags(CLI::App& command, Flags& flags) {
   add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
   add_value(command, "--threads", "T", flags.threads, "0 asks the system; changes the speed, not the result");
   add_value(command, "--max-memory", "SIZE", flags.max_memory,
-            "most memory to hold beside the data, as 800MB or 2GB; changes the speed, not the result");
+            "most memory to hold beside the data, as 800MB or 2GB; changes the speed and no more than the last digits");
   CLI::Option* const json = command.add_flag("--json", flags.json, "print one JSON object");
   CLI::Option* const csv = command.add_flag("--csv", flags.csv, "print a line of names and a line of values");
   CLI::Option* const markdown = command.add_flag("--markdown", flags.markdown, "print a table in Markdown");

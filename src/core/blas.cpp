@@ -15,30 +15,30 @@
 extern "C" {
 void* blas_memory_alloc(int position);
 void blas_memory_free(void* buffer);
-int blas_thread_shutdown_();
 }
 
 namespace kqd {
 namespace {
 
-// Our copy of OpenBLAS is private to the library (cmake/FindOpenBLASPrivate.cmake), so its threads are ours: it starts
-// them when it is loaded, each with a buffer, and none of them gets any work.
-void use_one_blas_thread() {
-  [[maybe_unused]] static const bool done = [] {
+// Our copy of OpenBLAS is private to the library (cmake/FindOpenBLASPrivate.cmake), so its thread count is ours to set.
+// Returns how many threads it started when it was loaded: they get no work, but take a buffer each.
+std::size_t use_one_blas_thread() {
+  static const std::size_t idle = [] {
+    const int started = openblas_get_num_threads();
     openblas_set_num_threads(1);
-    blas_thread_shutdown_();
-    return true;
+    return static_cast<std::size_t>(std::max(1, started) - 1);
   }();
+  return idle;
 }
 
 // OpenBLAS needs a buffer for each product under way at a time, keeps those it has, and tries for ever where the system
-// gives no more. So a product waits here until there are as many buffers as products under way, each of them made after
-// memory for it was seen to be there.
+// gives no more. So a product waits here until there are as many buffers as idle threads and products under way, each
+// of them made after memory for it was seen to be there.
 class ProductUnderWay {
  public:
   ProductUnderWay() {
-    use_one_blas_thread();
-    const std::size_t needed = ++under_way();
+    const std::size_t idle_threads = use_one_blas_thread();
+    const std::size_t needed = ++under_way() + idle_threads;
     if (needed <= num_buffers()) return;
     try {
       make_buffers(needed);

@@ -8,6 +8,7 @@ namespace {
 // Rough cost of one kernel value on one thread: a product of d numbers at 10 GFLOP/s and one exponential.
 constexpr double kSecondsPerColumn = 2e-10;
 constexpr double kSecondsPerValue = 4e-9;
+constexpr double kSecondsPerLabelledValue = 4.4e-11;  // added up for one labelling more
 constexpr double kMaxSeconds = 300.0;
 constexpr double kMaxSecondsOfDearMethods = 3600.0;
 
@@ -29,6 +30,13 @@ void require_affordable_seconds(double seconds, bool allowed, std::string_view w
        "{} takes about {} on one thread; use --yes-quadratic to run it, fewer rows or labellings, or a method whose "
        "cost is near-linear",
        what, duration_text(seconds));
+}
+
+double seconds_of_labelled_gram(std::size_t num_rows, std::size_t dim, std::size_t num_labellings) {
+  const auto n = static_cast<double>(num_rows);
+  return 0.5 * n * n *
+         (kSecondsPerValue + kSecondsPerColumn * static_cast<double>(dim) +
+          kSecondsPerLabelledValue * static_cast<double>(num_labellings));
 }
 
 std::string duration_text(double seconds) {

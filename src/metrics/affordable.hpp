@@ -13,6 +13,9 @@ void require_affordable(std::size_t num_rows, std::size_t dim, bool allowed, std
 /// "exact transport between 4000 and 4000 rows, once for each of 1000 labellings".
 void require_affordable_seconds(double seconds, bool allowed, std::string_view what);
 
+/// Seconds of one thread for a matrix of kernel values that is added up under so many labellings.
+[[nodiscard]] double seconds_of_labelled_gram(std::size_t num_rows, std::size_t dim, std::size_t num_labellings);
+
 /// "40 seconds", "12 minutes", "3.4 hours".
 [[nodiscard]] std::string duration_text(double seconds);
 

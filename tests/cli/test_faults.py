@@ -56,7 +56,7 @@ def duration(folder):
     return time.monotonic() - began
 
 
-@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_run_that_is_ended_at_any_moment_leaves_the_old_file_or_the_whole_new_one(work, duration, kind):
     draw = random.Random(7)
     for _ in range(12):
@@ -96,6 +96,17 @@ def test_large_samples_on_a_disk_that_fills_up_leave_nothing(work):
     assert not list(work.glob("*.npy")) and not list(work.glob(".kqd-*"))
 
 
+def test_one_file_under_two_names_is_refused_for_two_outputs(work):
+    (work / "link.html").symlink_to("page.html")
+    (work / "page.html").write_text(OLD)
+    for other in ("./page.html", "link.html", str(work / "page.html")):
+        code, _, err = run(work, "test", "sensors-march.csv", "sensors-april.csv", "--report", "page.html", "--output", other)
+        assert (code, "are both page.html, expected two files" in err) == (2, True), err
+    code, _, err = run(work, "sample", "null", "-n", "5", "-o", "s.csv", "./s.csv")
+    assert (code, "names s.csv twice" in err, (work / "s.csv").exists()) == (2, True, False)
+    assert (work / "page.html").read_text() == OLD
+
+
 @pytest.mark.parametrize("target", ["/proc/kqd.json", "missing/out.json", "sensors-march.csv/out.json"])
 def test_a_place_that_cannot_be_written_is_told_before_the_work(work, target):
     code, out, err = run(work, "test", "sensors-march.csv", "sensors-april.csv", "--json", "--output", target)
@@ -113,11 +124,13 @@ def test_memory_that_runs_out_is_a_sentence_and_not_a_crash(work):
         assert (work / "out.json").read_text() == OLD
 
 
-@pytest.mark.parametrize("arguments", [("explain",), ("test", "--permutations", "99"), ("test", "--method", "mmd-fuse")])
+@pytest.mark.parametrize("arguments", [("explain", "--threads", "3"), ("test", "--permutations", "99", "--threads", "3"),
+                                       ("test", "--method", "ekqd", "--threads", "14"),
+                                       ("test", "--method", "mmd-fuse", "--threads", "2")])
 def test_however_little_memory_there_is_a_run_ends(work, arguments):
     command, *flags = arguments
-    for megabytes in range(100, 480, 20):  # with three threads that multiply, each in need of a buffer
-        code, out, err = run(work, command, "sensors-march.csv", "sensors-april.csv", *flags, "--threads", "3", "--quiet",
+    for megabytes in range(100, 480, 20):  # threads need stacks, and those that multiply buffers
+        code, out, err = run(work, command, "sensors-march.csv", "sensors-april.csv", *flags, "--quiet",
                              limit=(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20)))
         assert code == 0 or (code, out, err.count("\n")) == (4, "", 1), (megabytes, code, err)
 

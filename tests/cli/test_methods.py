@@ -169,6 +169,28 @@ def test_adaptive_leaves_products_out_where_they_overflow(kqd, pairs):
         assert not any("linear" in c["name"] for c in result["configurations"])
 
 
+@pytest.mark.parametrize("method", ["ekqd", "supkqd", "ekqd-centered", "mmd", "mmd-v", "sw", "kce", "energy"])
+def test_a_distance_of_many_rows_is_that_of_the_test_whatever_comes_first(kqd, tmp_path, method):
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(700, 3)), rng.normal(size=(600, 3)) + 0.2  # more than a bandwidth is found from
+    files = {name: str(tmp_path / f"{name}.npy") for name in ("x", "y", "z")}
+    for name, rows in (("x", x), ("y", y), ("z", x[::-1])):
+        np.save(files[name], rows)
+    values = [float(kqd("distance", files[a], files[b], "--method", method, "--quiet").stdout)
+              for a, b in (("x", "y"), ("y", "x"), ("z", "y"))]
+    test = json.loads(kqd("test", files["x"], files["y"], "--method", method, "--json", *FEW).stdout)["statistic"]
+    assert values == pytest.approx([test] * 3, rel=1e-7)
+
+
+def test_what_would_take_an_hour_is_refused(kqd, tmp_path):
+    for side in "xy":
+        np.save(tmp_path / f"{side}.npy", np.random.default_rng(5).normal(size=(50000, 2)))
+    files = [str(tmp_path / f"{side}.npy") for side in "xy"]
+    for method, flags in (("mmd-fuse", ()), ("mmd-agg", ()), ("mmd", ("--permutations", "99999"))):
+        run = kqd("test", *files, "--method", method, *flags)
+        assert (run.code, "on one thread; use --yes-quadratic" in run.stderr) == (4, True), run.stderr
+
+
 def test_adaptive_tells_where_products_vanish(kqd, tmp_path):
     rng = np.random.default_rng(3)
     for name, factor in (("ordinary", 1.0), ("tiny", 1e-90)):

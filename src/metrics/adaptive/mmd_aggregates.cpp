@@ -94,7 +94,12 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   const bool fuse = sharpness > 0.0;
   prepared.aggregate.rule = fuse ? Aggregation::fuse : Aggregation::two_layer;
   const auto n = static_cast<double>(std::min(pool.x.size(), pool.y.size()));
-  for (const KernelSpec& spec : kernels(collection, pool.rows(), num_bandwidths, options.seed)) {
+  const std::vector<KernelSpec> specs = kernels(collection, pool.rows(), num_bandwidths, options.seed);
+  const double seconds = seconds_of_labelled_gram(pool.order.size(), pool.x.dim(), request.num_labellings);
+  require_affordable_seconds(
+      static_cast<double>(specs.size()) * seconds, options.allow_quadratic,
+      fmt::format("the MMD of {} kernels and {} labellings", specs.size(), request.num_labellings));
+  for (const KernelSpec& spec : specs) {
     const Kernel kernel(spec);
     double factor = 1.0;
     if (fuse) {

@@ -10,7 +10,7 @@
 
 namespace kqd {
 
-PreparedPlan prepare_mmd(const TestPool& pool, const KqdOptions& options, const PlanRequest& /*request*/,
+PreparedPlan prepare_mmd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
                          MmdEstimate estimate) {
   for (const auto& [sample, name] : {std::pair{&pool.x, "X"}, std::pair{&pool.y, "Y"}}) {
     if (estimate == MmdEstimate::u && sample->size() < 2) {
@@ -18,7 +18,13 @@ PreparedPlan prepare_mmd(const TestPool& pool, const KqdOptions& options, const 
     }
   }
   const bool on_line = is_laplace_on_line(options.kernel, pool.x.dim());
-  if (!on_line) require_affordable(pool.order.size(), pool.x.dim(), options.allow_quadratic, "the MMD");
+  if (!on_line) {
+    const std::size_t rows = pool.order.size();
+    require_affordable(rows, pool.x.dim(), options.allow_quadratic, "the MMD");
+    require_affordable_seconds(seconds_of_labelled_gram(rows, pool.x.dim(), request.num_labellings),
+                               options.allow_quadratic,
+                               fmt::format("the MMD of {} labellings", request.num_labellings));
+  }
   PreparedPlan prepared;
   prepared.frozen = options;
   prepared.frozen.kernel =
