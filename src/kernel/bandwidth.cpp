@@ -13,8 +13,6 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kMaxMedianPoints = 1000;
-
 // Pairwise quantities of the rows over i < j, or over all ordered pairs including i = j.
 std::vector<double> pairwise_values(MatrixView<const double> rows, PairQuantity quantity, bool with_diagonal) {
   const std::size_t n = rows.rows();

@@ -7,6 +7,9 @@
 
 namespace kqd {
 
+/// So many rows, drawn at random where there are more, tell a bandwidth.
+inline constexpr std::size_t kMaxMedianPoints = 1000;
+
 /// resolve() for a pool in any order.
 [[nodiscard]] KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule, Seed seed,
                                  std::vector<std::string>& warnings);

@@ -108,7 +108,8 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
 
 KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const KqdOptions& options,
                                 std::vector<std::string>& warnings) {
-  const TestPool pool = make_test_pool(x, y, options.seed, options.threads);
+  const bool all_rows = x.size() + y.size() <= kMaxMedianPoints;  // in any order
+  const TestPool pool = all_rows ? TestPool{x, y, {}} : make_test_pool(x, y, options.seed, options.threads);
   return resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, warnings);
 }
 

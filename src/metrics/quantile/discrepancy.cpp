@@ -150,6 +150,11 @@ std::optional<double> standard_error(std::span<const double> tau, double p) {
   return largest * error_of_mean * std::pow(mean, 1.0 / p - 1.0) / p;
 }
 
+// Linear and axis directions have a kernel of their own: no bandwidth is looked for, or warned about.
+bool needs_kernel(const KqdOptions& options) {
+  return options.directions.family != DirectionFamily::linear && options.directions.family != DirectionFamily::axis;
+}
+
 void summarise(KqdResult& result, Over over, double p) {
   result.statistic = over_directions(over, result.per_direction, p);
   if (over == Over::mean) result.standard_error = standard_error(result.per_direction, p);
@@ -161,10 +166,7 @@ void summarise(KqdResult& result, Over over, double p) {
 SharedSlices draw_slices(const Pool& pool, const KqdOptions& options, Over over) {
   SharedSlices slices;
   slices.over = over;
-  // Linear and axis directions have a kernel of their own: no bandwidth is looked for, or warned about.
-  const DirectionFamily family = options.directions.family;
-  const bool kernel_matters = family != DirectionFamily::linear && family != DirectionFamily::axis;
-  const Kernel kernel(kernel_matters
+  const Kernel kernel(needs_kernel(options)
                           ? resolve(options.kernel, pool, options.bandwidth_rule, options.seed, slices.warnings)
                           : parse_kernel("linear"));
   slices.drawn = draw_directions(kernel, pool, options.directions, options.seed);
@@ -241,10 +243,9 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
-  // Whatever is drawn is drawn from the pool as a test orders it; but "balanced" asks for rows of X and of Y.
-  const bool by_sample = options.directions.reference == ReferenceMeasure::balanced;
-  const TestPool pool = by_sample ? TestPool{x, y, {}} : make_test_pool(x, y, options.seed, options.threads);
-  SharedSlices slices = draw_slices(pool.rows(), options, over);
+  KqdOptions resolved = options;
+  if (needs_kernel(options)) resolved.kernel = resolve_on_test_pool(x, y, options, result.warnings);
+  SharedSlices slices = draw_slices({x.points, y.points}, resolved, over);
   std::ranges::move(slices.warnings, std::back_inserter(result.warnings));
   const DrawnDirections& drawn = slices.drawn;
   result.num_reference = drawn.num_reference;
