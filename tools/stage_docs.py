@@ -55,7 +55,7 @@ def staged(path, text):
             return label.lstrip("!")
         return f"[{label}]({'../' * len(here.parts)}{page}{hash_}{anchor})"
 
-    return re.sub(r"\[([^\]\n]*)\]\(([^)\s]+)\)", lead, text)
+    return re.sub(r"\[([^\[\]]*)\]\(([^)\s]+)\)", lead, text)
 
 
 def title_of(path):
