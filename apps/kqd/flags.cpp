@@ -137,7 +137,7 @@ CsvFormat csv_format(const Flags& flags) {
 // "blocks" of "blocks:COLUMN"; refuses what is no design.
 std::string design_kind(const std::string& text) {
   const auto colon = text.find(':');
-  const std::string kind = text.substr(0, colon);
+  std::string kind = text.substr(0, colon);
   const bool has_column = colon != std::string::npos;
   const bool wants_column = kind == "blocks" || kind == "clusters";
   const bool is_known = std::ranges::find(kDesigns, kind) != kDesigns.end();
@@ -311,7 +311,7 @@ std::int64_t permutations_of(const Flags& flags) {
 }
 
 KernelSpec kernel_of(const Flags& flags) {
-  const KernelSpec kernel = parse_kernel(flags.kernel);
+  KernelSpec kernel = parse_kernel(flags.kernel);
   if (flags.bandwidth == "median") return kernel;
   const double bandwidth = number("--bandwidth", flags.bandwidth, "median, or a number > 0");
   if (!(bandwidth > 0.0) || std::isinf(bandwidth)) refuse("--bandwidth", flags.bandwidth, "median, or a number > 0");

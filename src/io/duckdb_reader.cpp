@@ -245,7 +245,7 @@ void refuse_nested(duck::Type type, const std::string& name, std::size_t column,
 
 // How a column is selected: as it is where we can read its type, else turned into doubles or texts.
 std::string selected(const ColumnInfo& column) {
-  const std::string name = quoted_identifier(column.name);
+  std::string name = quoted_identifier(column.name);
   if (is_read_as_it_is(column.type)) return name;
   const bool as_double = column.type == duck::kDecimal && column.num_digits <= kExactDigits;
   return fmt::format("CAST({} AS {}) AS {}", name, as_double ? "DOUBLE" : "VARCHAR", name);
