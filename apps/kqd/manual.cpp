@@ -75,7 +75,7 @@ std::string section_of(const CLI::App& command) {
                      examples_of(command));
 }
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kExitCodes = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kExitCodes = {{
     {"0", "done"},
     {"1", "a difference was found; only with --exit-code"},
     {"2", "wrong arguments, bad input, or output that cannot be written"},
@@ -83,6 +83,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kExitCode
     {"4", "more memory or time than allowed"},
     {"130", "stopped by Ctrl-C"},
     {"143", "stopped by SIGTERM"},
+    {"129", "stopped by a terminal that was closed"},
 }};
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kEnvironment = {{

@@ -170,7 +170,8 @@ void parallel_for_blocks(std::size_t num_items, std::size_t block_size, ThreadCo
     beyond_cores.emplace(global_control::max_allowed_parallelism, num_threads);
   }
   ForkJoin loop;
-  const auto run_all = [&] {
+  tbb::task_arena arena(static_cast<int>(num_threads));
+  arena.execute([&] {
     tbb::parallel_for(
         tbb::blocked_range<std::size_t>(0, num_blocks, 1),
         [&](const tbb::blocked_range<std::size_t>& blocks) {
@@ -178,9 +179,7 @@ void parallel_for_blocks(std::size_t num_items, std::size_t block_size, ThreadCo
           for (std::size_t block = blocks.begin(); block != blocks.end(); ++block) run_block(block);
         },
         tbb::simple_partitioner());
-  };
-  tbb::task_arena arena(static_cast<int>(num_threads));
-  arena.execute(run_all);
+  });
 }
 
 }  // namespace kqd

@@ -15,9 +15,9 @@ constexpr double kMaxSecondsOfDearMethods = 3600.0;
 }  // namespace
 
 void require_affordable(std::size_t num_rows, std::size_t dim, bool allowed, std::string_view what) {
-  const auto n = static_cast<double>(num_rows);
-  const double seconds = 0.5 * n * n * (kSecondsPerValue + kSecondsPerColumn * static_cast<double>(dim));
+  const double seconds = seconds_of_labelled_gram(num_rows, dim, 0);
   if (allowed || seconds <= kMaxSeconds) return;
+  const auto n = static_cast<double>(num_rows);
   fail(ErrorCode::resource_limit,
        "{} takes {:.2g} kernel values for {} rows, about {:.0f} minutes on one thread; use --yes-quadratic to run it, "
        "or a method whose cost is near-linear",

@@ -125,7 +125,7 @@ void measure_one_by_one(DistanceMatrix& matrix, const MethodInfo& method, std::s
 
 }  // namespace
 
-DistanceMatrix distance_matrix(std::span<const SampleView> given, std::span<const std::string> names,
+DistanceMatrix distance_matrix(std::span<const SampleView> samples, std::span<const std::string> names,
                                const DistanceMatrixOptions& options, const RunControl* control) {
   const StopScope stoppable(control);
   const MethodInfo& method = find_method(options.method);
@@ -136,19 +136,19 @@ DistanceMatrix distance_matrix(std::span<const SampleView> given, std::span<cons
     fail(ErrorCode::invalid_option, "{} is a test and has no distance of its own; use ekqd or another method",
          method.id);
   }
-  if (given.size() < 2) {
-    fail(ErrorCode::shape_mismatch, "a distance matrix of {} sample{}, needs at least two", given.size(),
-         given.size() == 1 ? "" : "s");
+  if (samples.size() < 2) {
+    fail(ErrorCode::shape_mismatch, "a distance matrix of {} sample{}, needs at least two", samples.size(),
+         samples.size() == 1 ? "" : "s");
   }
-  if (names.size() != given.size()) {
-    fail(ErrorCode::shape_mismatch, "{} names for {} samples, expected one each", names.size(), given.size());
+  if (names.size() != samples.size()) {
+    fail(ErrorCode::shape_mismatch, "{} names for {} samples, expected one each", names.size(), samples.size());
   }
   DistanceMatrix matrix;
   matrix.method = method.id;
   matrix.names.assign(names.begin(), names.end());
-  for (const SampleView& sample : given) matrix.sizes.push_back(sample.size());
-  matrix.dim = given.front().dim();
-  const CheckedList checked(given, names, statistic.threads);
+  for (const SampleView& sample : samples) matrix.sizes.push_back(sample.size());
+  matrix.dim = samples.front().dim();
+  const CheckedList checked(samples, names, statistic.threads);
   const Sample all = gather_all(checked.samples());
   const TestPool pool = make_test_pool(all, {}, statistic.seed, statistic.threads);
   matrix.shared = share(method, pool.rows(), statistic, matrix.warnings);

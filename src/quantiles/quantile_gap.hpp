@@ -23,8 +23,8 @@ struct QuantileFunction {
   [[nodiscard]] double at(double level) const;
 };
 
-/// How the levels of samples of nx and ny equally weighted points interleave, with the mass that nu gives each piece
-///: made once for a pair of samples, used for every direction.
+/// How the levels of samples of nx and ny equally weighted points interleave, with the mass that nu gives each piece:
+/// made once for a pair of samples, used for every direction.
 ///
 /// The breakpoints i/nx and j/ny are compared as integers, so coinciding ones are found exactly.
 class LevelGrid {

@@ -1,5 +1,4 @@
-// With the linear kernel and uniform directions e-KQD is the sliced Wasserstein distance [KQE Connection 1, methods
-// D2].
+// With the linear kernel and uniform directions e-KQD is the sliced Wasserstein distance [KQE Connection 1].
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -40,7 +40,7 @@ FeatureDistance distance_by_features(const SampleView& x_given, const SampleView
   const GroupStatistic& statistic = *setup.statistic;
   // X first, then Y: what the features of a row round to is then the same in equal samples, and their distance is 0.
   const auto first_y =
-      std::ranges::stable_partition(setup.rows, [&](std::size_t row) { return row < x.size(); }).begin();
+      std::stable_partition(setup.rows.begin(), setup.rows.end(), [&](std::size_t row) { return row < x.size(); });
   distance.num_x = static_cast<std::size_t>(first_y - setup.rows.begin());
   distance.num_y = setup.rows.size() - distance.num_x;
   const PooledFeatures features(setup.map, pool, setup.rows, statistic.needs_products(), options.threads,

@@ -11,7 +11,7 @@ namespace kqd {
 
 /// The pairs i < j over which an incomplete MMD averages
 ///
-///   h_ij = k(x_i, x_j) + k(y_i, y_j) - k(x_i, y_j) - k(x_j, y_i)  :
+///   h_ij = k(x_i, x_j) + k(y_i, y_j) - k(x_i, y_j) - k(x_j, y_i):
 ///
 /// row i meets the rows after it up to end(i). The linear-time MMD is the one of blocks of two rows.
 class PairPattern {

@@ -7,8 +7,7 @@
 
 namespace kqd {
 
-/// Frequencies w_1..w_R of the spectral law of a shift-invariant kernel: k(x, y) = k(0, 0) E cos(w.(x - y)) (methods
-/// F).
+/// Frequencies w_1..w_R of the spectral law of a shift-invariant kernel: k(x, y) = k(0, 0) E cos(w.(x - y)).
 struct Frequencies {
   Matrix<double> rows;   ///< R x d
   double at_zero = 1.0;  ///< k(x, x)

@@ -93,8 +93,7 @@ double norm(const KernelQuantileEmbedding& p, QuantileIndex at) {
 
 double inner_product_centered(const KernelQuantileEmbedding& p, QuantileIndex at_p, const KernelQuantileEmbedding& q,
                               QuantileIndex at_q) {
-  // With A = q_P - <u, mu_P> and B = q_Q - <v, mu_Q>: A B <u,v> + A <u, mu_Q> + B <v, mu_P> + <mu_P, mu_Q> (methods
-  // A2).
+  // With A = q_P - <u, mu_P> and B = q_Q - <v, mu_Q>: A B <u,v> + A <u, mu_Q> + B <v, mu_P> + <mu_P, mu_Q>.
   const double a = deviation(p, at_p);
   const double b = deviation(q, at_q);
   const auto mean_along = [](const KernelQuantileEmbedding& sample, const Directions& u, std::size_t i) {
