@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 namespace kqd {
@@ -28,10 +29,17 @@ std::string folded(const std::string& text, std::size_t width, std::size_t inden
   return result;
 }
 
+// Whether Markdown takes what follows a "<" for HTML; "p < 0.05" stays as it is.
+bool opens_tag(std::string_view after) {
+  return !after.empty() && (std::isalpha(static_cast<unsigned char>(after.front())) != 0 ||
+                            std::string_view("/!?").find(after.front()) != std::string_view::npos);
+}
+
 std::string in_cell(std::string_view text) {
   std::string safe;
-  for (const char c : text) {
-    if (c == '|' || c == '\\') safe += '\\';
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '|' || c == '\\' || (c == '<' && opens_tag(text.substr(i + 1)))) safe += '\\';
     safe += c == '\n' || c == '\r' ? ' ' : c;
   }
   return safe;

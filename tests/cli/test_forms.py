@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
@@ -62,6 +63,15 @@ def test_markdown_is_a_table(kqd, command):
 def test_markdown_escapes_what_would_end_a_cell(kqd, folder):
     (folder / "a|b.csv").write_text("1,2\n3,4\n")
     assert "| X | a\\|b.csv, 2 x 2 columns |" in kqd("distance", "a|b.csv", "b.csv", "--markdown").stdout.splitlines()
+
+
+def test_markdown_holds_no_html_of_the_data(kqd, folder):
+    head = "<script>alert(1)</script>,u < v"
+    (folder / "h.csv").write_text(f"{head}\n1,2\n3,4\n5,7\n")
+    (folder / "k.csv").write_text(f"{head}\n2,9\n4,1\n0,3\n")
+    text = kqd("explain", "h.csv", "k.csv", "--markdown").stdout
+    assert "\\<script>alert(1)\\</script>" in text and not re.search(r"(?<!\\)</?script", text)
+    assert "u < v" in text
 
 
 def test_quiet_drops_notes_from_every_form(kqd):

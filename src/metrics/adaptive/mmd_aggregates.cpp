@@ -37,7 +37,8 @@ struct Collection {
 constexpr Collection kAggCollection = {geometric_bandwidth_grid, 0.70710678118654752, 1.0};
 constexpr Collection kFuseCollection = {quantile_bandwidth_grid, 1.0, 0.70710678118654752};
 
-std::vector<KernelSpec> kernels(const Collection& collection, const Pool& pool, std::size_t count, Seed seed) {
+std::vector<KernelSpec> kernels(const Collection& collection, const Pool& pool, std::size_t count, Seed seed,
+                                std::vector<std::string>& warnings) {
   std::vector<KernelSpec> specs;
   const auto add = [&](KernelFamily family, DistanceKind kind, double factor) {
     std::vector<double> distances = pooled_distances(pool, kind, seed);
@@ -48,7 +49,14 @@ std::vector<KernelSpec> kernels(const Collection& collection, const Pool& pool, 
       specs.push_back({.family = family, .bandwidth = 1.0});
       return;
     }
-    for (const double h : collection.grid(distances, count)) {
+    const std::vector<double> grid = collection.grid(distances, count);
+    if (grid.front() > distances.back()) {  // MMDAgg's rule has a floor, whatever the unit of the data
+      warnings.push_back(fmt::format(
+          "no two rows are further apart than {:.3g}, and the narrowest {} kernel of the collection has bandwidth "
+          "{:.3g}: it hardly tells rows apart; rescale the columns",
+          distances.back(), kind == DistanceKind::l1 ? "Laplace" : "Gaussian", factor * grid.front()));
+    }
+    for (const double h : grid) {
       // Half of many equal points can make the lower end 0: a kernel of no width sees nothing.
       if (h > 0.0) specs.push_back({.family = family, .bandwidth = factor * h});
     }
@@ -94,7 +102,8 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   const bool fuse = sharpness > 0.0;
   prepared.aggregate.rule = fuse ? Aggregation::fuse : Aggregation::two_layer;
   const auto n = static_cast<double>(std::min(pool.x.size(), pool.y.size()));
-  const std::vector<KernelSpec> specs = kernels(collection, pool.rows(), num_bandwidths, options.seed);
+  const std::vector<KernelSpec> specs =
+      kernels(collection, pool.rows(), num_bandwidths, options.seed, prepared.warnings);
   const double seconds = seconds_of_labelled_gram(pool.order.size(), pool.x.dim(), request.num_labellings);
   require_affordable_seconds(
       static_cast<double>(specs.size()) * seconds, options.allow_quadratic,

@@ -350,6 +350,26 @@ TEST(MmdAggregates, find_a_shift_and_name_their_kernels) {
   }
 }
 
+// The published grid of MMDAgg starts at 0.05 whatever the unit: a "no difference" for that reason must not pass for
+// one.
+TEST(MmdAgg, says_that_rows_are_too_close_for_its_kernels) {
+  const auto warnings = [](double unit, const char* method) {
+    Sample x = draw(30, 2, 1);
+    Sample y = draw(30, 2, 2);
+    for (Sample* sample : {&x, &y}) {
+      for (double& v : sample->points.values()) v *= unit;
+    }
+    TwoSampleOptions options = adaptive(99);
+    options.method = method;
+    const auto found = two_sample_test(x, y, options).warnings;
+    return std::ranges::count_if(
+        found, [](const std::string& w) { return w.find("hardly tells rows apart") != std::string::npos; });
+  };
+  EXPECT_EQ(warnings(1e-20, "mmd-agg"), 2);  // one for each family
+  EXPECT_EQ(warnings(1.0, "mmd-agg"), 0);
+  EXPECT_EQ(warnings(1e-20, "mmd-fuse"), 0);
+}
+
 // log sum_r w_r exp(lambda MMD_r^2 / sqrt(N_r)) with one kernel is lambda MMD^2 / sqrt(N): from the distance and a
 // double loop over the pool.
 TEST(MmdFuse, of_one_kernel_is_its_normalised_mmd) {
