@@ -205,12 +205,13 @@ py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& opti
   fields["confidence_level"] = options.test.confidence;
   fields["enumerated"] = test.enumerated;
   fields["stopped_early"] = test.stopped_early;
-  fields["permutation_mean"] = test.permutation_mean;
-  fields["permutation_sd"] = test.permutation_sd;
+  const bool relabelled = result.law.empty();  // a limiting law knows nothing of labellings
+  fields["permutation_mean"] = value_if(relabelled, test.permutation_mean);
+  fields["permutation_sd"] = value_if(relabelled, test.permutation_sd);
   fields["null_distribution"] =
       options.test.keep_null_distribution ? py::object(to_array(test.null_distribution)) : py::none();
   fields["null_shown"] = to_array(thinned_by_rank(test.null_distribution));
-  fields["effect_size"] = result.effect_size;
+  fields["effect_size"] = value_if(relabelled, result.effect_size);
   fields["effect_size_ci"] =
       value_if(result.effect_interval.has_value(), to_pair(result.effect_interval.value_or(Interval{})));
   fields["n_set_aside"] = result.num_set_aside;
@@ -269,9 +270,31 @@ py::dict test_of(const ArraySample& x, const ArraySample& y, const TwoSampleOpti
 
 // ---- Embeddings ----
 
-// What makes directions: the kernel's text and the functions, as weights of columns or of reference points.
+// Calls visit for every plain kernel of a sum or product, in the order of its text.
+template <class Spec, class Visit>
+void for_each_leaf(Spec& spec, const Visit& visit) {
+  if (spec.parts.empty()) return visit(spec);
+  for (auto& part : spec.parts) for_each_leaf(part, visit);
+}
+
+// What a kernel's text does not say is where its distances start from.
+py::tuple kernel_state(const KernelSpec& spec) {
+  std::vector<std::vector<double>> origins;
+  for_each_leaf(spec, [&](const KernelSpec& leaf) { origins.push_back(leaf.origin); });
+  return py::make_tuple(to_string(spec), origins);
+}
+
+KernelSpec kernel_from(const py::tuple& state) {
+  KernelSpec spec = parse_kernel(state[0].cast<std::string>());
+  auto origins = state[1].cast<std::vector<std::vector<double>>>();
+  std::size_t next = 0;
+  for_each_leaf(spec, [&](KernelSpec& leaf) { leaf.origin = std::move(origins.at(next++)); });
+  return spec;
+}
+
+// What makes directions: the kernel and the functions, as weights of columns or of reference points.
 py::tuple state_of(const Directions& directions) {
-  const std::string kernel = to_string(directions.kernel().spec());
+  const py::tuple kernel = kernel_state(directions.kernel().spec());
   if (const auto* const linear = dynamic_cast<const LinearDirections*>(&directions)) {
     return py::make_tuple(kernel, py::none(), to_array(linear->weights()).attr("tobytes")(), linear->weights().rows(),
                           linear->dim());
@@ -293,14 +316,14 @@ std::shared_ptr<const Directions> directions_from(const py::tuple& state) {
   const auto rows = state[3].cast<std::size_t>();
   Matrix<double> functions = matrix_from(state[2], rows);
   if (state[1].is_none()) return std::make_shared<LinearDirections>(std::move(functions), false);
-  return std::make_shared<KernelDirections>(Kernel(parse_kernel(state[0].cast<std::string>())),
+  return std::make_shared<KernelDirections>(Kernel(kernel_from(state[0].cast<py::tuple>())),
                                             matrix_from(state[1], rows), std::move(functions), false);
 }
 
 // One sample along directions that are drawn from it, or shared with another embedding.
 class ArrayEmbedding {
  public:
-  ArrayEmbedding(const ArraySample& sample, const KqdOptions& options) {
+  ArrayEmbedding(const ArraySample& sample, const KqdOptions& options) : threads_(options.threads) {
     if (options.directions.reference == ReferenceMeasure::balanced) {
       throw Error(ErrorCode::invalid_option, "reference balanced needs two samples, an embedding has one");
     }
@@ -313,7 +336,7 @@ class ArrayEmbedding {
     ArrayEmbedding other = *this;
     other.warnings_.clear();
     while_watching([&](const RunControl* control) {
-      run_stoppable(*control, [&] { other.embed_along(sample.view(), embedding_->directions(), ThreadCount{}); });
+      run_stoppable(*control, [&] { other.embed_along(sample.view(), embedding_->directions(), threads_); });
     });
     return other;
   }
@@ -340,7 +363,7 @@ class ArrayEmbedding {
     Matrix<double> values(directions().count(), rows.rows());
     {
       const py::gil_scoped_release other_threads_may_run;
-      directions().evaluate(rows, 0, values, ThreadCount{});
+      directions().evaluate(rows, 0, values, threads_);
     }
     return to_array(values.view());
   }
@@ -389,12 +412,10 @@ class ArrayEmbedding {
     const SampleView x = sample.view();
     validate(x, "sample", options.threads);
     const SampleView none{MatrixView<const double>(nullptr, 0, x.dim()), {}};
-    const DirectionFamily family = options.directions.family;
-    const bool kernel_matters = family != DirectionFamily::linear && family != DirectionFamily::axis;
-    const Kernel kernel(kernel_matters
-                            ? resolve(options.kernel, x, none, options.bandwidth_rule, options.seed, warnings_)
-                            : parse_kernel("linear"));
-    DrawnDirections drawn = draw_directions(kernel, x, none, options.directions, options.seed);
+    const Kernel kernel(has_own_kernel(options.directions.family)
+                            ? parse_kernel("linear")
+                            : resolve(options.kernel, x, none, options.bandwidth_rule, options.seed, warnings_));
+    DrawnDirections drawn = draw_directions(kernel, x, none, options.directions, options.seed, options.threads);
     num_reference_ = drawn.num_reference;
     warnings_.insert(warnings_.end(), drawn.warnings.begin(), drawn.warnings.end());
     embed_along(x, std::move(drawn.directions), options.threads);
@@ -412,6 +433,7 @@ class ArrayEmbedding {
   }
 
   std::shared_ptr<const KernelQuantileEmbedding> embedding_;
+  ThreadCount threads_;
   std::size_t num_reference_ = 0;
   std::vector<std::string> warnings_;
 };
@@ -420,7 +442,7 @@ class ArrayEmbedding {
 
 // The names that options have in Python, for sentences that call them by those of C++.
 std::string in_python_words(std::string sentence) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kNames = {{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kNames = {{
       {"(DirectionOptions::normalise)", "(without compat \"unnormalised\")"},
       {"TestOptions::num_permutations", "n_resamples"},
       {"TestOptions::confidence", "confidence_level"},
@@ -433,6 +455,9 @@ std::string in_python_words(std::string sentence) {
       {"KernelSpec::", ""},
       {"KqdOptions::", ""},
       {"QuantileIndex::", ""},
+      {"ExplainOptions::", ""},
+      {"--yes-quadratic", "allow_quadratic=True"},
+      {"--set-aside no", "set_aside=False"},
   }};
   for (const auto& [ours, theirs] : kNames) {
     for (auto at = sentence.find(ours); at != std::string::npos; at = sentence.find(ours, at + theirs.size())) {
@@ -452,7 +477,7 @@ void bind_errors(py::module_& m) {
     } catch (const Error& error) {
       switch (error.code()) {
         case ErrorCode::resource_limit:
-          return PyErr_SetString(resource_limit.ptr(), error.what());
+          return PyErr_SetString(resource_limit.ptr(), in_python_words(error.what()).c_str());
         case ErrorCode::interrupted:
           return PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
         case ErrorCode::unwritable_output:

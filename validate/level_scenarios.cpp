@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "core/random.hpp"
-#include "kqd/synthetic/problems.hpp"
 #include "scenario.hpp"
 
 namespace kqd::validation {
@@ -17,7 +16,7 @@ struct PlanKind {
   std::string method;
   double power = 1.0;
 
-  [[nodiscard]] bool has_directions() const { return !method.starts_with("mmd"); }
+  [[nodiscard]] bool has_directions() const { return method.find("kqd") != std::string::npos; }
 };
 
 std::vector<PlanKind> plan_kinds() {
@@ -43,15 +42,8 @@ struct Sizes {
   std::size_t y;
 };
 
-std::function<Draw(Seed)> same_law(Sizes sizes, std::size_t dim, std::vector<std::string> settings = {}) {
-  ProblemRequest request{.name = "null", .n_x = sizes.x, .n_y = sizes.y, .dim = dim};
-  for (const std::string& setting : settings) set_parameter(request, setting);
-  return [request](Seed seed) {
-    ProblemRequest own = request;
-    own.seed = seed;
-    SyntheticPair pair = make_problem(own, ThreadCount{1});
-    return Draw{std::move(pair.x), std::move(pair.y)};
-  };
+std::function<Draw(Seed)> same_law(Sizes sizes, std::size_t dim, const std::vector<std::string>& settings = {}) {
+  return draws_of({.name = "null", .n_x = sizes.x, .n_y = sizes.y, .dim = dim}, settings);
 }
 
 RandomStream stream_of(Seed seed) {
@@ -156,6 +148,7 @@ std::vector<DataKind> independent_data() {
       {"normal, d = 1, linear kernel", same_law({20, 20}, 1), "linear"},
       {"normal, d = 1, kernel (xy + 1)^3", same_law({20, 25}, 1), "polynomial:3:1"},
       {"normal, d = 200, 12 + 12", same_law({12, 12}, 200)},
+      {"normal, d = 1000, 12 + 12", same_law({12, 12}, 1000)},
       {"heavy ties: three values, d = 1, 20 + 20", same_law({20, 20}, 1, {"law=discrete", "levels=3"}), "gaussian",
        true},
       {"heavy ties: nine points, d = 2, 15 + 25", same_law({15, 25}, 2, {"law=discrete", "levels=3"}), "gaussian",
@@ -183,10 +176,11 @@ Scenario make_scenario(std::string table, const DataKind& data, const PlanKind& 
                     .expectation = {.kind = data.tied ? Expectation::Kind::at_most_level : Expectation::Kind::level},
                     .runs = kRuns};
   scenario.options.statistic.kernel = parse_kernel(data.kernel);
+  scenario.options.test.num_permutations = kPermutations;
+  if (!plan.has_directions()) return scenario;
   scenario.options.statistic.power = plan.power;
   scenario.options.statistic.directions.num_directions = 6;
   scenario.options.statistic.directions.num_reference = 5;
-  scenario.options.test.num_permutations = kPermutations;
   return scenario;
 }
 
@@ -243,6 +237,27 @@ std::vector<Scenario> level_scenarios() {
       scenarios.push_back(std::move(stopped));
     }
   }
+  return scenarios;
+}
+
+std::vector<Scenario> adaptive_level_scenarios() {
+  std::vector<Scenario> scenarios;
+  const auto add = [&](const DataKind& data, std::int64_t permutations) {
+    Scenario scenario =
+        make_scenario("Level of the adaptive test", data, {"B = " + std::to_string(permutations), "adaptive"});
+    scenario.options.test.num_permutations = permutations;
+    scenarios.push_back(std::move(scenario));
+  };
+  for (const std::size_t dim : {std::size_t{1}, std::size_t{2}, std::size_t{20}, std::size_t{500}}) {
+    const std::string columns = ", d = " + std::to_string(dim);
+    for (const DataKind& data :
+         {DataKind{"normal" + columns, same_law({24, 16}, dim)},
+          DataKind{"discrete" + columns, same_law({24, 16}, dim, {"law=discrete", "levels=3"}), "gaussian", true}}) {
+      for (const std::int64_t permutations : {99, 199}) add(data, permutations);
+    }
+  }
+  for (const DataKind& data : independent_data()) add(data, kPermutations);
+  for (const DataKind& data : restricted_data()) add(data, kPermutations);
   return scenarios;
 }
 

@@ -3,7 +3,6 @@
 #include <map>
 
 #include "kqd/metrics/methods.hpp"
-#include "kqd/synthetic/problems.hpp"
 #include "scenario.hpp"
 
 namespace kqd::validation {
@@ -32,17 +31,6 @@ struct Kind {
   std::vector<std::string> settings;
   bool tied;
 };
-
-std::function<Draw(Seed)> same_law(const Kind& kind) {
-  ProblemRequest request{.name = "null", .n_x = kind.n_x, .n_y = kind.n_y, .dim = 3};
-  for (const std::string& setting : kind.settings) set_parameter(request, setting);
-  return [request](Seed seed) {
-    ProblemRequest own = request;
-    own.seed = seed;
-    SyntheticPair pair = make_problem(own, ThreadCount{1});
-    return Draw{std::move(pair.x), std::move(pair.y)};
-  };
-}
 
 // The core methods and the adaptive test are run on more kinds of data elsewhere.
 bool has_tables_of_its_own(std::string_view id) {
@@ -89,7 +77,7 @@ std::vector<Scenario> method_scenarios() {
           .table = "Level of every method",
           .row = variant.name,
           .column = kind.name,
-          .draw = same_law(kind),
+          .draw = draws_of({.name = "null", .n_x = kind.n_x, .n_y = kind.n_y, .dim = 3}, kind.settings),
           .options = {.method = std::string(variant.id)},
           .expectation = {.kind = kind.tied || coarse ? Expectation::Kind::at_most_level : Expectation::Kind::level},
           .runs = budget.runs};

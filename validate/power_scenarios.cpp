@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "core/pool.hpp"
-#include "kqd/synthetic/problems.hpp"
 #include "scenario.hpp"
 
 namespace kqd::validation {
@@ -30,23 +29,15 @@ const std::array<Statistic, 4> kStatistics = {{{"e-KQD p=1", "ekqd", 1.0},
                                                {"sup-KQD p=1", "supkqd", 1.0},
                                                {"sup-KQD p=2", "supkqd", 2.0}}};
 
-std::function<Draw(Seed)> alternative(const Problem& problem) {
-  return [problem](Seed seed) {
-    SyntheticPair pair = make_problem(
-        {.name = problem.name, .n_x = problem.n, .n_y = problem.n, .dim = problem.dim, .seed = seed}, ThreadCount{1});
-    return Draw{std::move(pair.x), std::move(pair.y)};
-  };
-}
-
 // Both samples from the law of X.
 std::function<Draw(Seed)> null_of(const Problem& problem) {
-  return [problem](Seed seed) {
-    const SyntheticPair pair = make_problem(
-        {.name = problem.name, .n_x = 2 * problem.n, .n_y = 1, .dim = problem.dim, .seed = seed}, ThreadCount{1});
+  const auto twice = draws_of({.name = problem.name, .n_x = 2 * problem.n, .n_y = 1, .dim = problem.dim});
+  return [twice, n = problem.n](Seed seed) {
+    const Draw data = twice(seed);
     const auto half = [&](std::size_t first) {
-      return Sample{Matrix<double>(pair.x.points.view().row_range(first, problem.n)), {}, {}};
+      return Sample{Matrix<double>(data.x.points.view().row_range(first, n)), {}, {}};
     };
-    return Draw{half(0), half(problem.n)};
+    return Draw{half(0), half(n)};
   };
 }
 
@@ -54,7 +45,7 @@ Scenario make_scenario(std::string table, std::string row, const Problem& proble
   Scenario scenario{.table = std::move(table),
                     .row = std::move(row),
                     .column = statistic.name,
-                    .draw = alternative(problem),
+                    .draw = draws_of({.name = problem.name, .n_x = problem.n, .n_y = problem.n, .dim = problem.dim}),
                     .options = {.method = statistic.method},
                     .expectation = {},
                     .runs = kRuns};

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <utility>
 
 #include "core/executor.hpp"
 #include "experiments/run_seed.hpp"
@@ -22,6 +23,16 @@ TwoSampleResult run_once(const Scenario& scenario, Seed seed) {
 }
 
 }  // namespace
+
+std::function<Draw(Seed)> draws_of(ProblemRequest request, const std::vector<std::string>& settings) {
+  for (const std::string& setting : settings) set_parameter(request, setting);
+  return [request = std::move(request)](Seed seed) {
+    ProblemRequest own = request;
+    own.seed = seed;
+    SyntheticPair pair = make_problem(own, ThreadCount{1});
+    return Draw{std::move(pair.x), std::move(pair.y)};
+  };
+}
 
 double attained_level(const TestOptions& test) {
   const double labellings = static_cast<double>(test.num_permutations) + 1.0;

@@ -7,6 +7,7 @@
 
 #include "binomial.hpp"
 #include "experiments/rates.hpp"
+#include "kqd/synthetic/problems.hpp"
 #include "kqd/two_sample/two_sample_test.hpp"
 
 namespace kqd::validation {
@@ -17,6 +18,9 @@ struct Draw {
   Sample y;
   Design design = {};
 };
+
+/// Draws from a synthetic problem, of fresh data for every seed; `settings` as in "law=student".
+[[nodiscard]] std::function<Draw(Seed)> draws_of(ProblemRequest request, const std::vector<std::string>& settings = {});
 
 /// What the number of rejections is compared with.
 struct Expectation {
@@ -78,7 +82,8 @@ struct ConfigurationCounts {
 /// True nulls of every other method of the registry at small sizes: 10,000 runs, fewer for dear methods.
 [[nodiscard]] std::vector<Scenario> method_scenarios();
 
-/// True nulls of the adaptive test, few and many columns, with and without ties: 10,000 runs each.
+/// True nulls of the adaptive test, of few and many columns, with and without ties, and on every kind of data and
+/// design that level_scenarios has: 10,000 runs each.
 [[nodiscard]] std::vector<Scenario> adaptive_level_scenarios();
 
 }  // namespace kqd::validation

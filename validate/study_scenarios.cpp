@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "experiments/images.hpp"
-#include "kqd/synthetic/problems.hpp"
 #include "scenario.hpp"
 
 namespace kqd::validation {
@@ -11,7 +10,6 @@ namespace {
 
 constexpr std::size_t kStudyRuns = 200;
 constexpr std::int64_t kStudyPermutations = 999;
-constexpr std::size_t kLevelRuns = 10'000;
 
 // Fresh data of `size` times the rows that the problem has.
 using Drawer = std::function<Draw(Seed, double size)>;
@@ -36,11 +34,9 @@ Drawer problem(ProblemRequest request, const std::vector<std::string>& settings)
   for (const std::string& setting : settings) set_parameter(request, setting);
   return [request](Seed seed, double size) {
     ProblemRequest own = request;
-    own.seed = seed;
     own.n_x = scaled(own.n_x, size);
     own.n_y = scaled(own.n_y, size);
-    SyntheticPair pair = make_problem(own, ThreadCount{1});
-    return Draw{std::move(pair.x), std::move(pair.y)};
+    return draws_of(std::move(own))(seed);
   };
 }
 
@@ -205,28 +201,6 @@ std::vector<Scenario> study_scenarios() {
                            .options = options_of({"", sized.method}, kStudyPermutations),
                            .expectation = {.kind = Expectation::Kind::reported},
                            .runs = kStudyRuns});
-    }
-  }
-  return scenarios;
-}
-
-std::vector<Scenario> adaptive_level_scenarios() {
-  std::vector<Scenario> scenarios;
-  for (const std::int64_t permutations : {99, 199}) {
-    for (const std::size_t dim : {std::size_t{1}, std::size_t{2}, std::size_t{20}, std::size_t{500}}) {
-      for (const bool discrete : {false, true}) {
-        std::vector<std::string> settings;
-        if (discrete) settings = {"law=discrete", "levels=3"};
-        Scenario scenario{
-            .table = "Level of the adaptive test",
-            .row = (discrete ? "discrete, d = " : "normal, d = ") + std::to_string(dim),
-            .column = "B = " + std::to_string(permutations),
-            .draw = of_size(problem({.name = "null", .n_x = 24, .n_y = 16, .dim = dim}, settings), 1.0),
-            .options = options_of({"adaptive", "adaptive"}, permutations),
-            .expectation = {.kind = discrete ? Expectation::Kind::at_most_level : Expectation::Kind::level},
-            .runs = kLevelRuns};
-        scenarios.push_back(std::move(scenario));
-      }
     }
   }
   return scenarios;

@@ -194,8 +194,8 @@ constexpr char kBetweenLists = '\x1f';
 void add_list(CLI::App& command, const std::string& flag, std::string& value, const std::string& text) {
   add_value(command, flag, "LIST", value, text)->join(kBetweenLists);
 }
-std::string as_one_list(std::string lists) {
-  std::ranges::replace(lists, kBetweenLists, ',');
+std::string as_one_list(std::string lists, char separator = ',') {
+  std::ranges::replace(lists, kBetweenLists, separator);
   return lists;
 }
 
@@ -213,7 +213,8 @@ void add_data_flags(CLI::App& command, Flags& flags) {
   offer(add_value(command, "--na", "HOW", flags.na,
                   "missing values: raise an error, omit such rows, or impute-median of all samples"),
         Words<3>{"raise", "omit", "impute-median"});
-  add_list(command, "--na-values", flags.na_values, "texts or numbers that mean missing too, such as -999,x");
+  add_list(command, "--na-values", flags.na_values,
+           "texts or numbers that mean missing too, such as -999,x; with --decimal-comma -999,9;x");
   offer(add_value(command, "--standardize", "HOW", flags.standardize,
                   "scale columns by all samples: none, zscore (mean, standard deviation) or iqr (median, quartiles)"),
         Words<3>{"none", "zscore", "iqr"});
@@ -342,11 +343,11 @@ ThreadCount thread_count(const std::string& text) {
   return {static_cast<unsigned>(whole_number("--threads", text, 0, 1024))};
 }
 
-std::vector<std::string> items_of(const std::string& text) {
+std::vector<std::string> items_of(const std::string& text, char separator) {
   std::vector<std::string> items;
   std::size_t begin = 0;
   while (begin <= text.size()) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
     items.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
@@ -484,7 +485,10 @@ ReadOptions to_read_options(const Flags& flags) {
   options.categorical = parse_categorical(flags.categorical);
   options.dates = flags.dates;
   options.na = parse_na_policy(flags.na);
-  if (!flags.na_values.empty()) options.na_values = items_of(as_one_list(flags.na_values));
+  const char between_values = flags.decimal_comma ? ';' : ',';
+  if (!flags.na_values.empty()) {
+    options.na_values = items_of(as_one_list(flags.na_values, between_values), between_values);
+  }
   options.standardize = parse_standardize(flags.standardize);
   if (!flags.max_rows.empty()) options.max_rows = whole_number("--max-rows", flags.max_rows, 1, kMostRows);
   options.seed.value = seed_of(flags.seed);

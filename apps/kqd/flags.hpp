@@ -113,7 +113,7 @@ CLI::Option* add_value(CLI::App& command, const std::string& flag, const std::st
                                          std::uint64_t high);
 [[nodiscard]] std::uint64_t seed_of(const std::string& text);
 [[nodiscard]] ThreadCount thread_count(const std::string& text);
-[[nodiscard]] std::vector<std::string> items_of(const std::string& text);
+[[nodiscard]] std::vector<std::string> items_of(const std::string& text, char separator = ',');
 
 /// Lets a flag or argument take words as its value, for value_words().
 void offer_words(const CLI::Option& option, const std::vector<std::string>& words);

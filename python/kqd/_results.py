@@ -233,13 +233,15 @@ class TestResult(Result):
     #: Of the intervals.
     confidence_level: float
     #: The discrepancy beyond its mean over labellings, in units of the pooled spread: near 0 for equal distributions.
-    effect_size: float
+    #: None with ``calibration="asymptotic"``, which relabels nothing.
+    effect_size: Optional[float]
     #: With ``effect_interval=True``; claimed away from equal distributions only.
     effect_size_ci: Optional[Tuple[float, float]]
     #: With ``null_distribution=True``: the value of every labelling, the observed one first if `enumerated`; read-only.
     null_distribution: Optional[NDArray[np.float64]]
-    permutation_mean: float
-    permutation_sd: float
+    #: Of the values of the labellings; None with ``calibration="asymptotic"``.
+    permutation_mean: Optional[float]
+    permutation_sd: Optional[float]
     #: All labellings were evaluated: the p-value has no Monte Carlo error.
     enumerated: bool
     stopped_early: bool
@@ -258,16 +260,24 @@ class TestResult(Result):
 
     def _findings(self) -> Lines:
         found = "different" if self.reject else "no difference found"
-        stopped = " random (stopped early)" if self.stopped_early else "" if self.enumerated else " random"
         lines = [
-            ("statistic", f"{self.statistic:.6g} (by chance {self.permutation_mean:.3g} +- {self.permutation_sd:.3g})"),
+            ("statistic", f"{self.statistic:.6g}{self._chance()}"),
             ("p-value", f"{self.pvalue:.4g} ({self._certainty()})"),
             ("decision", f"{found} at level {self.alpha:g}"),
-            ("effect size", f"{self.effect_size:.3g}{self._effect_interval()}"),
-            ("labellings", f"{self.n_resamples}{stopped}, {self.n_exceed} as far apart or further"),
-            ("method", f"{self.method}, {self.design} design, {self.calibration}"),
         ]
+        if self.effect_size is not None:
+            stopped = " random (stopped early)" if self.stopped_early else "" if self.enumerated else " random"
+            lines += [
+                ("effect size", f"{self.effect_size:.3g}{self._effect_interval()}"),
+                ("labellings", f"{self.n_resamples}{stopped}, {self.n_exceed} as far apart or further"),
+            ]
+        lines.append(("method", f"{self.method}, {self.design} design, {self.calibration}"))
         return lines + self._telling()
+
+    def _chance(self) -> str:
+        if self.permutation_mean is None:
+            return ""
+        return f" (by chance {self.permutation_mean:.3g} +- {self.permutation_sd:.3g})"
 
     def _telling(self) -> Lines:
         """The configurations that stand out most."""

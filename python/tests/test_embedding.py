@@ -108,7 +108,8 @@ def test_what_cannot_be_done_is_refused(action, error, sentence):
 
 @pytest.mark.parametrize("options", [
     dict(), dict(kernel="laplace", bandwidth=0.7), dict(directions="linear"), dict(directions="axis"),
-    dict(directions="principal", whiten=True), dict(directions="mixed"), dict(kernel="linear"),
+    dict(directions="principal", whiten=True), dict(directions="mixed"), dict(kernel="linear"), dict(kernel="energy"),
+    dict(kernel="gaussian@2+0.5 energy:1.5"),
     dict(reference=REFERENCE, coefficients=COEFFICIENTS), dict(weights=np.arange(50.0)),
 ], ids=str)
 def test_an_embedding_survives_pickle_bit_for_bit(options):

@@ -103,10 +103,10 @@ def test_an_infinite_power_takes_the_largest_gap():
     (dict(kernel="gausian"), 'kernel "gausian" is unknown, expected one of gaussian, laplace, matern12, matern32, '
                              "matern52, rq, imq, linear, polynomial, normalised-polynomial, energy; "
                              "did you mean gaussian?"),
-    (dict(kernel="gaussian@-1"), "bandwidth = -1, needs a finite number > 0"),
+    (dict(kernel="gaussian@-1"), "bandwidth = -1, needs a number in 1e-150 .. 1e150"),
     (dict(bandwidth="mean"), 'bandwidth "mean" is unknown, expected "median" or a number'),
-    (dict(bandwidth=0), "bandwidth = 0, needs a finite number > 0"),
-    (dict(bandwidth=float("nan")), "bandwidth = nan, needs a finite number > 0"),
+    (dict(bandwidth=0), "bandwidth = 0, needs a number in 1e-150 .. 1e150"),
+    (dict(bandwidth=float("nan")), "bandwidth = nan, needs a number in 1e-150 .. 1e150"),
     (dict(directions="gauss"), 'directions "gauss" is unknown, expected one of gaussian, linear, axis, principal, mixed'),
     (dict(reference="sample"), 'reference "sample" is unknown, expected one of '
                                "gaussian, uniform, pooled, balanced, points"),
@@ -180,7 +180,7 @@ def test_work_that_takes_many_minutes_is_refused_unless_allowed():
     x = np.arange(400_000.0)
     with pytest.raises(kqd.ResourceLimitError, match="about 22 minutes on one thread") as raised:
         kqd.distance(x, x + 1, method="ekqd-centered", n_directions=1, rng=0)
-    assert isinstance(raised.value, RuntimeError)
+    assert isinstance(raised.value, RuntimeError) and "use allow_quadratic=True to run it" in str(raised.value)
     assert kqd.distance(x[:50], x[:40], method="ekqd-centered", rng=0, allow_quadratic=True).mmd_squared > 0
 
 

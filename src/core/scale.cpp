@@ -23,6 +23,20 @@ double percentile(std::vector<double>& values, double fraction) {
   return low + (place - std::floor(place)) * (high - low);
 }
 
+double sorted_percentile(std::span<const double> sorted, double fraction) {
+  const double place = fraction * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (place - std::floor(place)) * (sorted[above] - sorted[below]);
+}
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  if (values.size() % 2 == 1) return *middle;
+  return 0.5 * (*middle + *std::max_element(values.begin(), middle));
+}
+
 double standard_deviation(const std::vector<double>& values) {
   if (values.size() < 2) return 0.0;
   const double mean = sum(values) / static_cast<double>(values.size());

@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <vector>
 
 namespace kqd {
@@ -9,6 +10,12 @@ constexpr double kNormalIqr = 1.349;
 /// The value at a fraction of the order statistics, by linear interpolation between neighbours. `values`, at least one,
 /// are put in another order.
 [[nodiscard]] double percentile(std::vector<double>& values, double fraction);
+
+/// The same of values in ascending order, which stay as they are.
+[[nodiscard]] double sorted_percentile(std::span<const double> sorted, double fraction);
+
+/// The middle value, or the mean of the two middle ones. `values`, at least one, are put in another order.
+[[nodiscard]] double median(std::vector<double>& values);
 
 /// With n - 1 below the fraction; 0 for a single value.
 [[nodiscard]] double standard_deviation(const std::vector<double>& values);

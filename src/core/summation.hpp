@@ -34,10 +34,17 @@ class CompensatedSum {
   return total.value();
 }
 
-/// Non-negative numbers, not all 0, times the power of two that brings the largest into [1, 2): no digit changes, and
-/// their sum cannot overflow.
+/// The power of two, as its exponent, that the number farthest from 0 lies at; 0 when all are 0. In units of it no sum,
+/// square or cube leaves the range of numbers, and no digit changes.
+[[nodiscard]] inline int binary_magnitude(std::span<const double> values) {
+  double largest = 0.0;
+  for (const double v : values) largest = std::max(largest, std::abs(v));
+  return largest > 0.0 ? std::ilogb(largest) : 0;
+}
+
+/// Numbers times the power of two that brings the one farthest from 0 to [1, 2) in absolute value.
 [[nodiscard]] inline std::vector<double> scaled_near_one(std::span<const double> values) {
-  const int exponent = std::ilogb(*std::ranges::max_element(values));
+  const int exponent = binary_magnitude(values);
   std::vector<double> scaled(values.size());
   std::ranges::transform(values, scaled.begin(), [&](double v) { return std::scalbn(v, -exponent); });
   return scaled;

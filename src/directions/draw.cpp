@@ -113,13 +113,14 @@ Matrix<double> principal_coefficients(const PrincipalBasis& basis, bool whiten) 
 }
 
 // Leading eigenfunctions; with `mixed` every second direction is Gaussian, spanned by reference points of its own.
-DrawnDirections draw_principal(const Kernel& kernel, const Pool& pool, const DirectionOptions& options, Seed seed) {
+DrawnDirections draw_principal(const Kernel& kernel, const Pool& pool, const DirectionOptions& options, Seed seed,
+                               ThreadCount threads) {
   const bool mixed = options.family == DirectionFamily::mixed;
   const std::size_t num_gaussian = mixed ? options.num_directions / 2 : 0;
   const PrincipalOptions wanted{
       .num_landmarks = options.num_reference.value_or(default_num_landmarks(kernel.spec(), pool.size(), pool.dim())),
       .max_rank = options.num_directions - num_gaussian};
-  PrincipalBasis basis = principal_basis(kernel, pool, wanted, seed, ThreadCount{});
+  PrincipalBasis basis = principal_basis(kernel, pool, wanted, seed, threads);
   const std::size_t rank = basis.variances.size();
   if (rank == 0) {
     fail(ErrorCode::degenerate_directions, "the pooled points do not vary in the space of kernel {}",
@@ -143,7 +144,7 @@ DrawnDirections draw_principal(const Kernel& kernel, const Pool& pool, const Dir
   gaussian.family = DirectionFamily::gaussian;
   gaussian.num_directions = num_gaussian;
   gaussian.num_reference.reset();
-  const std::size_t m = default_num_reference(pool.size());
+  const std::size_t m = std::min(default_num_reference(pool.size()), wanted.num_landmarks);
   const ReferencePoints points = draw_reference(pool, gaussian, m, seed);
   Matrix<double> random = drawn_coefficients(kernel, points.points, gaussian, seed);
   const SquaredNorms norms = squared_norms(kernel, points.points, random);
@@ -200,8 +201,9 @@ std::size_t resolve_num_reference(const DirectionOptions& options, std::size_t p
 // pass, so that one set of options can go through all families.
 void require_no_span(const DirectionOptions& options) {
   const auto refuse = [&](std::string_view field) {
-    fail(ErrorCode::invalid_option, "DirectionOptions::{} is given, but {} directions have no reference points", field,
-         to_string(options.family));
+    fail(ErrorCode::invalid_option, "DirectionOptions::{} is given, but {} directions {}", field,
+         to_string(options.family),
+         has_own_kernel(options.family) ? "have no reference points" : "draw reference points themselves");
   };
   if (!options.coefficients.empty()) refuse("coefficients");
   if (options.reference == ReferenceMeasure::points || !options.reference_points.empty()) refuse("reference_points");
@@ -277,11 +279,12 @@ LinearDirections draw_uniform_directions(std::size_t count, std::size_t dim, See
 }
 
 DrawnDirections draw_directions(const Kernel& kernel, const SampleView& x, const SampleView& y,
-                                const DirectionOptions& options, Seed seed) {
-  return draw_directions(kernel, Pool{x.points, y.points}, options, seed);
+                                const DirectionOptions& options, Seed seed, ThreadCount threads) {
+  return draw_directions(kernel, Pool{x.points, y.points}, options, seed, threads);
 }
 
-DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const DirectionOptions& options, Seed seed) {
+DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const DirectionOptions& options, Seed seed,
+                                ThreadCount threads) {
   validate(options, pool.dim());
   DrawnDirections drawn;
   if (options.family == DirectionFamily::linear) {
@@ -294,7 +297,7 @@ DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const Di
     return drawn;
   }
   if (options.family == DirectionFamily::principal || options.family == DirectionFamily::mixed) {
-    return draw_principal(kernel, pool, options, seed);
+    return draw_principal(kernel, pool, options, seed, threads);
   }
   drawn.num_reference = resolve_num_reference(options, pool.size(), drawn.warnings);
   require_coefficient_rows(options, drawn.num_reference);

@@ -18,7 +18,7 @@ struct ReferencePoints {
 
 /// draw_directions() for a pool in any order; pooled_rows of the result are positions of that pool.
 [[nodiscard]] DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const DirectionOptions& options,
-                                              Seed seed);
+                                              Seed seed, ThreadCount threads = {});
 
 /// `count` directions of R^dim, uniform on the sphere; direction i comes from a stream of its own.
 [[nodiscard]] LinearDirections draw_uniform_directions(std::size_t count, std::size_t dim, Seed seed);

@@ -113,8 +113,8 @@ void time_parts(const SyntheticPair& data, const TwoSampleOptions& options, cons
     std::vector<std::string> warnings;
     const KernelSpec kernel = resolve(options.statistic.kernel, data.x, data.y, options.statistic.bandwidth_rule,
                                       options.statistic.seed, warnings);
-    const DrawnDirections drawn =
-        draw_directions(Kernel(kernel), data.x, data.y, options.statistic.directions, options.statistic.seed);
+    const DrawnDirections drawn = draw_directions(Kernel(kernel), data.x, data.y, options.statistic.directions,
+                                                  options.statistic.seed, ThreadCount{1});
     values = Matrix<double>(drawn.directions->count(), n);
     drawn.directions->evaluate(data.x.points, 0, values.view().column_range(0, n / 2), ThreadCount{1});
     drawn.directions->evaluate(data.y.points, 0, values.view().column_range(n / 2, n - n / 2), ThreadCount{1});

@@ -42,13 +42,6 @@ Bins binned(const LabelledLine& line, double low, double step) {
   return bins;
 }
 
-double sorted_percentile(std::span<const double> sorted, double fraction) {
-  const double place = fraction * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - std::floor(place)) * (sorted[above] - sorted[below]);
-}
-
 // A standard deviation by the quartiles, or by what stands for them when half of the values are equal.
 double robust_spread(std::span<const double> sorted) {
   const double quartiles = sorted_percentile(sorted, 0.75) - sorted_percentile(sorted, 0.25);

@@ -22,11 +22,12 @@ std::uint32_t hashed_place(std::uint64_t hash) {
 }
 
 [[noreturn]] void fail_too_many(const Table& table, std::size_t j) {
+  const Column& column = table.columns[j];
+  const bool no_room = column.has_text() && column.texts->overfull();
   fail(ErrorCode::invalid_option,
        "{}: column {} has more than {} different texts, too many for --categorical onehot; hash or drop takes it, "
-       "--drop "
-       "leaves it out",
-       table.source, table.label_of(j), kMostCategories);
+       "--drop leaves it out",
+       table.source, table.label_of(j), no_room ? std::min(column.texts->size(), kMostCategories) : kMostCategories);
 }
 
 // The different numbers of a column that also has text.

@@ -132,7 +132,10 @@ void ColumnList::pin_positions(const Table& table) {
       pinned.push_back(std::move(item));
       continue;
     }
-    for (std::size_t j = range->first; j <= range->last; ++j) pinned.push_back({table.columns[j].name, true, true});
+    for (std::size_t j = range->first; j <= range->last; ++j) {
+      const std::string& name = table.columns[j].name;
+      pinned.push_back(name.empty() ? Item{std::to_string(j + 1), false, true} : Item{name, true, true});
+    }
   }
   items_ = std::move(pinned);
 }

@@ -97,13 +97,14 @@ Table begin_table(const std::string& source, FirstRow first, CsvHeader header, c
 void read_data_row(CsvScanner& scanner, Table& table, std::size_t first_line) {
   double* row = table.cells.append_row();
   const std::size_t cols = table.cells.cols();
+  const bool some_mean_missing = !table.rules.missing_numbers.empty();
   for (std::size_t j = 0; j < cols; ++j) {
-    if (!scanner.read_number(row[j])) row[j] = table.from_text(j, scanner.read_text(), scanner.line());
+    if (!scanner.read_number(row[j])) {
+      row[j] = table.from_text(j, scanner.read_text(), scanner.line());
+    } else if (some_mean_missing) {
+      row[j] = table.from_number(j, row[j], scanner.line());
+    }
     if (scanner.at_row_end() != (j + 1 == cols)) fail_ragged(scanner, table, first_line);
-  }
-  if (table.rules.missing_numbers.empty()) return;
-  for (std::size_t j = 0; j < cols; ++j) {
-    if (std::isfinite(row[j])) row[j] = table.from_number(j, row[j], scanner.line());
   }
 }
 

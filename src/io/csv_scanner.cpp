@@ -126,8 +126,10 @@ bool CsvScanner::read_number(double& value) {
   const char* const begin = skip_blanks(cursor_);
   const char* end = decimal_comma_ ? parse_finite_with_comma(begin, end_, value) : parse_finite(begin, end_, value);
   if (end == nullptr) return false;
-  end = skip_blanks(end);
-  if (end == end_ || !ends_cell(*end)) return false;
+  const char* const next = skip_blanks(end);
+  if (next == end_) return false;
+  if (delimiter_ != ' ') end = next;
+  if (!ends_cell(*end)) return false;
   finish_cell(end);
   return true;
 }
@@ -171,7 +173,7 @@ const char* CsvScanner::find_cell_end() const {
     if (p == nullptr) return nullptr;
   }
   p = std::find_if(p, end_, [this](char c) { return ends_cell(c); });
-  return p == end_ && !exhausted_ ? nullptr : p;
+  return skip_blanks(p) == end_ && !exhausted_ ? nullptr : p;
 }
 
 // A cell that is not wholly quoted, such as "a"b, stands as written.
@@ -188,6 +190,10 @@ std::string_view CsvScanner::unquoted(std::string_view cell) {
 
 void CsvScanner::finish_cell(const char* end) {
   ++column_;
+  if (delimiter_ == ' ') {  // blanks before the end of a line delimit nothing
+    const char* const next = skip_blanks(end);
+    if (next == end_ || *next == '\n' || *next == '\r') end = next;
+  }
   cursor_ = end;
   at_row_end_ = end == end_ || *end != delimiter_;
   if (end == end_) return;

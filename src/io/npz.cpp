@@ -41,16 +41,6 @@ std::vector<std::string> keys_of(const ZipArchive& archive) {
   return keys;
 }
 
-std::string list_of_keys(const std::vector<std::string>& keys) {
-  std::vector<std::string> shown;
-  for (const std::string& key : keys) {
-    if (shown.size() == kKeysListed) break;
-    shown.push_back(shortened(key));
-  }
-  const std::size_t rest = keys.size() - shown.size();
-  return fmt::format("{}{}", fmt::join(shown, ", "), rest > 0 ? fmt::format(" and {} more", rest) : "");
-}
-
 std::string chosen_key(const NpzName& name, const ZipArchive& archive) {
   const std::vector<std::string> keys = keys_of(archive);
   if (name.key.empty()) {
@@ -67,6 +57,16 @@ std::string chosen_key(const NpzName& name, const ZipArchive& archive) {
 }
 
 }  // namespace
+
+std::string list_of_keys(const std::vector<std::string>& keys) {
+  std::vector<std::string> shown;
+  for (const std::string& key : keys) {
+    if (shown.size() == kKeysListed) break;
+    shown.push_back(shortened(key));
+  }
+  const std::size_t rest = keys.size() - shown.size();
+  return fmt::format("{}{}", fmt::join(shown, ", "), rest > 0 ? fmt::format(" and {} more", rest) : "");
+}
 
 std::optional<NpzName> parse_npz_name(const std::string& name) {
   if (has_suffix(name, kSuffix)) return NpzName{name, {}};

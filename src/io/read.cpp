@@ -28,9 +28,14 @@ std::string name_of(const Table& table, std::size_t column) {
 }
 
 TextRules rules_of(const ReadOptions& options) {
-  TextRules rules{options.na_values, {}, options.dates};
+  TextRules rules{.dates = options.dates};
+  const TextRules spelling{.decimal_comma = options.csv.decimal_comma};
   for (const std::string& value : options.na_values) {
-    if (const auto number = parse_number(value)) rules.missing_numbers.push_back(*number);
+    const std::string_view text = trim(value);  // as cells are before they are compared
+    rules.missing.emplace_back(text);
+    if (const Cell cell = parse_cell(text, spelling); cell.kind == CellKind::number) {
+      rules.missing_numbers.push_back(cell.value);
+    }
   }
   return rules;
 }

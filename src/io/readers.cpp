@@ -73,7 +73,7 @@ constexpr std::array<StreamFormat, 4> kStreamFormats = {{
     {".idx", is_named_like_idx, read_idx_array},
 }};
 
-// What other kinds of files start with, for those whose names say something else.
+// What other kinds of files start with, for those whose names say something else; more than a name of a column would.
 struct Magic {
   std::string_view bytes;
   std::string_view what;
@@ -84,11 +84,11 @@ constexpr std::array<Magic, 8> kMagics = {{
     {kGzipMagic, "compressed by gzip", "give its name the suffix .gz"},
     {kNpyMagic, "an NPY file", "give its name the suffix .npy"},
     {"PK\x03\x04", "a zip archive", "name it .npz if it holds arrays; save a spreadsheet as CSV"},
-    {"PAR1", "a Parquet file", "give its name the suffix .parquet"},
+    {"PAR1\x15", "a Parquet file", "give its name the suffix .parquet"},
     {"\x89HDF", "an HDF5 file", "save its table as CSV, NPY or Parquet"},
     {"\xd0\xcf\x11\xe0", "a spreadsheet of an office program", "save it as CSV"},
     {"SQLite f", "an SQLite database", "save its table as CSV, NPY or Parquet"},
-    {"%PDF", "a PDF document", "save its table as CSV"},
+    {"%PDF-", "a PDF document", "save its table as CSV"},
 }};
 
 [[noreturn]] void fail_unknown_format(const std::string& path) {
@@ -173,13 +173,13 @@ Table read_table(const std::string& path, const ReaderOptions& options) {
 std::optional<std::pair<std::string, std::string>> samples_within(const std::string& path) {
   const auto name = parse_npz_name(path);
   if (!name || !name->key.empty()) return std::nullopt;
-  const std::vector<std::string> keys = npz_keys(path);
+  const std::vector<std::string> keys = npz_keys(name->path);
   const auto has = [&](std::string_view key) { return std::ranges::find(keys, key) != keys.end(); };
   if (!has("x") || !has("y")) {
     fail(ErrorCode::unreadable_input, "{}: holds no arrays x and y to compare (but {}); name both samples, as in {}:{}",
-         printable(path), fmt::join(keys, ", "), printable(path), printable(keys.front()));
+         printable(name->path), list_of_keys(keys), printable(name->path), shortened(keys.front()));
   }
-  return std::pair(path + ":x", path + ":y");
+  return std::pair(name->path + ":x", name->path + ":y");
 }
 
 std::vector<std::string> known_suffixes() {

@@ -162,9 +162,14 @@ void check_weights(Input& input, const std::vector<RowPlan::SampleNumber>& sampl
   });
 }
 
-void check_not_empty(const std::vector<Input>& inputs, const RowPlan& plan) {
+void check_not_empty(const std::vector<Input>& inputs, const RowPlan& plan, bool paired) {
   for (std::size_t s = 0; s < plan.counts.size(); ++s) {
     if (plan.kept(s) > 0) continue;
+    if (paired) {
+      fail(ErrorCode::empty_sample,
+           "{} and {}: each of the {} pairs has a missing value, so --na omit leaves none; --drop leaves columns out",
+           inputs.front().table.source, inputs.back().table.source, plan.counts[s].read);
+    }
     const bool grouped = inputs.front().roles.group.has_value();
     fail(ErrorCode::empty_sample,
          "{}: all {} rows{} have missing values, so --na omit leaves none; --drop leaves columns out",
@@ -192,7 +197,7 @@ RowPlan split_rows(std::vector<Input>& inputs) {
 
 void choose_rows(std::vector<Input>& inputs, const ReadOptions& options, RowPlan& plan) {
   omit_missing(inputs, options, plan);
-  check_not_empty(inputs, plan);
+  check_not_empty(inputs, plan, options.paired);
   for (std::size_t i = 0; i < inputs.size(); ++i) check_weights(inputs[i], plan.sample_of_row[i]);
   for (std::size_t s = 0; s < plan.counts.size(); ++s) draw_rows(s, options, plan);
 }

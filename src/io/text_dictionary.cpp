@@ -7,11 +7,12 @@ std::optional<std::uint32_t> TextDictionary::code_of(std::string_view text, std:
   constexpr std::size_t kOverhead = 128;
   if (const auto found = codes_.find(text); found != codes_.end()) return found->second;
   const std::size_t bytes = text.size() + kOverhead;
-  if (entries_.size() == kMostTexts || bytes > bytes_left) {
+  if (entries_.size() == kMostTexts || bytes > bytes_left || bytes_ + bytes > bytes_left - bytes) {
     overfull_ = true;
     return std::nullopt;
   }
   bytes_left -= bytes;
+  bytes_ += bytes;
   const auto code = static_cast<std::uint32_t>(entries_.size());
   const auto added = codes_.emplace(text, code).first;
   entries_.push_back({added->first, line});

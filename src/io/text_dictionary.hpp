@@ -19,8 +19,9 @@ class TextDictionary {
     std::size_t line = 0;  ///< where it was met first
   };
 
-  /// The number of a text. A new one is added if there is room for it and `bytes_left` allows; otherwise nothing comes
-  /// back, and the dictionary is overfull from then on.
+  /// The number of a text. A new one is added if there is room for it and this column then takes no more than what
+  /// `bytes_left`, which all columns share, leaves to the others; otherwise nothing comes back, and the dictionary is
+  /// overfull from then on.
   [[nodiscard]] std::optional<std::uint32_t> code_of(std::string_view text, std::size_t line, std::size_t& bytes_left);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
@@ -36,6 +37,7 @@ class TextDictionary {
   // The keys of a node based map stay where they are, so the entries may point at them.
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> codes_;
   std::vector<Entry> entries_;
+  std::size_t bytes_ = 0;
   bool overfull_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/fail.hpp"
+#include "core/scale.hpp"
 #include "kernel/custom_kernel.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
@@ -29,14 +30,6 @@ std::vector<double> pairwise_values(MatrixView<const double> rows, PairQuantity 
   return result;
 }
 
-// The middle value, or the mean of the two middle ones.
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  if (values.size() % 2 == 1) return *middle;
-  return 0.5 * (*middle + *std::max_element(values.begin(), middle));
-}
-
 // The median of a pool's distances; squared ones for the Gaussian, whose formula takes the median of r^2.
 struct Medians {
   Medians(const Pool& pool, BandwidthRule rule, Seed seed, std::vector<std::string>& warnings)
@@ -59,17 +52,22 @@ struct Medians {
     if (!values.empty()) {
       result = median(values);
       const bool is_square = quantity == PairQuantity::squared_distance && !take_root;
-      warnings_.push_back(
-          fmt::format("more than half of the pooled points coincide; the bandwidth is from the median of the non-zero "
-                      "distances, {:.6g}",
+      warn(
+          fmt::format("more than half of the distances between pooled points are 0; the bandwidth is from the median "
+                      "of the others, {:.6g}",
                       is_square ? std::sqrt(result) : result));
       return result;
     }
-    warnings_.emplace_back("all pooled points coincide; the bandwidth is 1");
+    warn("all pooled points coincide; the bandwidth is 1");
     return 0.0;
   }
 
  private:
+  // Once, however many parts of a sum or product take their bandwidth from here.
+  void warn(std::string sentence) {
+    if (std::ranges::find(warnings_, sentence) == warnings_.end()) warnings_.push_back(std::move(sentence));
+  }
+
   Matrix<double> rows_;
   BandwidthRule rule_;
   std::vector<std::string>& warnings_;
@@ -89,14 +87,6 @@ template <class Fill>
 void for_each_leaf_of(KernelSpec& spec, const Fill& fill) {
   if (!is_composite(spec.family)) return fill(spec);
   for (KernelSpec& part : spec.parts) for_each_leaf_of(part, fill);
-}
-
-// The value at a fraction of a sorted list, by linear interpolation.
-double percentile(const std::vector<double>& sorted, double fraction) {
-  const double place = fraction * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 void require_grid(const std::vector<double>& sorted_distances, std::size_t count) {
@@ -152,7 +142,7 @@ std::vector<double> pooled_distances(const Pool& pool, DistanceKind kind, Seed s
 std::vector<double> geometric_bandwidth_grid(const std::vector<double>& sorted_distances, std::size_t count) {
   require_grid(sorted_distances, count);
   double low = sorted_distances.front();
-  if (low < 0.1) low = std::max(percentile(sorted_distances, 0.05), 0.1);
+  if (low < 0.1) low = std::max(sorted_percentile(sorted_distances, 0.05), 0.1);
   const double high = std::max(sorted_distances.back(), 0.3);
   const double first = std::log(low / 2.0);
   const double last = std::log(2.0 * high);
@@ -163,8 +153,8 @@ std::vector<double> geometric_bandwidth_grid(const std::vector<double>& sorted_d
 
 std::vector<double> quantile_bandwidth_grid(const std::vector<double>& sorted_distances, std::size_t count) {
   require_grid(sorted_distances, count);
-  const double first = percentile(sorted_distances, 0.05) / 2.0;
-  const double last = 2.0 * percentile(sorted_distances, 0.95);
+  const double first = sorted_percentile(sorted_distances, 0.05) / 2.0;
+  const double last = 2.0 * sorted_percentile(sorted_distances, 0.95);
   std::vector<double> grid(count);
   for (std::size_t i = 0; i < count; ++i) grid[i] = first + fraction_of(i, count) * (last - first);
   return grid;

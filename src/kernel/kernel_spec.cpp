@@ -25,6 +25,9 @@ constexpr std::array<Name<KernelFamily>, 11> kFamilies = {{
     {KernelFamily::energy, "energy"},
 }};
 
+// Beyond, squares of bandwidths leave the range of numbers, and kernel values would be none.
+constexpr double kSmallestBandwidth = 1e-150;
+
 // The defaults that differ between families.
 KernelSpec default_spec(KernelFamily family) {
   KernelSpec spec;
@@ -36,7 +39,7 @@ KernelSpec default_spec(KernelFamily family) {
 
 int whole_number(double value, std::string_view text) {
   if (value != std::floor(value) || std::abs(value) > 1e6) {
-    fail(ErrorCode::invalid_option, "kernel \"{}\": degree {} is not a whole number", text, value);
+    fail(ErrorCode::invalid_option, "kernel \"{}\": degree {}, needs a whole number in 1..64", text, value);
   }
   return static_cast<int>(value);
 }
@@ -196,12 +199,13 @@ void validate(const KernelSpec& spec) {
   }
   if (has_bandwidth(family) && spec.bandwidth) {
     const double s = *spec.bandwidth;
-    require(std::isfinite(s) && s > 0.0, "bandwidth", s, "a finite number > 0");
+    require(s >= kSmallestBandwidth && s <= 1.0 / kSmallestBandwidth, "bandwidth", s, "a number in 1e-150 .. 1e150");
   }
   if (family == KernelFamily::custom && (spec.name.empty() || spec.function == nullptr)) {
     fail(ErrorCode::invalid_option, "KernelSpec::custom needs a name and a function that can be called");
   }
-  if (family == KernelFamily::rq) require(std::isfinite(spec.alpha) && spec.alpha > 0.0, "alpha", spec.alpha, "> 0");
+  if (family == KernelFamily::rq)
+    require(spec.alpha >= 1e-6 && spec.alpha <= 1e6, "alpha", spec.alpha, "a number in 1e-6 .. 1e6");
   if (family == KernelFamily::imq) require(std::isfinite(spec.beta) && spec.beta > 0.0, "beta", spec.beta, "> 0");
   if (family == KernelFamily::energy) require(spec.beta > 0.0 && spec.beta <= 2.0, "beta", spec.beta, "in (0, 2]");
   const bool polynomial = family == KernelFamily::polynomial || family == KernelFamily::normalised_polynomial;

@@ -24,6 +24,13 @@ void require_affordable(std::size_t num_rows, std::size_t dim, bool allowed, std
        what, 0.5 * n * n, num_rows, seconds / 60.0);
 }
 
+void require_affordable_test(std::size_t num_rows, std::size_t dim, std::size_t num_labellings, bool allowed,
+                             std::string_view what) {
+  require_affordable(num_rows, dim, allowed, what);
+  require_affordable_seconds(seconds_of_labelled_gram(num_rows, dim, num_labellings), allowed,
+                             fmt::format("{} under {} labellings", what, num_labellings));
+}
+
 void require_affordable_seconds(double seconds, bool allowed, std::string_view what) {
   if (allowed || seconds <= kMaxSecondsOfDearMethods) return;
   fail(ErrorCode::resource_limit,

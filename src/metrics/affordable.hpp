@@ -9,6 +9,10 @@ namespace kqd {
 /// was allowed (--yes-quadratic).
 void require_affordable(std::size_t num_rows, std::size_t dim, bool allowed, std::string_view what);
 
+/// The same for a test that adds such values up under so many labellings.
+void require_affordable_test(std::size_t num_rows, std::size_t dim, std::size_t num_labellings, bool allowed,
+                             std::string_view what);
+
 /// The same for work that is estimated in seconds of one thread: refused above an hour. `what` is a noun phrase:
 /// "exact transport between 4000 and 4000 rows, once for each of 1000 labellings".
 void require_affordable_seconds(double seconds, bool allowed, std::string_view what);

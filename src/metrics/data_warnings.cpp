@@ -45,6 +45,22 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
   warn_about_pool({x.points, y.points}, warnings);
 }
 
+void warn_about_weights(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings) {
+  constexpr double kVeryDifferent = 10.0;
+  if (!x.weighted() && !y.weighted()) return;
+  const auto mean_weight = [](const SampleView& sample) {
+    double mean = sample.weighted() ? 0.0 : 1.0;
+    for (const double w : sample.weights) mean += w / static_cast<double>(sample.size());
+    return mean;
+  };
+  const double ratio = mean_weight(x) / mean_weight(y);
+  if (ratio >= 1.0 / kVeryDifferent && ratio <= kVeryDifferent) return;
+  warnings.push_back(fmt::format(
+      "weights of X are on average {:.3g} times those of Y{}: labellings exchange rows with their weights, which must "
+      "be on one scale",
+      ratio, x.weighted() && y.weighted() ? "" : " (rows without one count 1)"));
+}
+
 void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings) {
   if (squares_underflow(pool)) {
     warnings.emplace_back("the pooled points are so close that squared distances underflow; rescale the columns");

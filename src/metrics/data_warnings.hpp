@@ -17,6 +17,9 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
 void warn_about_one_row(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings);
 void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings);
 
+/// Says that weights of the two samples are on very different scales, which matters to a test and not to a distance.
+void warn_about_weights(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings);
+
 /// The sentence on directions that carry no information.
 [[nodiscard]] std::string flat_directions_warning(std::size_t num_flat, std::size_t num_directions,
                                                   const KernelSpec& kernel);

@@ -60,12 +60,11 @@ Sample gather_all(std::span<const SampleView> samples) {
 KqdOptions share(const MethodInfo& method, const Pool& pool, const KqdOptions& options,
                  std::vector<std::string>& warnings) {
   KqdOptions shared = options;
-  const DirectionFamily family = options.directions.family;
-  const bool own_kernel =
-      method.uses.directions && (family == DirectionFamily::linear || family == DirectionFamily::axis);
+  const bool own_kernel = method.uses.directions && has_own_kernel(options.directions.family);
   if (method.uses.kernel && !own_kernel) {
     shared.kernel = resolve(options.kernel, pool, options.bandwidth_rule, options.seed, warnings);
   }
+  if (method.share != nullptr) method.share(pool, shared);
   if (!method.uses.directions || own_kernel) return shared;  // other directions follow from the seed alone
   if (options.directions.reference == ReferenceMeasure::balanced) {
     fail(ErrorCode::invalid_option,
@@ -74,9 +73,10 @@ KqdOptions share(const MethodInfo& method, const Pool& pool, const KqdOptions& o
   }
   SharedSlices slices = draw_slices(pool, shared, Over::mean);
   std::ranges::move(slices.warnings, std::back_inserter(warnings));
-  shared = freeze(shared, *slices.drawn.directions);
-  // Principal functions have norm 1, unless they are whitened.
-  shared.directions.normalise = options.directions.normalise && !options.directions.whiten;
+  const bool centered = method.id.ends_with("-centered");
+  shared = freeze(shared, *slices.drawn.directions, centered);
+  // Centered forms insist on it; principal functions have norm 1, unless they are whitened.
+  if (centered) shared.directions.normalise = options.directions.normalise && !options.directions.whiten;
   return shared;
 }
 

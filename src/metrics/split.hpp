@@ -8,7 +8,7 @@
 namespace kqd {
 
 /// A part of the samples on which a direction, locations or a bandwidth may be fitted with a look at the labels, and
-/// the rest, whose labels are then tested. Fitting and testing on the same rows would be invalid (methods B).
+/// the rest, whose labels are then tested. Fitting and testing on the same rows would be invalid.
 struct Split {
   Sample train_x;
   Sample train_y;

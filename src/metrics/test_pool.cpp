@@ -59,7 +59,7 @@ std::vector<double> TestPool::weights_of(std::span<const std::size_t> rows) cons
   if (!weighted()) return {};
   std::vector<double> weights(rows.size());
   std::ranges::transform(rows, weights.begin(), [&](std::size_t row) { return weight_of_row(row); });
-  return weights;
+  return scaled_near_one(weights);
 }
 
 TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads) {
@@ -106,10 +106,14 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
   return pool;
 }
 
+TestPool make_summary_pool(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+  const bool all_rows = x.size() + y.size() <= kMaxMedianPoints;  // in any order
+  return all_rows ? TestPool{x, y, {}} : make_test_pool(x, y, options.seed, options.threads);
+}
+
 KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const KqdOptions& options,
                                 std::vector<std::string>& warnings) {
-  const bool all_rows = x.size() + y.size() <= kMaxMedianPoints;  // in any order
-  const TestPool pool = all_rows ? TestPool{x, y, {}} : make_test_pool(x, y, options.seed, options.threads);
+  const TestPool pool = make_summary_pool(x, y, options);
   return resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, warnings);
 }
 

@@ -24,7 +24,8 @@ struct TestPool {
   [[nodiscard]] bool weighted() const { return x.weighted() || y.weighted(); }
   /// The weight of a row of (X, Y); 1 where its sample has none.
   [[nodiscard]] double weight_of_row(std::size_t row) const;
-  /// The weights of some rows of (X, Y); empty when no row has any.
+  /// The weights of some rows of (X, Y), the largest near 1: only ratios matter, and no sum or square of them
+  /// overflows. Empty when no row has any.
   [[nodiscard]] std::vector<double> weights_of(std::span<const std::size_t> rows) const;
 };
 
@@ -34,8 +35,12 @@ struct TestPool {
 /// are given in another order.
 [[nodiscard]] TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads);
 
-/// The kernel of a distance with its bandwidth, which may come from some of the rows: they are drawn from the pool as a
-/// test orders it, so that a distance is that of the test and does not change when samples or rows change places.
+/// The pool of a distance, of which no more than kMaxMedianPoints rows will be looked at: in the order of a test when
+/// there are more, so that what comes from them is that of the test and does not change when samples or rows change
+/// places.
+[[nodiscard]] TestPool make_summary_pool(const SampleView& x, const SampleView& y, const KqdOptions& options);
+
+/// The kernel of a distance with its bandwidth from that pool.
 [[nodiscard]] KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const KqdOptions& options,
                                               std::vector<std::string>& warnings);
 

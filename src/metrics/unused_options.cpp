@@ -9,7 +9,7 @@ std::vector<std::string_view> unused_options(const MethodInfo& method, Direction
   const MethodUses& uses = method.uses;
   // Linear and axis directions have neither kernel nor reference points; axes are as many as columns.
   const bool axis = uses.directions && family == DirectionFamily::axis;
-  const bool plain = uses.directions && (axis || family == DirectionFamily::linear);
+  const bool plain = uses.directions && has_own_kernel(family);
   const bool principal = family == DirectionFamily::principal || family == DirectionFamily::mixed;
   const bool bounded = uses.num_directions || method.id == "adaptive";
   const std::array<std::pair<std::string_view, bool>, 11> used = {{
@@ -18,7 +18,7 @@ std::vector<std::string_view> unused_options(const MethodInfo& method, Direction
       {"directions", uses.directions},
       {"num-directions", uses.num_directions && !axis},
       {"num-reference", uses.directions && !plain},
-      {"reference", (uses.directions && !plain) || (uses.points && own_points)},
+      {"reference", (uses.directions && !plain && family != DirectionFamily::principal) || (uses.points && own_points)},
       {"power", uses.power},
       {"weighting", uses.weighting},
       {"compat", uses.kernel || uses.num_directions || uses.weighting},

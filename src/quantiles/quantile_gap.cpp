@@ -194,6 +194,11 @@ double QuantileFunction::at(double level) const {
   return values[index];
 }
 
+void require_levels_known(bool point_evaluated_levels, bool weighted) {
+  if (!weighted || !point_evaluated_levels) return;
+  fail(ErrorCode::invalid_option, "point-evaluated level weights need samples without row weights");
+}
+
 LevelGrid::LevelGrid(std::size_t nx, std::size_t ny, const LevelWeights& weights, bool point_evaluated)
     : nx_(nx), ny_(ny) {
   if (aligned()) {

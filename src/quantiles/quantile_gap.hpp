@@ -23,6 +23,9 @@ struct QuantileFunction {
   [[nodiscard]] double at(double level) const;
 };
 
+/// Throws Error{invalid_option} where levels are asked for that samples with row weights do not have.
+void require_levels_known(bool point_evaluated_levels, bool weighted);
+
 /// How the levels of samples of nx and ny equally weighted points interleave, with the mass that nu gives each piece:
 /// made once for a pair of samples, used for every direction.
 ///

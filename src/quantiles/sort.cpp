@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/fail.hpp"
+#include "simd/target.hpp"
 
 namespace kqd {
 namespace {
@@ -21,16 +22,21 @@ std::uint32_t ordered_bits(float value) {
 
 constexpr double kLargestKey = std::numeric_limits<float>::max();
 
-}  // namespace
-
-void sort_ascending(std::span<double> values) {
+template <class T>
+void sort_numbers(std::span<T> values) {
   if (values.size() < 2) return;
+  simd::obey_environment();
   hwy::Sorter()(values.data(), values.size(), hwy::SortAscending());
 }
 
+}  // namespace
+
+void sort_ascending(std::span<double> values) {
+  sort_numbers(values);
+}
+
 void sort_ascending(std::span<std::uint64_t> values) {
-  if (values.size() < 2) return;
-  hwy::Sorter()(values.data(), values.size(), hwy::SortAscending());
+  sort_numbers(values);
 }
 
 void argsort(std::span<const double> values, std::span<std::uint32_t> order) {

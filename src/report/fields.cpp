@@ -162,6 +162,11 @@ void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::
   json["num_reference"] = made.num_reference;
   json["n_set_aside"] = made.num_set_aside;
   json["reference"] = made.num_reference > 0 ? Json(to_string(options.directions.reference)) : Json(nullptr);
+  json["whiten"] = options.directions.whiten;
+  json["compat"] = Json::array();
+  for (const CompatFlag& flag : compat_flags()) {
+    if (flag.is_on(options)) json["compat"].push_back(flag.name);
+  }
   json["power"] = made.method.uses.power ? power_json(options.power) : Json(nullptr);
   json["weighting"] = made.method.uses.weighting ? Json(to_string(options.weighting)) : Json(nullptr);
   json["parameters"] = Json::object();

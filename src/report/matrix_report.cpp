@@ -162,11 +162,17 @@ Rows data_rows(const MatrixReport& report) {
   return rows;
 }
 
+std::string labellings_phrase(const PairwiseTests& tests) {
+  if (tests.num_enumerated == tests.num_pairs) return "all labellings of each pair";
+  return fmt::format("{} permutations per pair{}", tests.num_permutations,
+                     tests.num_enumerated == 0 ? "" : fmt::format(", all labellings of {}", tests.num_enumerated));
+}
+
 Rows closing_rows(const MatrixReport& report) {
   Rows rows = setting_rows(made(report));
   if (report.tests != nullptr) {
-    rows.push_back({"calibration", fmt::format("{} permutations per pair, adjusted for {} pairs by Holm's rule",
-                                               report.tests->num_permutations, report.tests->num_pairs)});
+    rows.push_back({"calibration", fmt::format("{}, adjusted for {} pairs by Holm's rule",
+                                               labellings_phrase(*report.tests), report.tests->num_pairs)});
   }
   rows.push_back(run_row(report.options.seed, report.options.threads, report.elapsed_s));
   return std::move(rows) + warning_rows(all_warnings(report));

@@ -198,10 +198,15 @@ Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options,
   json["early_stop"] = to_string(options.test.early_stop);
   json["calibration"] = to_string(options.calibration);
   json["design"] = to_string(options.test.design.kind);
-  json["permutation_mean"] = test.permutation_mean;
-  json["permutation_sd"] = test.permutation_sd;
-  if (!result.law.empty()) json["law"] = result.law;
-  json["effect_size"] = result.effect_size;
+  json["num_permutations"] = options.test.num_permutations;
+  json["randomised_ties"] = options.test.randomised_ties;
+  json["set_aside"] = options.set_aside;
+  const bool relabelled = result.law.empty();  // a limiting law knows nothing of labellings
+  const auto if_relabelled = [&](double value) { return relabelled ? Json(value) : Json(nullptr); };
+  json["permutation_mean"] = if_relabelled(test.permutation_mean);
+  json["permutation_sd"] = if_relabelled(test.permutation_sd);
+  if (!relabelled) json["law"] = result.law;
+  json["effect_size"] = if_relabelled(result.effect_size);
   json["effect_size_ci"] =
       result.effect_interval ? Json{result.effect_interval->lower, result.effect_interval->upper} : Json(nullptr);
   json["per_direction"] = result.per_direction;

@@ -163,7 +163,7 @@ double DistancesFromDots(double x_norm, std::span<const double> z_norms, std::sp
   const auto distance = [&](V z_norm, V dot) {
     const V total = hn::Add(norm, z_norm);
     const V result = hn::Max(hn::Zero(d), hn::NegMulAdd(hn::Set(d, 2.0), dot, total));
-    // 0/0 at two points in the origin compares as false both ways: such a row is recomputed like any tiny ratio.
+    // Two points in the origin have ratio 0: such a row is recomputed like any with a tiny ratio.
     smallest = hn::Min(smallest, hn::Div(result, hn::Max(total, hn::Set(d, 1e-300))));
     return result;
   };

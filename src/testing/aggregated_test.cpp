@@ -60,13 +60,7 @@ void merge_ties_of_bundles(const AggregatedPlan& plan, Matrix<double>& values) {
     for (std::size_t r = 0; r < count; ++r, ++row) {
       double largest = 0.0;
       for (const double value : values.row(row)) {
-        if (!std::isfinite(value)) {
-          fail(
-              ErrorCode::non_finite_value,
-              "the statistic of a labelling is {}, not a finite number: the data or their weights span too many orders "
-              "of magnitude",
-              value);
-        }
+        require_finite(value);
         largest = std::max(largest, std::abs(value));
       }
       merge_ties(values.row(row), bundle->tie_slack(r, largest));

@@ -120,7 +120,8 @@ void merge_ties(std::span<double> row, double slack) {
   }
 }
 
-void deskewed_scores(std::span<const double> row, std::span<double> scores) {
+void deskewed_scores(std::span<const double> statistics, std::span<double> scores) {
+  const std::vector<double> row = scaled_near_one(statistics);  // scores have no unit, and cubes shall not overflow
   const auto others = static_cast<double>(row.size() - 1);
   const double centre = sum(row) / static_cast<double>(row.size());
   CompensatedSum squares;

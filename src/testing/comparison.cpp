@@ -20,10 +20,7 @@ struct Moments {
 // nothing is rounded that would not be rounded anyway.
 Moments moments(std::span<const double> values, double lost_degrees_of_freedom) {
   const auto n = static_cast<double>(values.size());
-  double largest = 0.0;
-  for (const double v : values) largest = std::max(largest, std::abs(v));
-  if (largest == 0.0) return {};
-  const int unit = std::ilogb(largest);
+  const int unit = binary_magnitude(values);
   CompensatedSum total;
   for (const double v : values) total.add(std::scalbn(v, -unit));
   const double mean = total.value() / n;
@@ -38,6 +35,14 @@ Moments moments(std::span<const double> values, double lost_degrees_of_freedom) 
 }
 
 }  // namespace
+
+void require_finite(double statistic) {
+  if (std::isfinite(statistic)) return;
+  fail(ErrorCode::non_finite_value,
+       "the statistic of a labelling is {}, not a finite number: the data or their weights span too many orders of "
+       "magnitude",
+       statistic);
+}
 
 TestOutcome summarise(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop, Seed seed,
                       Comparison& comparison) {

@@ -10,6 +10,9 @@
 
 namespace kqd {
 
+/// Throws Error{non_finite_value}: a NaN would compare as "not exceeding" and make p too small.
+void require_finite(double statistic);
+
 /// Compares the values of the labellings with the observed one, in labelling order.
 class Comparison {
  public:
@@ -19,6 +22,7 @@ class Comparison {
 
   /// True when no further value is needed.
   bool add(double value) {
+    require_finite(value);
     if (values_.empty()) {
       slack_ = tie_slack_(value);
       values_.push_back(value);

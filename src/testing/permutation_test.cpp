@@ -1,7 +1,6 @@
 #include "kqd/testing/permutation_test.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "core/executor.hpp"
@@ -14,20 +13,11 @@ namespace {
 
 constexpr std::int64_t kMaxPermutations = 1'000'000'000;
 
-// The values of a group of batches, each checked: a NaN would compare as "not exceeding" and make p too small.
 std::vector<double> evaluate(const Plan& plan, std::span<const LabelBatch> batches, ThreadCount threads) {
   std::size_t num_labellings = 0;
   for (const LabelBatch& batch : batches) num_labellings += batch.count;
   std::vector<double> values(num_labellings);
   plan.evaluate(batches, values, threads);
-  for (const double value : values) {
-    if (!std::isfinite(value)) {
-      fail(ErrorCode::non_finite_value,
-           "the statistic of a labelling is {}, not a finite number: the data or their weights span too many orders "
-           "of magnitude",
-           value);
-    }
-  }
   return values;
 }
 

@@ -53,6 +53,7 @@ PairwiseTests pairwise_tests(std::span<const SampleView> samples, const Distance
   std::vector<double> pvalues;
   SentenceCounts sentences;
   double smallest = 1.0;
+  std::size_t num_enumerated = 0;
   RunControl part;
   if (control != nullptr) part.stop = control->stop;
   if (control != nullptr && control->progress) {
@@ -64,6 +65,7 @@ PairwiseTests pairwise_tests(std::span<const SampleView> samples, const Distance
   for (const auto [i, j] : pairs) {
     const TwoSampleResult result = two_sample_test(samples[i], samples[j], shared, &part);
     pvalues.push_back(result.test.pvalue);
+    if (result.test.enumerated) ++num_enumerated;
     smallest = std::min(smallest, resolution(result.test));
     sentences.add(result.warnings);
   }
@@ -75,6 +77,7 @@ PairwiseTests pairwise_tests(std::span<const SampleView> samples, const Distance
                       .num_rejected = 0,
                       .alpha = options.test.alpha,
                       .num_permutations = options.test.num_permutations,
+                      .num_enumerated = num_enumerated,
                       .warnings = {}};
   tests.num_rejected =
       static_cast<std::size_t>(std::ranges::count_if(adjusted, [&](double p) { return p <= tests.alpha; }));

@@ -15,6 +15,7 @@
 #include "metrics/quantile/kqd_plan.hpp"
 #include "metrics/test_pool.hpp"
 #include "testing/aggregated_test.hpp"
+#include "testing/labelling_run.hpp"
 #include "two_sample/effect_interval.hpp"
 
 namespace kqd {
@@ -101,7 +102,6 @@ TwoSampleResult asymptotic_test(const MethodInfo& method, const SampleView& x, c
     fail(ErrorCode::invalid_option, "calibration asymptotic goes with the independent design alone");
   }
   TwoSampleResult result;
-  warn_about_data(x, y, result.warnings);
   AsymptoticResult found = method.asymptotic(x, y, options.statistic);
   append(result.warnings, found.result.warnings);
   result.test.statistic = found.result.statistic;
@@ -161,8 +161,13 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
 
   TwoSampleResult result;
   warn_about_data(x, y, result.warnings);
+  warn_about_weights(x, y, result.warnings);
   const TestPool pool = make_test_pool(x, y, statistic.seed, statistic.threads);
-  const auto num_labellings = static_cast<std::size_t>(test.num_permutations) + 1;
+  // Before any row is set aside: what estimates of time count with.
+  const LabellingSource of_all_rows(test.design, sizes, pool.order, statistic.seed);
+  const std::size_t num_labellings =
+      LabellingRun(of_all_rows, static_cast<std::uint64_t>(test.num_permutations), test.enumeration_limit)
+          .num_labellings();
   const DesignKind design = test.design.kind;
   const PlanRequest request{
       .set_aside = options.set_aside,

@@ -33,6 +33,8 @@ def test_an_option_of_one_statistic_means_ekqd(kqd, flags):
     ("--method sw --directions principal", "--directions has no effect on method sw"),
     ("--method gsw --reference b.csv", "--reference has no effect on method gsw"),
     ("--method mmd --power 2 --num-directions 3", "--num-directions, --power have no effect on method mmd"),
+    ("--method ekqd --directions principal --reference uniform",
+     "--reference has no effect on method ekqd with principal directions"),
     ("--method ekqd --whiten", "--whiten has no effect on method ekqd with gaussian directions"),
     ("--method ekqd --directions linear --kernel laplace --num-reference 3",
      "--kernel, --num-reference have no effect on method ekqd with linear directions"),

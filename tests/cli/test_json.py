@@ -44,6 +44,19 @@ def test_a_test_has_every_field(kqd):
     assert high == pytest.approx(1 - 0.025 ** (1 / 199), rel=1e-9)  # Clopper-Pearson for 0 of 199
 
 
+def test_all_that_repeats_a_test_is_told(kqd):
+    result = parsed(kqd("test", *SENSORS, "--json", "--permutations", "19", "--method", "ekqd", "--randomise-ties",
+                        "--compat", "jitter,zero-centred", "--directions", "principal", "--whiten", "--set-aside", "no"))
+    told = {key: result[key] for key in ("num_permutations", "randomised_ties", "compat", "whiten", "set_aside")}
+    assert told == {"num_permutations": 19, "randomised_ties": True, "compat": ["jitter", "zero-centred"],
+                    "whiten": True, "set_aside": False}
+
+
+def test_a_limiting_law_tells_no_effect_size(kqd):
+    result = parsed(kqd("test", *SENSORS, "--json", "--method", "me", "--calibration", "asymptotic"))
+    assert [result[key] for key in ("effect_size", "permutation_mean", "permutation_sd")] == [None, None, None]
+
+
 def test_pooled_reference_points_are_counted_as_set_aside(kqd):
     result = parsed(kqd("test", *SENSORS, "--json", "--permutations", "19", "--reference", "pooled"))
     assert (result["num_reference"], result["n_set_aside"], result["reference"]) == (64, 64, "pooled")

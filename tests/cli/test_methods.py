@@ -229,11 +229,10 @@ def test_weights_of_many_orders_of_magnitude_are_refused_where_they_leave_one_ro
         rows = [[*row, 1e300 if i == 0 else 1.0] for i, row in enumerate(normal_rows(10, 2, ord(name)))]
         write_rows(folder / f"heavy-{name}.csv", rows, "a,b,w")
     arguments = ("heavy-x.csv", "heavy-y.csv", "--weights", "w", "--method", "mmd")
-    run = kqd("distance", *arguments)
-    assert (run.stderr, run.code) == (
-        "kqd: X has all its weight on one row, the unbiased MMD needs at least two (mmd-v takes one)\n", 2)
-    run = kqd("test", *arguments)
-    assert run.code == 2 and "the data or their weights span too many orders of magnitude" in run.stderr
+    for command in ("distance", "test"):
+        run = kqd(command, *arguments)
+        assert (run.stderr, run.code) == (
+            "kqd: X has all its weight on one row, the unbiased MMD needs at least two (mmd-v takes one)\n", 2)
 
 
 def test_a_limiting_law_never_gives_zero(kqd, pairs):

@@ -60,8 +60,8 @@ def test_a_zero_median_distance_falls_back_to_the_distances_above_zero(kqd):
     result = json.loads(run.stdout)
     assert (run.stderr, run.code, result["statistic"]) == ("", 0, 0.0)
     assert result["bandwidth"] == pytest.approx(4.0 / 2**0.5, rel=1e-12)  # 4 is the only distance above zero
-    assert result["warnings"] == ["more than half of the pooled points coincide; the bandwidth is from the median "
-                                  "of the non-zero distances, 4"]
+    assert result["warnings"] == ["more than half of the distances between pooled points are 0; the bandwidth is "
+                                  "from the median of the others, 4"]
 
 
 def test_reference_points_that_would_empty_a_sample_are_made_fewer(kqd):

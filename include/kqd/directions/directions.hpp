@@ -119,7 +119,8 @@ enum class ReferenceMeasure {
 struct DirectionOptions {
   DirectionFamily family = DirectionFamily::gaussian;
   std::size_t num_directions = 64;                ///< l >= 1; the axis family has one per column
-  std::optional<std::size_t> num_reference = {};  ///< m >= 1; unset: min(64, N/8), at least 2
+  std::optional<std::size_t> num_reference = {};  ///< m >= 1; unset: min(64, N/8), at least 2, or landmarks
+                                                  ///< of the principal and mixed families by their own rule
   ReferenceMeasure reference = ReferenceMeasure::gaussian;
   Matrix<double> reference_points = {};  ///< m x d, for ReferenceMeasure::points
   Matrix<double> coefficients = {};      ///< m x l, instead of drawn ones; sets m and l
@@ -137,6 +138,11 @@ struct DrawnDirections {
   std::vector<std::string> warnings;
 };
 
+/// Linear and axis directions: no kernel matters to them, so that no bandwidth is looked for, or warned about.
+[[nodiscard]] constexpr bool has_own_kernel(DirectionFamily family) {
+  return family == DirectionFamily::linear || family == DirectionFamily::axis;
+}
+
 [[nodiscard]] std::string to_string(DirectionFamily family);
 [[nodiscard]] std::string to_string(ReferenceMeasure measure);
 [[nodiscard]] DirectionFamily parse_direction_family(std::string_view text);
@@ -147,8 +153,9 @@ void validate(const DirectionOptions& options, std::size_t dim);
 
 /// Draws directions for the pool of x and y: a function of the unlabelled pool and the seed alone, except for the
 /// balanced reference measure. Direction i and reference point j have streams of their own, so asking for more of them
-/// keeps the first ones. Directions of norm 0 to rounding are drawn again up to ten times.
+/// keeps the first ones. Directions of norm 0 to rounding are drawn again up to ten times. `threads` work on the
+/// principal and mixed families.
 [[nodiscard]] DrawnDirections draw_directions(const Kernel& kernel, const SampleView& x, const SampleView& y,
-                                              const DirectionOptions& options, Seed seed);
+                                              const DirectionOptions& options, Seed seed, ThreadCount threads = {});
 
 }  // namespace kqd

@@ -12,7 +12,7 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// The kernels on R^d (methods F). r is the Euclidean distance, r1 the L1 distance, s the bandwidth.
+/// The kernels on R^d. r is the Euclidean distance, r1 the L1 distance, s the bandwidth.
 enum class KernelFamily {
   gaussian,               ///< exp(-r^2 / (2 s^2))
   laplace,                ///< exp(-r1 / s)
@@ -36,11 +36,12 @@ enum class KernelFamily {
 using KernelFunction =
     std::function<void(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> values)>;
 
-/// A kernel as a caller asks for it. Fields that a family does not use are ignored.
+/// A kernel as a caller asks for it. Fields that a family does not use are ignored. Numbers are these whatever the
+/// family; parse_kernel() has others for a name alone, offset 0 for "linear" and beta 1 for "energy".
 struct KernelSpec {
   KernelFamily family = KernelFamily::gaussian;
-  std::optional<double> bandwidth = {};                 ///< s; unset: chosen by the bandwidth rule
-  double alpha = 1.0;                                   ///< rq: > 0
+  std::optional<double> bandwidth = {};                 ///< s in 1e-150 .. 1e150; unset: chosen by the bandwidth rule
+  double alpha = 1.0;                                   ///< rq: 1e-6 .. 1e6
   double beta = 0.5;                                    ///< imq: > 0; energy: in (0, 2]
   int degree = 3;                                       ///< polynomials: 1..64
   double offset = 1.0;                                  ///< linear, polynomials: >= 0

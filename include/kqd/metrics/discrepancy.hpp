@@ -28,8 +28,9 @@ struct KqdOptions {
   Seed seed{0};
   ThreadCount threads{0};
   bool allow_quadratic = false;  ///< centered forms cost O(N^2): refused above some minutes unless allowed
-  /// Bytes that may be held beside the samples, 0: the method's own bound. Changes the speed, not the result. Methods
-  /// that look along directions, the adaptive test and labels keep to it; a bound too small for them is refused.
+  /// Bytes that may be held beside the samples, 0: the method's own bound. Changes the speed, not the result. Labels
+  /// and methods that look along directions, centered forms excepted, keep to it as far as one direction at a time
+  /// goes; the adaptive test refuses a bound that is too small for it.
   std::size_t max_memory = 0;
   Parameters parameters = {};  ///< what the method takes besides, by name (MethodInfo::parameters)
 };
@@ -88,6 +89,7 @@ struct CompatFlag {
   std::string_view name;  ///< as in --compat
   std::string_view description;
   void (*apply)(KqdOptions& options);
+  bool (*is_on)(const KqdOptions& options);  ///< extra-direction shows in the number of directions alone: false
 };
 
 /// extra-direction, point-levels, jitter, unnormalised, median-diagonal, zero-centred.

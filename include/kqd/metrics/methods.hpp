@@ -55,6 +55,8 @@ struct MethodInfo {
   /// For distances that compare quantiles along directions which can be drawn once for many samples; null for others.
   SharedSlices (*slices)(const Pool& pool, const KqdOptions& options) = nullptr;
   PreparedPlan (*prepare)(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) = nullptr;
+  /// Makes explicit what of its own parameters would come from every pair of a matrix anew; null where nothing does.
+  void (*share)(const Pool& pool, KqdOptions& options) = nullptr;
   /// For methods with a limiting law; null for the others.
   AsymptoticResult (*asymptotic)(const SampleView& x, const SampleView& y, const KqdOptions& options) = nullptr;
 };

@@ -21,6 +21,7 @@ struct PairwiseTests {
   std::size_t num_rejected = 0;  ///< pairs with an adjusted p-value <= alpha
   double alpha = 0.05;
   std::int64_t num_permutations = 0;
+  std::size_t num_enumerated = 0;  ///< pairs of which all labellings were evaluated
   std::vector<std::string> warnings;
 };
 

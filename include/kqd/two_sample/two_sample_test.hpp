@@ -72,8 +72,9 @@ struct TwoSampleResult {
 ///
 /// Row weights travel with their rows: under the null hypothesis (row, weight) pairs are exchanged. Rows of weight 0
 /// are dropped first. Same result for any number of threads, and for any order of the rows within a sample when the
-/// design is independent. Throws Error{invalid_option, shape_mismatch, empty_sample, non_finite_value, invalid_weights,
-/// degenerate_directions, resource_limit, interrupted}.
+/// design is independent, but for methods that fit on a part of the rows, which is drawn by where they stand. Throws
+/// Error{invalid_option, shape_mismatch, empty_sample, non_finite_value, invalid_weights, degenerate_directions,
+/// resource_limit, interrupted}.
 [[nodiscard]] TwoSampleResult two_sample_test(const SampleView& x, const SampleView& y,
                                               const TwoSampleOptions& options = {},
                                               const RunControl* control = nullptr);

@@ -104,10 +104,10 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   const auto n = static_cast<double>(std::min(pool.x.size(), pool.y.size()));
   const std::vector<KernelSpec> specs =
       kernels(collection, pool.rows(), num_bandwidths, options.seed, prepared.warnings);
-  const double seconds = seconds_of_labelled_gram(pool.order.size(), pool.x.dim(), request.num_labellings);
-  require_affordable_seconds(
-      static_cast<double>(specs.size()) * seconds, options.allow_quadratic,
-      fmt::format("the MMD of {} kernels and {} labellings", specs.size(), request.num_labellings));
+  const std::size_t num_labellings = (fuse ? 1 : 2) * request.num_labellings;  // two layers draw as many again
+  const double seconds = seconds_of_labelled_gram(pool.order.size(), pool.x.dim(), num_labellings);
+  require_affordable_seconds(static_cast<double>(specs.size()) * seconds, options.allow_quadratic,
+                             fmt::format("the MMD of {} kernels and {} labellings", specs.size(), num_labellings));
   for (const KernelSpec& spec : specs) {
     const Kernel kernel(spec);
     double factor = 1.0;

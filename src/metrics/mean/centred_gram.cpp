@@ -26,12 +26,7 @@ std::size_t most_kept(std::size_t dim) {
 CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::size_t> order, ThreadCount threads)
     : kernel_(std::move(kernel)), x_(pool.x), y_(pool.y), order_(std::move(order)) {
   const std::size_t n = size();
-  if (pool.weighted()) {
-    weights_.resize(n);
-    for (std::size_t i = 0; i < n; ++i) weights_[i] = pool.weight_of_row(order_[i]);
-    const double largest = *std::ranges::max_element(weights_);
-    for (double& w : weights_) w /= largest;  // only ratios matter; now no sum or square overflows
-  }
+  weights_ = pool.weights_of(order_);
   CompensatedSum total_weight;
   for (std::size_t i = 0; i < n; ++i) total_weight.add(weight(i));
   total_weight_ = total_weight.value();

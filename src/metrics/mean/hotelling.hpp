@@ -21,8 +21,8 @@ struct WhitenedFeatures {
 /// S/n without weights. With J = 1 and gamma = 0 the square of Welch's t.
 ///
 /// kappa = 1/nx + 1/ny: for nx = ny = n this is n z' (S_X + S_Y + gamma I)^-1 z, as Jitkrittum et al. have it, and the
-/// ridge keeps its proportion to S for other sizes. (Methods C4 writes the unequal form with gamma alone, which is
-/// another scale of gamma.) With weights, C = s/(1 - s) sum a_i (g_i - m)(g_i - m)' with shares a and s = sum a_i^2.
+/// ridge keeps its proportion to S for other sizes. With weights, C = s/(1 - s) sum a_i (g_i - m)(g_i - m)' with shares
+/// a and s = sum a_i^2.
 class Hotelling : public GroupStatistic {
  public:
   /// `eigenvalues`: of the whitened features; `ridge`: gamma >= 0, in the units of the features before.

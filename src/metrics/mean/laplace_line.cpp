@@ -84,12 +84,9 @@ LaplaceLinePlan::LaplaceLinePlan(double bandwidth, const TestPool& pool, MmdEsti
   const Pool rows = pool.rows();
   const std::size_t n = rows.size();
   std::vector<double> values(n);
-  std::vector<double> weights(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    values[i] = rows.row(i)[0];
-    weights[i] = pool.weight_of_row(pool.order[i]);
-  }
-  if (pool.weighted()) weights = scaled_near_one(weights);
+  for (std::size_t i = 0; i < n; ++i) values[i] = rows.row(i)[0];
+  std::vector<double> weights = pool.weights_of(pool.order);
+  if (weights.empty()) weights.assign(n, 1.0);
   order_ = sorted_order(values);
   weights_.resize(n);
   decay_.resize(n);

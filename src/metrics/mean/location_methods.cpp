@@ -85,16 +85,9 @@ Matrix<double> draw_frequencies(std::size_t count, std::size_t dim, Seed seed) {
   return drawn;
 }
 
-std::vector<double> weights_in_order(const TestPool& pool) {
-  std::vector<double> weights;
-  if (!pool.weighted()) return weights;
-  for (const std::size_t row : pool.order) weights.push_back(pool.weight_of_row(row));
-  return weights;
-}
-
 Matrix<double> draw_locations(Kind kind, std::size_t count, const TestPool& pool, Seed seed) {
   if (kind == Kind::scf) return draw_frequencies(count, pool.x.dim(), seed);
-  return draw_from_fitted_gaussian(pool.rows(), weights_in_order(pool), count, 0, seed);
+  return draw_from_fitted_gaussian(pool.rows(), pool.weights_of(pool.order), count, 0, seed);
 }
 
 // Where a fit starts: half of the places as X has them, half as Y has them.

@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "metrics/affordable.hpp"
 #include "metrics/checked_samples.hpp"
 #include "metrics/mean/laplace_line.hpp"
 #include "metrics/mean/mean_embedding.hpp"
+#include "metrics/mean/prepare_mmd.hpp"
 #include "metrics/test_pool.hpp"
 
 namespace kqd {
@@ -60,21 +60,11 @@ KqdResult mmd(const SampleView& x, const SampleView& y, const KqdOptions& option
   KqdResult result;
   const CheckedSamples samples(x, y, options, result.warnings);
   result.kernel = affordable_kernel(samples, options, result.warnings);
-  for (const auto& [sample, name] : {std::pair{&samples.x, "X"}, std::pair{&samples.y, "Y"}}) {
-    if (sample->size() < 2) {
-      fail(ErrorCode::empty_sample, "{} has one row, the unbiased MMD needs at least two (mmd-v takes one)", name);
-    }
-  }
+  require_two_rows_of_weight(samples.x, "X");
+  require_two_rows_of_weight(samples.y, "Y");
   const Kernel kernel(result.kernel);
   const Diagonal dx = diagonal_part(kernel, samples.x);
   const Diagonal dy = diagonal_part(kernel, samples.y);
-  constexpr double kLeastShare = 1e-10;  // of the other rows: below it rounding is all that 1 - sum a_i^2 holds
-  for (const auto& [diagonal, name] : {std::pair{&dx, "X"}, std::pair{&dy, "Y"}}) {
-    if (1.0 - diagonal->weights < kLeastShare) {
-      fail(ErrorCode::invalid_weights,
-           "{} has all its weight on one row, the unbiased MMD needs at least two (mmd-v takes one)", name);
-    }
-  }
   if (is_laplace_on_line(result.kernel, x.dim())) {
     result.statistic =
         unbiased_from(laplace_line_norms(*result.kernel.bandwidth, samples.x, samples.y), {dx.weights, dy.weights});

@@ -87,6 +87,7 @@ double MmdPlan::estimate_from(double q, const GroupSums& x) const {
   const auto within = [&](const GroupSums& group) {
     const double total = group[kWeight];
     const double squares = group[kSquare] / (total * total);
+    if (!(squares < 1.0)) return q / (total * total);  // one row has no pair but with itself
     const double centred = (q - group[kDiagonal]) / (total * total);
     const double trace = squares * group[kMean] / total - group[kSquareMean] / (total * total);
     return (centred + 2.0 * (gram_.weights().empty() ? 0.0 : trace)) / (1.0 - squares);

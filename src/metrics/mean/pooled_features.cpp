@@ -13,14 +13,6 @@ namespace {
 
 enum Scalar : std::size_t { kWeight, kSquare, kOwn, kTrace, kNumScalars };
 
-std::vector<double> weights_of(const TestPool& pool, std::span<const std::size_t> order) {
-  if (!pool.weighted()) return {};
-  std::vector<double> weights;
-  weights.reserve(order.size());
-  for (const std::size_t row : order) weights.push_back(pool.weight_of_row(row));
-  return scaled_near_one(weights);  // only ratios matter; now no sum or square overflows
-}
-
 std::vector<double> values_of(std::span<const CompensatedSum> sums) {
   std::vector<double> values(sums.size());
   std::ranges::transform(sums, values.begin(), &CompensatedSum::value);
@@ -32,7 +24,7 @@ std::vector<double> values_of(std::span<const CompensatedSum> sums) {
 PooledFeatures::PooledFeatures(const FeatureMap& map, const TestPool& pool, std::span<const std::size_t> order,
                                bool products, ThreadCount threads, std::size_t second_part)
     : num_products_(products ? kqd::num_products(map.count) : 0),
-      weights_(weights_of(pool, order)),
+      weights_(pool.weights_of(order)),
       centre_(map.count),
       terms_(order.size(), kNumScalars + map.count) {
   const Pool rows{pool.x.points, pool.y.points, order};

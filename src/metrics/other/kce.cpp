@@ -115,10 +115,7 @@ void prepare_spectrum(const TestPool& pool, const KqdOptions& options, const Pla
   prepared.expected_seconds =
       require_affordable_spectrum(rows.size(), pool.x.dim(), request.num_labellings, options.allow_quadratic);
   CovarianceSpectrum spectrum = spectrum_of(Kernel(prepared.frozen.kernel), rows, choice, options.threads);
-  std::vector<double> weights;
-  if (pool.weighted()) {
-    for (const std::size_t row : pool.order) weights.push_back(pool.weight_of_row(row));
-  }
+  std::vector<double> weights = pool.weights_of(pool.order);
   const double slack = 2.0 * spectrum.rounding();
   // The covariance of the pool itself, as the difference from a point mass of no spread.
   std::vector<std::size_t> all(pool.order.size());
@@ -135,7 +132,8 @@ void prepare_spectrum(const TestPool& pool, const KqdOptions& options, const Pla
 
 PreparedPlan prepare_kce(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
   const Choice choice = choice_of(options);
-  require_affordable(pool.order.size(), pool.x.dim(), options.allow_quadratic, "the covariance distance");
+  require_affordable_test(pool.order.size(), pool.x.dim(), request.num_labellings, options.allow_quadratic,
+                          "the covariance distance");
   PreparedPlan prepared;
   prepared.frozen = options;
   prepared.frozen.kernel =

@@ -113,10 +113,7 @@ PreparedPlan prepare_kmedian(const TestPool& pool, const KqdOptions& options, co
       resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings);
   prepared.rows = pool.order;
   auto points = std::make_shared<const Points>(pool.rows(), Kernel(prepared.frozen.kernel), options);
-  std::vector<double> weights;
-  if (pool.weighted()) {
-    for (const std::size_t row : pool.order) weights.push_back(pool.weight_of_row(row));
-  }
+  std::vector<double> weights = pool.weights_of(pool.order);
   CompensatedSum variance;
   double widest = 0.0;
   for (const std::size_t point : points->rows.of_position) {

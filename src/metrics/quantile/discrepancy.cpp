@@ -52,9 +52,7 @@ class GapMeter {
   GapMeter(std::size_t nx, std::size_t ny, bool weighted, const KqdOptions& options)
       : weighting_(options.weighting), power_{options.power} {
     if (!weighted) grid_.emplace(nx, ny, options.weighting, options.point_evaluated_levels);
-    if (weighted && options.point_evaluated_levels) {
-      fail(ErrorCode::invalid_option, "point-evaluated level weights need samples without row weights");
-    }
+    require_levels_known(options.point_evaluated_levels, weighted);
   }
 
   [[nodiscard]] double tau(const QuantileFunction& x, const QuantileFunction& y, GapForm form) const {
@@ -150,11 +148,6 @@ std::optional<double> standard_error(std::span<const double> tau, double p) {
   return largest * error_of_mean * std::pow(mean, 1.0 / p - 1.0) / p;
 }
 
-// Linear and axis directions have a kernel of their own: no bandwidth is looked for, or warned about.
-bool needs_kernel(const KqdOptions& options) {
-  return options.directions.family != DirectionFamily::linear && options.directions.family != DirectionFamily::axis;
-}
-
 void summarise(KqdResult& result, Over over, double p) {
   result.statistic = over_directions(over, result.per_direction, p);
   if (over == Over::mean) result.standard_error = standard_error(result.per_direction, p);
@@ -166,10 +159,10 @@ void summarise(KqdResult& result, Over over, double p) {
 SharedSlices draw_slices(const Pool& pool, const KqdOptions& options, Over over) {
   SharedSlices slices;
   slices.over = over;
-  const Kernel kernel(needs_kernel(options)
-                          ? resolve(options.kernel, pool, options.bandwidth_rule, options.seed, slices.warnings)
-                          : parse_kernel("linear"));
-  slices.drawn = draw_directions(kernel, pool, options.directions, options.seed);
+  const Kernel kernel(has_own_kernel(options.directions.family)
+                          ? parse_kernel("linear")
+                          : resolve(options.kernel, pool, options.bandwidth_rule, options.seed, slices.warnings));
+  slices.drawn = draw_directions(kernel, pool, options.directions, options.seed, options.threads);
   std::ranges::move(slices.drawn.warnings, std::back_inserter(slices.warnings));
   return slices;
 }
@@ -244,7 +237,8 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
   KqdOptions resolved = options;
-  if (needs_kernel(options)) resolved.kernel = resolve_on_test_pool(x, y, options, result.warnings);
+  if (!has_own_kernel(options.directions.family))
+    resolved.kernel = resolve_on_test_pool(x, y, options, result.warnings);
   SharedSlices slices = draw_slices({x.points, y.points}, resolved, over);
   std::ranges::move(slices.warnings, std::back_inserter(result.warnings));
   const DrawnDirections& drawn = slices.drawn;

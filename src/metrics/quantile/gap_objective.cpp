@@ -20,11 +20,8 @@ GapProblem::GapProblem(const Slices& slices_in, std::span<const std::size_t> x_i
       weighting(options.weighting),
       power{options.power},
       signed_weights(slices_in.num_points(), 0.0) {
-  if (weights.empty()) {
-    grid.emplace(x.size(), y.size(), weighting, options.point_evaluated_levels);
-  } else if (options.point_evaluated_levels) {
-    fail(ErrorCode::invalid_option, "point-evaluated level weights need samples without row weights");
-  }
+  require_levels_known(options.point_evaluated_levels, !weights.empty());
+  if (weights.empty()) grid.emplace(x.size(), y.size(), weighting, options.point_evaluated_levels);
   const auto set_signed = [&](std::span<const std::size_t> group, double sign) {
     CompensatedSum total;
     for (const std::size_t i : group) total.add(weights.empty() ? 1.0 : weights[i]);

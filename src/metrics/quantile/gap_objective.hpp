@@ -26,7 +26,7 @@ struct GapProblem {
   std::vector<double> signed_weights;  ///< h: the weights of X, and minus those of Y, each summing to 1
 };
 
-/// tau_p along u_w, and how it changes with w (methods B). The gradient is that of the root tau, which is positive
+/// tau_p along u_w, and how it changes with w. The gradient is that of the root tau, which is positive
 /// wherever its power is and follows the unit of the data, so that no power leaves the range of doubles.
 ///
 /// One object per thread: it keeps scratch, and the coupling that gradient() found.

@@ -36,8 +36,9 @@ KqdPlan::KqdPlan(Matrix<double> projections, std::vector<double> weights, const 
       power_(options.power),
       weighting_(options.weighting),
       point_evaluated_levels_(options.point_evaluated_levels),
-      weights_(weights.empty() ? std::move(weights) : scaled_near_one(weights)),
+      weights_(std::move(weights)),
       mmd_(std::move(mmd)) {
+  require_levels_known(options.point_evaluated_levels, !weights_.empty());
   PooledProjections sorted = sort_projections(std::move(projections), clock, options.threads);
   values_ = std::move(sorted.values);
   order_ = std::move(sorted.order);

@@ -26,11 +26,19 @@ void set_to_tail_clock(std::span<double> sorted) {
   }
 }
 
-double variance(std::span<const double> values) {
-  const double mean = sum(values) / static_cast<double>(values.size());
+// In units of a power of two near the largest value, so that no square leaves the range of numbers.
+double deviation(std::span<const double> values) {
+  const std::vector<double> scaled = scaled_near_one(values);
+  const double mean = sum(scaled) / static_cast<double>(scaled.size());
   CompensatedSum squares;
-  for (const double v : values) squares.add((v - mean) * (v - mean));
-  return squares.value() / static_cast<double>(values.size());
+  for (const double v : scaled) squares.add((v - mean) * (v - mean));
+  return std::scalbn(std::sqrt(squares.value() / static_cast<double>(scaled.size())), binary_magnitude(values));
+}
+
+double root_mean_square(std::span<const double> values) {
+  CompensatedSum squares;
+  for (const double v : scaled_near_one(values)) squares.add(v * v);
+  return std::scalbn(std::sqrt(squares.value() / static_cast<double>(values.size())), binary_magnitude(values));
 }
 
 // Over 95 % of the ascending values are the same: then the middle one is.
@@ -66,12 +74,12 @@ PooledProjections sort_projections(Matrix<double> projections, Clock clock, Thre
                            .order = Matrix<std::uint32_t>(l, n),
                            .units = std::vector<double>(l),
                            .origins = std::vector<double>(l)};
-  std::vector<double> variances(l);
+  std::vector<double> deviations(l);
   std::vector<char> flat(l);
   parallel_for_blocks(l, 1, threads, [&](std::size_t i, std::size_t) {
     const auto values = result.values.row(i);
     const auto places = result.order.row(i);
-    variances[i] = variance(values);
+    deviations[i] = deviation(values);
     argsort(values, places);
     std::vector<double> sorted(n);
     for (std::size_t k = 0; k < n; ++k) sorted[k] = values[places[k]];
@@ -83,7 +91,7 @@ PooledProjections sort_projections(Matrix<double> projections, Clock clock, Thre
     for (std::size_t k = 0; k < n; ++k) values[k] = (sorted[k] - smallest) / result.units[i];
     flat[i] = mostly_one_value(values) ? 1 : 0;
   });
-  result.root_mean_variance = std::sqrt(sum(variances) / static_cast<double>(variances.size()));
+  result.root_mean_variance = root_mean_square(deviations);
   result.num_flat = static_cast<std::size_t>(std::ranges::count(flat, 1));
   return result;
 }

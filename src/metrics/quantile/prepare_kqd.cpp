@@ -47,18 +47,20 @@ struct Draw {
 Draw draw_for_test(const Kernel& kernel, const TestPool& pool, KqdOptions options, const PlanRequest& request,
                    std::vector<std::string>& warnings) {
   while (true) {
-    DrawnDirections drawn = draw_directions(kernel, pool.rows(), options.directions, options.seed);
+    DrawnDirections drawn = draw_directions(kernel, pool.rows(), options.directions, options.seed, options.threads);
     std::vector<std::size_t> aside = rows_to_set_aside(pool, drawn.pooled_rows, request);
     if (aside.empty() || leaves_two_of_each(pool, aside)) return {std::move(drawn), std::move(aside)};
-    const std::size_t fewer = drawn.num_reference / 2;
+    // Of mixed directions the pool gives landmarks and reference points, each no more than num_reference.
+    const std::size_t pooled = drawn.pooled_rows.size();
+    const std::size_t fewer = std::min(pooled, options.directions.num_reference.value_or(pooled)) / 2;
     if (fewer < 1 || !options.directions.coefficients.empty()) {
       fail(ErrorCode::empty_sample,
            "setting {} pooled reference points aside leaves fewer than two rows in a sample; use another reference "
            "measure or --set-aside no",
-           drawn.num_reference);
+           pooled);
     }
-    warnings.push_back(fmt::format("{} pooled reference points would leave too few rows to test; {} are used",
-                                   drawn.num_reference, fewer));
+    warnings.push_back(
+        fmt::format("{} pooled reference points would leave too few rows to test; {} are used", pooled, fewer));
     options.directions.num_reference = fewer;
   }
 }
@@ -85,8 +87,11 @@ void add_plan(PreparedPlan& prepared, std::shared_ptr<const Directions> directio
 
 }  // namespace
 
-KqdOptions freeze(const KqdOptions& options, const Directions& directions) {
+KqdOptions freeze(const KqdOptions& options, const Directions& directions, bool centered) {
   KqdOptions frozen = options;
+  // Coefficients are divided by the norm, or what the jitter makes of it, already; centered forms insist on the norm.
+  if (options.directions.jitter > 0.0 && !centered) frozen.directions.normalise = false;
+  frozen.directions.jitter = 0.0;
   frozen.kernel = directions.kernel().spec();
   frozen.directions.num_reference.reset();  // the points say it themselves
   if (options.directions.family == DirectionFamily::principal || options.directions.family == DirectionFamily::mixed) {
@@ -119,19 +124,22 @@ PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const 
     fail(ErrorCode::invalid_option, "a centered discrepancy needs normalised directions (DirectionOptions::normalise)");
   }
   PreparedPlan prepared;
-  const Kernel kernel(resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings));
+  const Kernel kernel(
+      has_own_kernel(options.directions.family)
+          ? parse_kernel("linear")
+          : resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings));
   Draw draw = draw_for_test(kernel, pool, options, request, prepared.warnings);
   const Directions& directions = *draw.drawn.directions;
   std::ranges::move(draw.drawn.warnings, std::back_inserter(prepared.warnings));
   prepared.num_set_aside = draw.set_aside.size();
   prepared.rows = without(pool.order, draw.set_aside);
   prepared.num_reference = draw.drawn.num_reference;
-  prepared.frozen = freeze(options, directions);
+  prepared.frozen = freeze(options, directions, centered);
 
   std::unique_ptr<const MmdPlan> mmd;
   if (centered) {
-    require_affordable(prepared.rows.size(), pool.x.dim(), options.allow_quadratic,
-                       "the MMD of the centered discrepancy");
+    require_affordable_test(prepared.rows.size(), pool.x.dim(), request.num_labellings, options.allow_quadratic,
+                            "the MMD of the centered discrepancy");
     mmd = std::make_unique<MmdPlan>(directions.kernel(), pool, prepared.rows, MmdEstimate::v_squared, options.threads);
   }
   add_plan(prepared, draw.drawn.directions, pool, options, over, std::move(mmd));

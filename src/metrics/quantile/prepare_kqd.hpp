@@ -16,7 +16,7 @@ namespace kqd {
                                        Over over, bool centered);
 
 /// The options with everything that was drawn from a pool made explicit: they give the same directions for other rows.
-[[nodiscard]] KqdOptions freeze(const KqdOptions& options, const Directions& directions);
+[[nodiscard]] KqdOptions freeze(const KqdOptions& options, const Directions& directions, bool centered);
 
 /// Prepares e-KQD or sup-KQD along directions that are there already, for the rows `rows` of (X, Y) in label-blind
 /// order. The directions must not depend on the labels of those rows.

@@ -17,7 +17,7 @@ namespace {
 
 using Vector = std::vector<double>;
 
-// methods B: Armijo's constant, and when an ascent is over.
+// Armijo's constant, and when an ascent is over.
 constexpr double kArmijo = 1e-4;
 constexpr double kSmallGradient = 1e-6;
 constexpr double kSmallGain = 1e-8;

@@ -123,10 +123,7 @@ PreparedPlan prepare_by_refits(const SupremumMethod& method, const TestPool& poo
       method.make(all_rows(pool.rows()), row_blocks(n, n), options, parameters, SupremumMethod::Purpose::value);
   refit->options = options;
   refit->limits = supremum_options(parameters);
-  if (pool.weighted()) {
-    for (const std::size_t row : pool.order) refit->weights.push_back(pool.weight_of_row(row));
-    refit->weights = scaled_near_one(refit->weights);
-  }
+  refit->weights = pool.weights_of(pool.order);
   const Slices& slices = *refit->model.slices;
   PreparedPlan prepared;
   prepared.expected_seconds = static_cast<double>(request.num_labellings) * expected_seconds(slices, refit->limits);

@@ -25,7 +25,7 @@ struct SliceModel {
   std::vector<std::string> warnings = {};
 };
 
-/// A discrepancy that is a supremum over the sphere of a family of slices: sup-KQD, max-SW, max-GSW (methods B).
+/// A discrepancy that is a supremum over the sphere of a family of slices: sup-KQD, max-SW, max-GSW.
 struct SupremumMethod {
   /// What the model will serve for: values as exact as can be, or a direction that is evaluated at other points.
   enum class Purpose { value, direction };

@@ -148,7 +148,7 @@ class TwiceMmdPlan : public Plan {
   std::unique_ptr<const MmdPlan> mmd_;
 };
 
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& /*request*/) {
+PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
   const Settings settings = settings_for(options, pool.x.dim());
   PreparedPlan prepared;
   prepared.squares = true;
@@ -161,7 +161,8 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
     prepared.plan = std::move(plan);
     return prepared;
   }
-  require_affordable(pool.order.size(), pool.x.dim(), options.allow_quadratic, "the energy distance over all pairs");
+  require_affordable_test(pool.order.size(), pool.x.dim(), request.num_labellings, options.allow_quadratic,
+                          "the energy distance over all pairs");
   const Kernel kernel(distance_kernel(settings, pool.rows(), options, prepared.warnings));
   auto mmd = std::make_unique<MmdPlan>(kernel, pool, pool.order, MmdEstimate::v_squared, options.threads);
   prepared.pooled_scale = 2.0 * mmd->pooled_variance();

@@ -22,7 +22,7 @@ double mean_absolute_coordinate(std::size_t dim) {
 
 EnergyPlan::EnergyPlan(const Directions& directions, const TestPool& pool, ThreadCount threads)
     : pool_(sorted_projections(directions, pool, pool.order, threads)),
-      weights_(pooled_weights(pool)),
+      weights_(pool.weights_of(pool.order)),
       per_energy_(1.0 / mean_absolute_coordinate(directions.dim())) {
   // E|Z - Z'| = 2 integral F (1 - F) along each direction.
   const auto n = static_cast<double>(num_rows());

@@ -9,6 +9,7 @@
 
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
+#include "core/scale.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "metrics/affordable.hpp"
@@ -52,13 +53,8 @@ CostSummary summarise(const Pool& pool, const CostRule& rule, Seed seed) {
   CostSummary summary{.median = 1.0};
   if (values.empty()) return summary;
   summary.mean = sum(values) / static_cast<double>(values.size());
-  const auto median = [&] {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::ranges::nth_element(values, middle);
-    return values.size() % 2 == 1 ? *middle : 0.5 * (*middle + *std::max_element(values.begin(), middle));
-  };
-  if (median() <= 0.0) std::erase_if(values, [](double v) { return v <= 0.0; });
-  if (!values.empty()) summary.median = median();
+  if (median(values) <= 0.0) std::erase_if(values, [](double v) { return v <= 0.0; });
+  if (!values.empty()) summary.median = median(values);
   return summary;
 }
 
@@ -152,7 +148,7 @@ KqdResult sinkhorn(const SampleView& x_given, const SampleView& y_given, const K
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
   require_affordable_sweeps(x, y, 1, options);
-  Settings settings = settings_for({x.points, y.points}, options);
+  Settings settings = settings_for(make_summary_pool(x, y, options).rows(), options);
   settings.rule.threads = options.threads;
   const std::vector<double> a = normalised_weights(x);
   const std::vector<double> b = normalised_weights(y);
@@ -189,7 +185,7 @@ KqdResult sinkhorn(const SampleView& x_given, const SampleView& y_given, const K
 class PooledSinkhorn {
  public:
   PooledSinkhorn(const TestPool& pool, const Settings& settings, ThreadCount threads)
-      : weights_(pooled_weights(pool)), costs_(pool.rows(), settings.costs, threads), rule_(settings.rule) {
+      : weights_(pool.weights_of(pool.order)), costs_(pool.rows(), settings.costs, threads), rule_(settings.rule) {
     if (!costs_.stored()) return;  // labellings start from 0, with epsilon scaled down
     EntropicRule together = rule_;
     together.threads = threads;
@@ -232,6 +228,10 @@ class PooledSinkhorn {
   EntropicRule rule_;
   EntropicTransport start_;
 };
+
+void share_epsilon(const Pool& pool, KqdOptions& options) {
+  options.parameters["epsilon"] = settings_for(pool, options).rule.epsilon;
+}
 
 PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
   PreparedPlan prepared;
@@ -284,7 +284,8 @@ MethodInfo sinkhorn_method() {
           .uses = {.power = true},
           .parameters = kParameters,
           .distance = sinkhorn,
-          .prepare = prepare};
+          .prepare = prepare,
+          .share = share_epsilon};
 }
 
 }  // namespace kqd

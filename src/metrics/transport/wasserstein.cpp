@@ -189,7 +189,7 @@ PreparedPlan prepare_on_the_line(const TestPool& pool, const KqdOptions& options
 PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
   const auto wanted = ParameterValues("wasserstein", kParameters, options.parameters).choice<Solver>("solver");
   if (by_sorting(wanted, pool.x.dim())) return prepare_on_the_line(pool, options);
-  std::vector<double> weights = pooled_weights(pool);
+  std::vector<double> weights = pool.weights_of(pool.order);
   if (all_equal(weights)) weights.clear();
   const Solver solver = solver_for(wanted, pool.x.size(), pool.y.size(), !weights.empty());
 

@@ -9,14 +9,6 @@
 
 namespace kqd {
 
-/// The weights of the pool's rows in plan order, near 1; empty for a pool without weights.
-[[nodiscard]] inline std::vector<double> pooled_weights(const TestPool& pool) {
-  if (!pool.weighted()) return {};
-  std::vector<double> weights;
-  for (const std::size_t row : pool.order) weights.push_back(pool.weight_of_row(row));
-  return scaled_near_one(weights);
-}
-
 /// Weights at some positions, scaled to sum 1; 1/n each when there are none.
 [[nodiscard]] inline std::vector<double> weights_at(std::span<const double> weights,
                                                     std::span<const std::size_t> positions) {

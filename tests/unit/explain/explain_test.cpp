@@ -95,6 +95,20 @@ TEST(Explain, p_values_are_those_of_enumeration_with_equal_weights_too) {
   }
 }
 
+// Likelihoods are weights, and may be tiny; squares of them are 0.
+TEST(Explain, only_ratios_of_weights_matter) {
+  test::Source source(4);
+  Sample x = test::normal_sample({30, 2}, source);
+  Sample y = test::normal_sample({30, 2}, source, 2.0);
+  const Explanation plain = explain(x, y);
+  for (const double weight : {1e-200, 1e200}) {
+    x.weights.assign(30, weight);
+    y.weights.assign(30, weight);
+    const Explanation weighted = explain(x, y);
+    for (std::size_t c = 0; c < 2; ++c) EXPECT_DOUBLE_EQ(column(plain, c).pvalue, column(weighted, c).pvalue) << weight;
+  }
+}
+
 struct Pair {
   Sample x;
   Sample y;

@@ -86,6 +86,16 @@ TEST(ColumnList, pinned_positions_are_names_in_the_next_table) {
   EXPECT_EQ(list.marks(y), (std::vector<bool>{true, false, true, false}));
 }
 
+TEST(ColumnList, columns_without_a_name_stay_positions) {
+  const Table x("x.csv", Names{"", "a", "", "b"}, {});
+  for (const char* text : {"1,3", "3,1"}) {
+    ColumnList list("--drop", text);
+    list.pin_positions(x);
+    EXPECT_EQ(list.marks(x), (std::vector<bool>{true, false, true, false})) << text;
+    list.check_all_found(x);
+  }
+}
+
 TEST(ColumnList, an_unknown_name_is_refused_with_the_nearest) {
   EXPECT_EQ(
       message("e,temp_inn", {"age", "temp_in", "e"}),

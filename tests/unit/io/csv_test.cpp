@@ -216,6 +216,19 @@ TEST(ReadCsv, does_not_depend_on_where_the_buffer_ends) {
   }
 }
 
+// Blanks before the end of a line delimit nothing, behind numbers and behind texts.
+TEST(ReadCsv, takes_runs_of_blanks_for_one_delimiter) {
+  const std::string text = "first  second \n 1 2  \n3   x\n4 5 ";
+  for (std::size_t bytes = 18; bytes < text.size() + 2; ++bytes) {
+    const Content found = read(text, {.delimiter = ' ', .buffer_bytes = bytes});
+    EXPECT_EQ(found.names, (Names{"first", "second"})) << bytes;
+    ASSERT_EQ(found.values.size(), 6U) << bytes;
+    EXPECT_EQ(found.values[1], 2.0) << bytes;
+    EXPECT_EQ(found.values[4], 4.0) << bytes;
+    EXPECT_EQ(found.values[5], 5.0) << bytes;
+  }
+}
+
 TEST(ReadCsv, messages_do_not_depend_on_where_the_buffer_ends) {
   const std::string text = "\"na\nme\",b\n1,2\n\n#c\n3,4,5\n";
   for (std::size_t bytes = 12; bytes < text.size() + 2; ++bytes) {

@@ -237,6 +237,40 @@ TEST_F(PrepareSamples, further_values_may_mean_missing) {
             "x.csv:4: column 1 (a) is \"-999\", expected a number; 1 val");
 }
 
+TEST_F(PrepareSamples, further_missing_values_are_read_as_cells_are) {
+  const auto kept = [&](std::string_view text, const std::string& value, bool decimal_comma = false) {
+    ReadOptions options{.na = NaPolicy::omit, .na_values = {"x", value}};
+    options.csv.decimal_comma = decimal_comma;
+    return values_of(pair(text, "a\n1\n", options).x);
+  };
+  EXPECT_EQ(kept("a\n1\n2\n-999\n", " -999 "), (Values{1, 2}));
+  EXPECT_EQ(kept("a\n1\n999\n", "+999"), (Values{1}));
+  EXPECT_EQ(kept("a\n1,5\n-999,9\n", "-999,9", true), (Values{1.5}));
+}
+
+// Day 9999 is 1997-05-18: once it was counted as a date and as missing.
+TEST_F(PrepareSamples, a_number_that_means_missing_is_no_date) {
+  const SamplePair samples = pair("d\n2020-01-01\n1997-05-18\n9999\n", "d\n2020-01-01\n",
+                                  {.dates = true, .na = NaPolicy::omit, .na_values = {"9999"}});
+  EXPECT_EQ(values_of(samples.x), (Values{18262, 9999}));
+}
+
+TEST_F(PrepareSamples, a_column_of_long_texts_leaves_room_for_the_others) {
+  std::string text = "note,label,v\n";
+  for (int row = 0; row < 60'000; ++row) {
+    text += fmt::format("{:01200},{},{}\n", row, row < 50'000 ? "a" : "b", row % 7);
+  }
+  const SamplePair samples = grouped(text, "label", {.drop = "note"});
+  EXPECT_EQ(samples.x.points.rows(), 50'000U);
+  EXPECT_EQ(samples.y.points.rows(), 10'000U);
+}
+
+TEST_F(PrepareSamples, no_complete_pair_is_no_fault_of_one_file) {
+  EXPECT_EQ(pair_message("a\n1\n2\n", "a\nNA\nNA\n", {.na = NaPolicy::omit, .paired = true}),
+            "x.csv and y.csv: each of the 2 pairs has a missing value, so --na omit leaves none; --drop leaves columns "
+            "out");
+}
+
 TEST_F(PrepareSamples, infinite_values_are_never_missing_ones) {
   for (const NaPolicy na : {NaPolicy::omit, NaPolicy::impute_median}) {
     EXPECT_EQ(pair_message("a\n1\ninf\n", "a\n1\n", {.na = na}), "x.csv:3: column 1 (a) is \"inf\", expected a number");

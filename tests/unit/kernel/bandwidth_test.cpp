@@ -105,7 +105,7 @@ TEST(MedianBandwidth, of_zero_falls_back_on_the_distances_that_are_not) {
   ASSERT_EQ(laplace.warnings.size(), 1U);
   EXPECT_EQ(
       laplace.warnings[0],
-      "more than half of the pooled points coincide; the bandwidth is from the median of the non-zero distances, 3");
+      "more than half of the distances between pooled points are 0; the bandwidth is from the median of the others, 3");
   const Found gaussian = find("gaussian", x, y);
   EXPECT_DOUBLE_EQ(gaussian.bandwidth, std::sqrt(4.5));
   EXPECT_EQ(gaussian.warnings, laplace.warnings);  // the distance is 3, though the formula takes its square
@@ -120,6 +120,10 @@ TEST(MedianBandwidth, of_one_repeated_point_is_1_with_a_warning) {
       EXPECT_EQ(found.warnings[0], "all pooled points coincide; the bandwidth is 1");
     }
   }
+}
+
+TEST(MedianBandwidth, of_a_sum_warns_once) {
+  EXPECT_EQ(find("gaussian+laplace", column({2, 2}), column({2, 2, 2})).warnings.size(), 1U);
 }
 
 TEST(MedianBandwidth, does_not_depend_on_which_rows_are_called_x) {

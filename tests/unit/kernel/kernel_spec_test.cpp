@@ -91,19 +91,19 @@ TEST(KernelText, bad_texts_are_refused) {
   refused("gaussian:3", "kernel \"gaussian:3\": gaussian takes 0 parameters");
   refused("rq:1:2", "kernel \"rq:1:2\": rq takes 1 parameter");
   refused("polynomial:1:2:3", "kernel \"polynomial:1:2:3\": polynomial takes 2 parameters");
-  refused("polynomial:2.5", "kernel \"polynomial:2.5\": degree 2.5 is not a whole number");
+  refused("polynomial:2.5", "kernel \"polynomial:2.5\": degree 2.5, needs a whole number in 1..64");
   refused("polynomial:x", "kernel \"polynomial:x\": \"x\" is not a number");
   refused("gaussian@", "kernel \"gaussian@\": \"\" is not a number");
   refused("gaussian@wide", "kernel \"gaussian@wide\": \"wide\" is not a number");
   refused("linear@2", "kernel \"linear@2\": linear has no bandwidth");
   refused("energy@2", "kernel \"energy@2\": energy has no bandwidth");
-  refused("gaussian@0", "KernelSpec::bandwidth = 0, needs a finite number > 0");
-  refused("gaussian@-1", "KernelSpec::bandwidth = -1, needs a finite number > 0");
+  refused("gaussian@0", "KernelSpec::bandwidth = 0, needs a number in 1e-150 .. 1e150");
+  refused("gaussian@-1", "KernelSpec::bandwidth = -1, needs a number in 1e-150 .. 1e150");
   refused("polynomial:0", "KernelSpec::degree = 0, needs a whole number in 1..64");
   refused("polynomial:65", "KernelSpec::degree = 65, needs a whole number in 1..64");
   refused("polynomial:2:-1", "KernelSpec::offset = -1, needs a finite number >= 0");
   refused("linear:-1", "KernelSpec::offset = -1, needs a finite number >= 0");
-  refused("rq:0", "KernelSpec::alpha = 0, needs > 0");
+  refused("rq:0", "KernelSpec::alpha = 0, needs a number in 1e-6 .. 1e6");
   refused("imq:-2", "KernelSpec::beta = -2, needs > 0");
   refused("energy:0", "KernelSpec::beta = 0, needs in (0, 2]");
   refused("energy:2.5", "KernelSpec::beta = 2.5, needs in (0, 2]");
@@ -116,9 +116,10 @@ TEST(KernelSpec, settings_out_of_range_are_refused_however_they_were_made) {
   };
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   using test::kInfinity;
-  refused({.bandwidth = kNan}, "KernelSpec::bandwidth = nan, needs a finite number > 0");
-  refused({.bandwidth = kInfinity}, "KernelSpec::bandwidth = inf, needs a finite number > 0");
-  refused({.family = KernelFamily::rq, .alpha = kInfinity}, "KernelSpec::alpha = inf, needs > 0");
+  refused({.bandwidth = kNan}, "KernelSpec::bandwidth = nan, needs a number in 1e-150 .. 1e150");
+  refused({.bandwidth = 1e-160}, "KernelSpec::bandwidth = 1e-160, needs a number in 1e-150 .. 1e150");
+  refused({.bandwidth = kInfinity}, "KernelSpec::bandwidth = inf, needs a number in 1e-150 .. 1e150");
+  refused({.family = KernelFamily::rq, .alpha = kInfinity}, "KernelSpec::alpha = inf, needs a number in 1e-6 .. 1e6");
   refused({.family = KernelFamily::energy, .beta = kNan}, "KernelSpec::beta = nan, needs in (0, 2]");
   refused({.family = KernelFamily::polynomial, .offset = kInfinity},
           "KernelSpec::offset = inf, needs a finite number >= 0");

@@ -383,7 +383,7 @@ TEST(Discrepancy, bad_options_and_samples_are_refused) {
   refused(ErrorCode::invalid_option, "KqdOptions::power = nan, needs >= 1");
   options = {};
   options.kernel.bandwidth = -1.0;
-  refused(ErrorCode::invalid_option, "KernelSpec::bandwidth = -1, needs a finite number > 0");
+  refused(ErrorCode::invalid_option, "KernelSpec::bandwidth = -1, needs a number in 1e-150 .. 1e150");
   options = {};
   options.directions.num_directions = 0;
   refused(ErrorCode::invalid_option, "DirectionOptions::num_directions = 0, needs 1..1048576");

@@ -60,6 +60,29 @@ void expect_pairwise_numbers(const std::vector<Sample>& samples, const DistanceM
 
 // The shared settings are explicit: reference points, coefficients, bandwidth. With them a pair by itself takes the
 // same steps, so the same bits come out.
+TEST(DistanceMatrix, has_one_epsilon_for_all_pairs) {
+  std::vector<Sample> samples = five_samples(2);
+  samples.resize(3);
+  for (double& v : samples[2].points.values()) v *= 5.0;  // costs of its pairs are larger
+  const DistanceMatrix matrix = matrix_of(samples, {.method = "sinkhorn", .statistic = {}});
+  EXPECT_GT(matrix.shared.parameters.at("epsilon"), 0.0);
+  expect_pairwise_numbers(samples, matrix, 1e-9);
+}
+
+TEST(DistanceMatrix, of_jittered_directions_divides_by_their_norm_once) {
+  std::vector<Sample> samples = five_samples(2);
+  for (Sample& sample : samples) {
+    for (double& v : sample.points.values()) v *= 1e-3;  // squared norms near the jitter
+  }
+  DistanceMatrixOptions options = few_directions("ekqd");
+  options.statistic.kernel = parse_kernel("linear");
+  options.statistic.directions.jitter = 1e-6;
+  samples.resize(2);  // a matrix of two is the distance itself
+  const DistanceMatrix two = matrix_of(samples, options);
+  EXPECT_NEAR(two.values(0, 1), distance("ekqd", samples[0], samples[1], options.statistic).statistic,
+              1e-9 * two.values(0, 1));
+}
+
 TEST(DistanceMatrix, entries_are_the_pairwise_distances_with_the_shared_settings) {
   const auto samples = five_samples();
   for (const std::string method : {"ekqd", "supkqd"}) {

@@ -46,6 +46,17 @@ TEST(Sinkhorn, has_the_check_values) {
   EXPECT_NEAR(divergence(line({0, 1}), line({0, 3}), 2.0, 10.0), 1.3842002293, kDigits);
 }
 
+// Above 1000 rows the default epsilon comes from some of them, the same whichever sample is called X.
+TEST(Sinkhorn, does_not_change_when_large_samples_change_places) {
+  test::Source source(3);
+  const Sample x = test::normal_sample({600, 2}, source, 0.0);
+  const Sample y = test::normal_sample({500, 2}, source, 1.0);
+  KqdOptions options;
+  options.parameters = {{"tolerance", 1e-2}};
+  EXPECT_EQ(detail(distance("sinkhorn", x, y, options), "epsilon"),
+            detail(distance("sinkhorn", y, x, options), "epsilon"));
+}
+
 // The entropy costs at most eps log of the number of pairs; the other way the limit is approached like 1 / eps.
 TEST(Sinkhorn, goes_to_transport_and_to_an_energy_distance_in_the_limits) {
   EXPECT_NEAR(divergence(line({0, 1}), line({2, 3}), 1.0, 1e-4), 2.0, 2e-4);

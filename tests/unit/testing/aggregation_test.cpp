@@ -153,6 +153,22 @@ TEST(DeskewedScores, of_equal_values_are_zero_and_of_one_that_differs_finite) {
   EXPECT_LT(scores[3], -100.0);
 }
 
+// Cubes of 1e120 overflow and those of 1e-120 vanish; scores have no unit.
+TEST(DeskewedScores, do_not_depend_on_the_unit) {
+  std::vector<double> row(50);
+  RandomStream stream(Seed{8}, Purpose::test_data);
+  for (double& v : row) v = stream.normal();
+  std::vector<double> expected(row.size());
+  deskewed_scores(row, expected);
+  for (const int exponent : {-900, -400, 400, 900}) {
+    std::vector<double> scaled(row.size());
+    std::ranges::transform(row, scaled.begin(), [&](double v) { return std::scalbn(v, exponent); });
+    std::vector<double> scores(row.size());
+    deskewed_scores(scaled, scores);
+    EXPECT_EQ(scores, expected) << exponent;
+  }
+}
+
 TEST(MergeTies, joins_what_lies_within_the_slack_and_nothing_else) {
   std::vector<double> row = {1.0, 2.0, 1.0 + 1e-13, 3.0, 2.0 - 1e-13, 1.1};
   merge_ties(row, 1e-12);

@@ -370,6 +370,25 @@ TEST(MmdAgg, says_that_rows_are_too_close_for_its_kernels) {
   EXPECT_EQ(warnings(1e-20, "mmd-fuse"), 0);
 }
 
+// The statistics of kernels without a bandwidth follow the unit of the data to a power; once their scores were NaN
+// beyond 1e100, and every true null was rejected.
+TEST(Adaptive, of_kernels_without_a_bandwidth_does_not_depend_on_the_unit) {
+  const auto pvalue = [](const char* kernel, int exponent) {
+    Sample x = draw(40, 2, 1);
+    Sample y = draw(30, 2, 2);
+    for (Sample* sample : {&x, &y}) {
+      for (double& v : sample->points.values()) v = std::scalbn(v, exponent);
+    }
+    TwoSampleOptions options = adaptive(99);
+    options.statistic.kernel = parse_kernel(kernel);
+    return two_sample_test(x, y, options).test.pvalue;
+  };
+  for (const int exponent : {-200, 200}) {
+    EXPECT_EQ(pvalue("linear", exponent), pvalue("linear", 0)) << exponent;
+  }
+  EXPECT_EQ(pvalue("polynomial:3:0", 66), pvalue("polynomial:3:0", 0));
+}
+
 // log sum_r w_r exp(lambda MMD_r^2 / sqrt(N_r)) with one kernel is lambda MMD^2 / sqrt(N): from the distance and a
 // double loop over the pool.
 TEST(MmdFuse, of_one_kernel_is_its_normalised_mmd) {

@@ -139,6 +139,114 @@ TEST(TwoSampleTest, sets_whole_pairs_and_clusters_aside) {
   EXPECT_EQ(clustered.num_set_aside % 4, 0U);
 }
 
+// Landmarks of principal and mixed directions are pooled points: with hardly any rows they become fewer, or are
+// refused.
+TEST(TwoSampleTest, of_few_rows_along_pooled_landmarks_ends) {
+  std::size_t tested = 0;
+  for (const DirectionFamily family : {DirectionFamily::principal, DirectionFamily::mixed}) {
+    for (const ReferenceMeasure reference : {ReferenceMeasure::gaussian, ReferenceMeasure::pooled}) {
+      for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        for (const auto& [nx, ny] : {std::pair{1U, 3U}, {3U, 3U}, {3U, 61U}}) {
+          TwoSampleOptions options = quick(19);
+          options.statistic.directions.num_reference.reset();
+          options.statistic.directions.family = family;
+          options.statistic.directions.reference = reference;
+          options.statistic.seed = Seed{seed};
+          try {
+            static_cast<void>(two_sample_test(normal(nx, 2, 1), normal(ny, 2, 2), options));
+            ++tested;
+          } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::empty_sample) << error.what();
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(tested, 20U);
+}
+
+// Clusters of different sizes have labellings with a single row on one side.
+TEST(TwoSampleTest, by_the_unbiased_mmd_takes_labellings_of_one_row) {
+  TwoSampleOptions options = quick();
+  options.test.design = Design::clusters({0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2});
+  for (const char* kernel : {"gaussian", "laplace"}) {
+    options.method = "mmd";
+    options.statistic.kernel = parse_kernel(kernel);
+    const Sample x = normal(6, 1, 1);
+    const Sample y = normal(6, 1, 2);
+    const TwoSampleResult result = two_sample_test(x, y, options);
+    EXPECT_TRUE(result.test.enumerated);
+    EXPECT_GT(result.test.pvalue, 0.0);
+  }
+}
+
+TEST(TwoSampleTest, along_axes_looks_for_no_bandwidth) {
+  TwoSampleOptions options = quick();
+  options.statistic.directions.family = DirectionFamily::axis;
+  Sample x = normal(20, 2, 1);
+  Sample y = normal(20, 2, 2);
+  const TwoSampleResult expected = two_sample_test(x, y, options);
+  for (Sample* sample : {&x, &y}) {
+    for (double& v : sample->points.values()) v = std::scalbn(v, 530);  // squares of distances overflow
+  }
+  const TwoSampleResult huge = two_sample_test(x, y, options);
+  EXPECT_EQ(huge.test.pvalue, expected.test.pvalue);
+  EXPECT_DOUBLE_EQ(huge.effect_size, expected.effect_size);
+  EXPECT_EQ(huge.warnings, expected.warnings);
+}
+
+TEST(TwoSampleTest, warns_of_weights_on_different_scales) {
+  Sample x = normal(30, 2, 1);
+  const Sample y = normal(30, 2, 2);
+  x.weights.assign(30, 1.0 / 30.0);
+  const TwoSampleResult result = two_sample_test(x, y, quick());
+  ASSERT_EQ(result.warnings.size(), 1U);
+  EXPECT_EQ(result.warnings[0],
+            "weights of X are on average 0.0333 times those of Y (rows without one count 1): labellings exchange rows "
+            "with their weights, which must be on one scale");
+  x.weights.assign(30, 2.0);
+  EXPECT_TRUE(two_sample_test(x, y, quick()).warnings.empty());
+}
+
+TEST(TwoSampleTest, refuses_levels_that_weighted_rows_do_not_have) {
+  Sample x = normal(10, 1, 1);
+  x.weights.assign(10, 1.0);
+  x.weights[0] = 2.0;
+  TwoSampleOptions options = quick();
+  options.statistic.point_evaluated_levels = true;
+  EXPECT_THROW(static_cast<void>(two_sample_test(x, normal(10, 1, 2), options)), Error);
+}
+
+// 16 clusters have 12,870 labellings, which are all evaluated however few are asked for.
+TEST(TwoSampleTest, counts_all_labellings_when_it_says_how_long_they_take) {
+  std::vector<std::int64_t> clusters(16 * 300);
+  for (std::size_t i = 0; i < clusters.size(); ++i) clusters[i] = static_cast<std::int64_t>(i / 300);
+  TwoSampleOptions options = quick(99);
+  options.method = "wasserstein";
+  options.test.design = Design::clusters(clusters);
+  try {
+    static_cast<void>(two_sample_test(normal(2400, 3, 1), normal(2400, 3, 2), options));
+    FAIL() << "hours of work were begun";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::resource_limit);
+    EXPECT_NE(std::string(error.what()).find("12870 labellings"), std::string::npos) << error.what();
+  }
+}
+
+TEST(TwoSampleTest, over_all_pairs_is_refused_above_an_hour_whatever_the_method) {
+  const Sample x = normal(20'000, 2, 1);
+  for (const char* method : {"mmd", "energy", "kce", "ekqd-centered"}) {
+    TwoSampleOptions options = quick(999'999);
+    options.method = method;
+    try {
+      static_cast<void>(two_sample_test(x, normal(20'000, 2, 2), options));
+      FAIL() << method << ": hours of work were begun";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::resource_limit) << method << ": " << error.what();
+    }
+  }
+}
+
 TEST(TwoSampleTest, weight_zero_rows_take_no_part) {
   Sample x = normal(30, 2, 14);
   Sample y = normal(30, 2, 15, 0.5);
