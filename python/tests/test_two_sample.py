@@ -486,7 +486,7 @@ def test_the_command_line_gives_the_same_numbers(tmp_path, flags, options):
     ("--method ekqd-centered --kernel matern32 --power 2", dict(method="ekqd-centered", kernel="matern32", power=2)),
     ("--method sw --num-directions 9", dict(method="sw", n_directions=9)),
     ("--method sinkhorn --set epsilon=0.3", dict(method="sinkhorn", epsilon=0.3)),
-    ("--directions principal --reference pooled", dict(directions="principal", reference="pooled")),
+    ("--directions mixed --reference pooled", dict(directions="mixed", reference="pooled")),
 ])
 def test_the_command_line_measures_the_same_distances(tmp_path, flags, options):
     for name, points in (("x", X), ("y", Y)):

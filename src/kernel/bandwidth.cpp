@@ -114,6 +114,10 @@ KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule,
     if (has_bandwidth(leaf.family) && !leaf.bandwidth) {
       if (!medians) medians.emplace(pool, rule, seed, warnings);
       leaf.bandwidth = bandwidth_of(leaf.family, *medians);
+      if (*leaf.bandwidth < smallest_bandwidth(leaf.family)) {
+        fail(ErrorCode::non_finite_value,
+             "distances between the pooled points vanish when squared; rescale the columns");
+      }
     }
     if (leaf.family == KernelFamily::energy) {
       if (leaf.origin.empty()) leaf.origin = pooled_mean(pool);

@@ -25,9 +25,6 @@ constexpr std::array<Name<KernelFamily>, 11> kFamilies = {{
     {KernelFamily::energy, "energy"},
 }};
 
-// Beyond, squares of bandwidths leave the range of numbers, and kernel values would be none.
-constexpr double kSmallestBandwidth = 1e-150;
-
 // The defaults that differ between families.
 KernelSpec default_spec(KernelFamily family) {
   KernelSpec spec;
@@ -199,7 +196,9 @@ void validate(const KernelSpec& spec) {
   }
   if (has_bandwidth(family) && spec.bandwidth) {
     const double s = *spec.bandwidth;
-    require(s >= kSmallestBandwidth && s <= 1.0 / kSmallestBandwidth, "bandwidth", s, "a number in 1e-150 .. 1e150");
+    const double smallest = smallest_bandwidth(family);
+    require(s >= smallest && s <= 1.0 / smallest, "bandwidth", s,
+            smallest > 1e-200 ? "a number in 1e-150 .. 1e150" : "a number in 1e-300 .. 1e300");
   }
   if (family == KernelFamily::custom && (spec.name.empty() || spec.function == nullptr)) {
     fail(ErrorCode::invalid_option, "KernelSpec::custom needs a name and a function that can be called");

@@ -9,6 +9,13 @@ namespace kqd {
 /// What to do when a kernel value, or a distance, is beyond the largest double.
 inline constexpr std::string_view kOverflowAdvice = "rescale the columns or take a bounded kernel";
 
+/// The least bandwidth, and 1 over the largest: beyond, it or its square leaves the range of numbers, and kernel values
+/// would be none.
+[[nodiscard]] constexpr double smallest_bandwidth(KernelFamily family) {
+  const bool squared = family == KernelFamily::gaussian || family == KernelFamily::rq || family == KernelFamily::imq;
+  return squared ? 1e-150 : 1e-300;
+}
+
 [[nodiscard]] constexpr bool is_composite(KernelFamily family) {
   return family == KernelFamily::sum || family == KernelFamily::product;
 }

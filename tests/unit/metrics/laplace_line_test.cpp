@@ -155,7 +155,7 @@ TEST(LaplaceLine, gives_the_same_bits_for_any_threads) {
 TEST(LaplaceLine, takes_gaps_of_any_size) {
   const Sample x = column({-1e308, 0, 1e308});
   const Sample y = column({-1e300, 1.7e308});
-  for (const char* kernel : {"laplace@1", "laplace@1e-300", "laplace@1e-310"}) {
+  for (const char* kernel : {"laplace@1", "laplace@1e-200", "laplace@1e-300"}) {
     EXPECT_NEAR(distance("mmd-v", x, y, with_kernel(kernel)).statistic_power, 1.0 / 3.0 + 1.0 / 2.0, 1e-15);
     EXPECT_NEAR(distance("mmd", x, y, with_kernel(kernel)).statistic, 0.0, 1e-15);
     test::expect_plan_is_distance("mmd-v", x, y, with_kernel(kernel));
