@@ -252,6 +252,7 @@ Explanation begin(const SampleView& x, const SampleView& y, const ExplainOptions
   result.threads = options.threads;
   result.alpha = options.alpha;
   warn_about_data(x, y, result.warnings);
+  warn_about_weights(x, y, result.warnings);
   return result;
 }
 

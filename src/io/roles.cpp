@@ -77,8 +77,9 @@ void check_named(const Input& input) {
   for (const std::size_t j : input.roles.points) {
     if (!input.table.has_names || !input.table.columns[j].name.empty()) continue;
     fail(ErrorCode::unreadable_input,
-         "{}: column {} has no name, expected one (if it is a row index, --drop {} leaves it out)", input.table.source,
-         j + 1, j + 1);
+         "{}: column {} has no name, expected one (if it is a row index, --drop {} leaves it out where X has it too; "
+         "--columns lists what to compare)",
+         input.table.source, j + 1, j + 1);
   }
 }
 

@@ -45,9 +45,13 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
   warn_about_pool({x.points, y.points}, warnings);
 }
 
+bool is_equally_weighted(const SampleView& sample) {
+  return std::ranges::all_of(sample.weights, [&](double w) { return w == sample.weights.front(); });
+}
+
 void warn_about_weights(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings) {
-  constexpr double kVeryDifferent = 10.0;
-  if (!x.weighted() && !y.weighted()) return;
+  constexpr double kVeryDifferent = 2.0;
+  if (is_equally_weighted(x) && is_equally_weighted(y)) return;  // they are not looked at
   const auto mean_weight = [](const SampleView& sample) {
     double mean = sample.weighted() ? 0.0 : 1.0;
     for (const double w : sample.weights) mean += w / static_cast<double>(sample.size());
@@ -59,6 +63,13 @@ void warn_about_weights(const SampleView& x, const SampleView& y, std::vector<st
       "weights of X are on average {:.3g} times those of Y{}: labellings exchange rows with their weights, which must "
       "be on one scale",
       ratio, x.weighted() && y.weighted() ? "" : " (rows without one count 1)"));
+}
+
+void require_finite_distance(double statistic) {
+  if (std::isfinite(statistic)) return;
+  fail(ErrorCode::non_finite_value,
+       "the statistic is {}, not a finite number: the data or their weights span too many orders of magnitude",
+       statistic);
 }
 
 void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings) {

@@ -17,8 +17,14 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
 void warn_about_one_row(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings);
 void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings);
 
+/// Whether all rows count the same: without weights, or with equal ones.
+[[nodiscard]] bool is_equally_weighted(const SampleView& sample);
+
 /// Says that weights of the two samples are on very different scales, which matters to a test and not to a distance.
 void warn_about_weights(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings);
+
+/// Throws Error{non_finite_value} for a statistic that is no number.
+void require_finite_distance(double statistic);
 
 /// The sentence on directions that carry no information.
 [[nodiscard]] std::string flat_directions_warning(std::size_t num_flat, std::size_t num_directions,

@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "metrics/adaptive/adaptive.hpp"
 #include "metrics/adaptive/mmd_aggregates.hpp"
+#include "metrics/data_warnings.hpp"
 #include "metrics/mean/incomplete_methods.hpp"
 #include "metrics/mean/location_methods.hpp"
 #include "metrics/mean/mmd_methods.hpp"
@@ -95,7 +96,9 @@ KqdResult distance(std::string_view id, const SampleView& x, const SampleView& y
   if (method.distance == nullptr) {
     fail(ErrorCode::invalid_option, "{} is a test and has no distance of its own; use ekqd or another method", id);
   }
-  return method.distance(x, y, options);
+  KqdResult result = method.distance(x, y, options);
+  require_finite_distance(result.statistic);
+  return result;
 }
 
 }  // namespace kqd

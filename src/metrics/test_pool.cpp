@@ -9,6 +9,7 @@
 #include "core/fail.hpp"
 #include "core/random.hpp"
 #include "kernel/resolve.hpp"
+#include "metrics/data_warnings.hpp"
 #include "quantiles/sort.hpp"
 
 namespace kqd {
@@ -69,6 +70,7 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
     fail(ErrorCode::resource_limit, "{} pooled rows, at most 4294967295 can be tested", n);
   }
   TestPool pool{x, y, {}};
+  if (is_equally_weighted(x) && is_equally_weighted(y)) pool.x.weights = pool.y.weights = {};
   pool.order.resize(n);
   RandomStream stream(seed, Purpose::row_order);
   const std::uint64_t key = stream.bits64();
@@ -104,6 +106,15 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
             [&](std::size_t first, std::size_t last) { shuffle(order.subspan(first, last - first), stream); });
       });
   return pool;
+}
+
+void require_weight_of_both(double of_x, double of_y) {
+  constexpr double kLeastShare = 1e-5;  // its square is still above what the squares of the others are rounded by
+  if (std::min(of_x, of_y) >= kLeastShare * (of_x + of_y)) return;
+  fail(ErrorCode::invalid_weights,
+       "a labelling leaves a sample with {:.2g} of the weight, too little for this method to see its rows beside the "
+       "others; method ekqd takes weights of any size",
+       std::min(of_x, of_y) / (of_x + of_y));
 }
 
 TestPool make_summary_pool(const SampleView& x, const SampleView& y, const KqdOptions& options) {

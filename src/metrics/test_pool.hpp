@@ -32,7 +32,8 @@ struct TestPool {
 /// Puts the rows in an order that depends on what they hold and on the seed, not on where they stand or to which sample
 /// they belong: rows are ordered by a seeded hash of their values and weight, equal rows are shuffled. So whatever is
 /// computed from the ordered pool is label-blind for every seed, and a test does not change when the rows of a sample
-/// are given in another order.
+/// are given in another order. Weights that are the same within each sample say nothing, whatever their scale: such a
+/// pool has none.
 [[nodiscard]] TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads);
 
 /// The pool of a distance, of which no more than kMaxMedianPoints rows will be looked at: in the order of a test when
@@ -43,6 +44,10 @@ struct TestPool {
 /// The kernel of a distance with its bandwidth from that pool.
 [[nodiscard]] KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const KqdOptions& options,
                                               std::vector<std::string>& warnings);
+
+/// Throws Error{invalid_weights} when one of two groups of weighted rows has so little of the weight that sums of the
+/// other's squares drown its values.
+void require_weight_of_both(double of_x, double of_y);
 
 /// Row i of X next to row i of Y, for all i; which of the two comes first is as label-blind as the order of the pool.
 /// For tests whose labels move by swaps within such pairs alone. Needs samples of equal size.

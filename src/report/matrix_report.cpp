@@ -171,8 +171,9 @@ std::string labellings_phrase(const PairwiseTests& tests) {
 Rows closing_rows(const MatrixReport& report) {
   Rows rows = setting_rows(made(report));
   if (report.tests != nullptr) {
-    rows.push_back({"calibration", fmt::format("{}, adjusted for {} pairs by Holm's rule",
-                                               labellings_phrase(*report.tests), report.tests->num_pairs)});
+    rows.push_back(
+        {"calibration", fmt::format("{}, adjusted for {} pair{} by Holm's rule", labellings_phrase(*report.tests),
+                                    report.tests->num_pairs, plural(report.tests->num_pairs))});
   }
   rows.push_back(run_row(report.options.seed, report.options.threads, report.elapsed_s));
   return std::move(rows) + warning_rows(all_warnings(report));

@@ -198,7 +198,7 @@ Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options,
   json["early_stop"] = to_string(options.test.early_stop);
   json["calibration"] = to_string(options.calibration);
   json["design"] = to_string(options.test.design.kind);
-  json["num_permutations"] = options.test.num_permutations;
+  json["num_permutations"] = result.law.empty() ? Json(options.test.num_permutations) : Json(nullptr);
   json["randomised_ties"] = options.test.randomised_ties;
   json["set_aside"] = options.set_aside;
   const bool relabelled = result.law.empty();  // a limiting law knows nothing of labellings

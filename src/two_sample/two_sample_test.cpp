@@ -104,6 +104,7 @@ TwoSampleResult asymptotic_test(const MethodInfo& method, const SampleView& x, c
   TwoSampleResult result;
   AsymptoticResult found = method.asymptotic(x, y, options.statistic);
   append(result.warnings, found.result.warnings);
+  require_finite_distance(found.result.statistic);
   result.test.statistic = found.result.statistic;
   // A tail beyond the smallest number is small, not impossible.
   const double pvalue = std::max(found.pvalue, std::numeric_limits<double>::min());

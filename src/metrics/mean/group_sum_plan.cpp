@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/executor.hpp"
+#include "metrics/test_pool.hpp"
 
 namespace kqd {
 namespace {
@@ -63,7 +64,10 @@ void GroupSumPlan::evaluate_some(std::span<const LabelBatch> batches, std::span<
         for (std::size_t c = 0; c < columns; ++c) x[c] += part[c];
       }
       std::ranges::transform(pooled_.totals(), x, y.begin(), std::minus<>());
-      values[k] = statistic_->value(pooled_.as_groups(x), pooled_.as_groups(y), pooled_);
+      const GroupSums of_x = pooled_.as_groups(x);
+      const GroupSums of_y = pooled_.as_groups(y);
+      if (pooled_.weighted()) require_weight_of_both(of_x.weight, of_y.weight);
+      values[k] = statistic_->value(of_x, of_y, pooled_);
     }
   });
 }

@@ -159,6 +159,11 @@ AsymptoticResult asymptotic(const SampleView& x, const SampleView& y, const KqdO
   const auto count = static_cast<double>(num_blocks);
   const double standard_error = std::sqrt(squares.value() / (count - 1.0) / count);
   AsymptoticResult found{.result = std::move(computed.result), .law = "normal, one-sided"};
+  constexpr std::size_t kManyTerms = 30;
+  if (num_blocks < kManyTerms) {
+    found.result.warnings.push_back(fmt::format(
+        "the normal law is a limit: of {} terms p-values are too small; calibration permutation is exact", num_blocks));
+  }
   if (standard_error > 0.0) {
     const double z = found.result.statistic / standard_error;
     found.pvalue = 0.5 * std::erfc(z / std::numbers::sqrt2);

@@ -78,6 +78,7 @@ double MmdPlan::estimate_from(double q, const GroupSums& x) const {
   for (std::size_t k = 0; k < kNumSums; ++k) y[k] = totals_[k] - x[k];
   const double wx = x[kWeight];
   const double wy = y[kWeight];
+  if (!gram_.weights().empty()) require_weight_of_both(wx, wy);
   if (estimate_ != MmdEstimate::u) {
     const double squared = std::max(0.0, q * (1.0 / wx + 1.0 / wy) * (1.0 / wx + 1.0 / wy));
     return estimate_ == MmdEstimate::v_root ? std::sqrt(squared) : squared;

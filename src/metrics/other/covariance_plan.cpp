@@ -10,6 +10,7 @@
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kqd/core/matrix.hpp"
+#include "metrics/test_pool.hpp"
 #include "simd/label_sums.hpp"
 
 namespace kqd {
@@ -131,6 +132,7 @@ void CovariancePlan::evaluate(std::span<const LabelBatch> batches, std::span<dou
     }
     const double wx = total[0].value();
     const double wy = gram_.total_weight() - wx;
+    if (!gram_.weights().empty()) require_weight_of_both(wx, wy);
     const double scale = 1.0 / wx + 1.0 / wy;
     const double ratio = wx / wy;
     const double skew = (1.0 - ratio) * (1.0 + ratio);  // 1 - t^2

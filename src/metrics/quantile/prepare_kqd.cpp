@@ -55,9 +55,9 @@ Draw draw_for_test(const Kernel& kernel, const TestPool& pool, KqdOptions option
     const std::size_t fewer = std::min(pooled, options.directions.num_reference.value_or(pooled)) / 2;
     if (fewer < 1 || !options.directions.coefficients.empty()) {
       fail(ErrorCode::empty_sample,
-           "setting {} pooled reference points aside leaves fewer than two rows in a sample; use another reference "
-           "measure or --set-aside no",
-           pooled);
+           "setting {} pooled reference point{} aside leaves fewer than two rows in a sample; use {} or --set-aside no",
+           pooled, pooled == 1 ? "" : "s",
+           options.directions.family == DirectionFamily::gaussian ? "another reference measure" : "other directions");
     }
     warnings.push_back(
         fmt::format("{} pooled reference points would leave too few rows to test; {} are used", pooled, fewer));

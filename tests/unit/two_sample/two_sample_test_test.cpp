@@ -199,14 +199,51 @@ TEST(TwoSampleTest, along_axes_looks_for_no_bandwidth) {
 TEST(TwoSampleTest, warns_of_weights_on_different_scales) {
   Sample x = normal(30, 2, 1);
   const Sample y = normal(30, 2, 2);
-  x.weights.assign(30, 1.0 / 30.0);
+  for (std::size_t i = 0; i < 30; ++i) x.weights.push_back(i % 2 == 0 ? 0.01 : 0.02);
   const TwoSampleResult result = two_sample_test(x, y, quick());
   ASSERT_EQ(result.warnings.size(), 1U);
   EXPECT_EQ(result.warnings[0],
-            "weights of X are on average 0.0333 times those of Y (rows without one count 1): labellings exchange rows "
+            "weights of X are on average 0.015 times those of Y (rows without one count 1): labellings exchange rows "
             "with their weights, which must be on one scale");
-  x.weights.assign(30, 2.0);
+  for (double& w : x.weights) w *= 50.0;
   EXPECT_TRUE(two_sample_test(x, y, quick()).warnings.empty());
+}
+
+// Once a true null was rejected where they were of different scales: sums of Y are those of all less those of X.
+TEST(TwoSampleTest, weights_that_are_equal_within_the_samples_say_nothing) {
+  Sample x = normal(40, 2, 1);
+  Sample y = normal(30, 2, 2);
+  for (const char* method : {"adaptive", "ekqd", "mmd", "energy", "kce", "me"}) {
+    TwoSampleOptions options = quick();
+    options.method = method;
+    x.weights.clear();
+    y.weights.clear();
+    const TwoSampleResult plain = two_sample_test(x, y, options);
+    x.weights.assign(40, 1e9);
+    EXPECT_EQ(two_sample_test(x, y, options).test.pvalue, plain.test.pvalue) << method;
+    y.weights.assign(30, 1e-200);
+    EXPECT_EQ(two_sample_test(x, y, options).test.pvalue, plain.test.pvalue) << method;
+  }
+}
+
+TEST(TwoSampleTest, refuses_weights_beside_which_the_others_vanish) {
+  Sample x = normal(30, 2, 1);
+  Sample y = normal(30, 2, 2);
+  for (Sample* sample : {&x, &y}) {
+    sample->weights.assign(30, 1.0);
+    sample->weights[0] = 1e9;
+  }
+  for (const char* method : {"mmd-v", "energy", "kce"}) {
+    TwoSampleOptions options = quick();
+    options.method = method;
+    try {
+      static_cast<void>(two_sample_test(x, y, options));
+      FAIL() << method;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::invalid_weights) << method << ": " << error.what();
+    }
+  }
+  EXPECT_GT(two_sample_test(x, y, quick()).test.pvalue, 0.0);  // by ekqd
 }
 
 TEST(TwoSampleTest, refuses_levels_that_weighted_rows_do_not_have) {
