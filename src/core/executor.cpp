@@ -5,6 +5,7 @@
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/partitioner.h>
 #include <oneapi/tbb/task_arena.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -139,6 +140,20 @@ std::size_t threads_that_start(std::size_t wanted) {
   return std::min<std::size_t>(wanted, proven);
 }
 
+// A process forked off one that has used TBB has its state without its threads, perhaps with a lock that one of them
+// held: such a process works on one thread. Results are the same for any number.
+std::atomic<bool> tbb_is_in_use{false};
+std::atomic<bool> tbb_was_in_use_at_fork{false};
+void note_fork() {
+  if (tbb_is_in_use) tbb_was_in_use_at_fork = true;
+}
+bool may_use_tbb() {
+  static const int watched = pthread_atfork(nullptr, nullptr, note_fork);
+  if (watched != 0 || tbb_was_in_use_at_fork) return false;
+  tbb_is_in_use = true;
+  return true;
+}
+
 }  // namespace
 
 unsigned resolve(ThreadCount threads) {
@@ -159,7 +174,7 @@ void parallel_for_blocks(std::size_t num_items, std::size_t block_size, ThreadCo
   };
   const std::size_t num_threads =
       threads_that_start(std::min({std::size_t{resolve(threads)}, num_blocks, kMaxThreads}));
-  if (num_threads <= 1) {
+  if (num_threads <= 1 || !may_use_tbb()) {
     for (std::size_t block = 0; block < num_blocks; ++block) run_block(block);
     return;
   }

@@ -45,13 +45,9 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
   warn_about_pool({x.points, y.points}, warnings);
 }
 
-bool is_equally_weighted(const SampleView& sample) {
-  return std::ranges::all_of(sample.weights, [&](double w) { return w == sample.weights.front(); });
-}
-
 void warn_about_weights(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings) {
   constexpr double kVeryDifferent = 2.0;
-  if (is_equally_weighted(x) && is_equally_weighted(y)) return;  // they are not looked at
+  if (!x.weighted() && !y.weighted()) return;
   const auto mean_weight = [](const SampleView& sample) {
     double mean = sample.weighted() ? 0.0 : 1.0;
     for (const double w : sample.weights) mean += w / static_cast<double>(sample.size());

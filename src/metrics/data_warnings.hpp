@@ -17,9 +17,6 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
 void warn_about_one_row(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings);
 void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings);
 
-/// Whether all rows count the same: without weights, or with equal ones.
-[[nodiscard]] bool is_equally_weighted(const SampleView& sample);
-
 /// Says that weights of the two samples are on very different scales, which matters to a test and not to a distance.
 void warn_about_weights(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings);
 

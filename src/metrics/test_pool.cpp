@@ -9,7 +9,6 @@
 #include "core/fail.hpp"
 #include "core/random.hpp"
 #include "kernel/resolve.hpp"
-#include "metrics/data_warnings.hpp"
 #include "quantiles/sort.hpp"
 
 namespace kqd {
@@ -70,7 +69,6 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
     fail(ErrorCode::resource_limit, "{} pooled rows, at most 4294967295 can be tested", n);
   }
   TestPool pool{x, y, {}};
-  if (is_equally_weighted(x) && is_equally_weighted(y)) pool.x.weights = pool.y.weights = {};
   pool.order.resize(n);
   RandomStream stream(seed, Purpose::row_order);
   const std::uint64_t key = stream.bits64();

@@ -32,8 +32,7 @@ struct TestPool {
 /// Puts the rows in an order that depends on what they hold and on the seed, not on where they stand or to which sample
 /// they belong: rows are ordered by a seeded hash of their values and weight, equal rows are shuffled. So whatever is
 /// computed from the ordered pool is label-blind for every seed, and a test does not change when the rows of a sample
-/// are given in another order. Weights that are the same within each sample say nothing, whatever their scale: such a
-/// pool has none.
+/// are given in another order.
 [[nodiscard]] TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads);
 
 /// The pool of a distance, of which no more than kMaxMedianPoints rows will be looked at: in the order of a test when
