@@ -137,6 +137,12 @@ test("axes tell the size of values that are too small to be drawn as they are", 
   await close();
 });
 
+test("the effect size of a test of many statistics says whose it is", async () => {
+  const { page, close } = await opened("tabular");
+  assert.match(await page.locator("#verdict").textContent(), /of ekqd, beyond chance, in units of the pooled spread/u);
+  await close();
+});
+
 test("two data sets have one distance, not a nearest and a furthest", async () => {
   const { page, close } = await opened("hostile matrix");
   const words = await page.locator("#verdict").textContent();

@@ -90,7 +90,9 @@ function pvalueNote(result) {
 
 function effectNote(result) {
   if (result.n_resamples === 0) return "not known without relabellings";
-  const unit = "beyond chance, in units of the pooled spread";
+  // Tests of many statistics have no units of their own and tell the effect size of another method.
+  const whose = !result.configurations ? "" : result.method === "adaptive" ? "of ekqd, " : "of mmd, ";
+  const unit = `${whose}beyond chance, in units of the pooled spread`;
   if (!result.effect_size_ci) return `${unit}; no interval was asked for`;
   return `${unit}; ${percent(result.confidence)} interval ${interval(result.effect_size_ci)}`;
 }
