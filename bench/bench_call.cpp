@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kqd/kqd.hpp"
+#include "side_by_side.hpp"
 
 namespace {
 
@@ -33,16 +34,18 @@ double median_us(int repetitions, const auto& call) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int repetitions = argc > 1 ? std::atoi(argv[1]) : 1000;
-  const kqd::Sample x = waves(200, 0.0);
-  const kqd::Sample y = waves(200, 0.5);
-  kqd::KqdOptions options;
-  options.kernel = kqd::parse_kernel("gaussian@2");
-  options.threads = kqd::ThreadCount{1};
-  options.directions.num_directions = 8;
-  kqd::TwoSampleOptions test{.method = "ekqd", .statistic = options};
-  test.test.num_permutations = 19;
-  fmt::print("{:.1f} {:.1f}\n",
-             median_us(repetitions, [&] { static_cast<void>(kqd::distance("ekqd", x, y, options)); }),
-             median_us(repetitions, [&] { static_cast<void>(kqd::two_sample_test(x, y, test)); }));
+  return kqd::bench::run([&] {
+    const int repetitions = argc > 1 ? std::atoi(argv[1]) : 1000;
+    const kqd::Sample x = waves(200, 0.0);
+    const kqd::Sample y = waves(200, 0.5);
+    kqd::KqdOptions options;
+    options.kernel = kqd::parse_kernel("gaussian@2");
+    options.threads = kqd::ThreadCount{1};
+    options.directions.num_directions = 8;
+    kqd::TwoSampleOptions test{.method = "ekqd", .statistic = options};
+    test.test.num_permutations = 19;
+    fmt::print("{:.1f} {:.1f}\n",
+               median_us(repetitions, [&] { static_cast<void>(kqd::distance("ekqd", x, y, options)); }),
+               median_us(repetitions, [&] { static_cast<void>(kqd::two_sample_test(x, y, test)); }));
+  });
 }

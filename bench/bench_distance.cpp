@@ -101,13 +101,14 @@ void growth(int largest) {
 }  // namespace kqd::bench
 
 int main(int argc, char** argv) {
-  const std::string what = argc > 1 ? argv[1] : "all";
-  if (what == "at") {
-    kqd::bench::growth_at(std::strtoull(argv[2], nullptr, 10));
-    return 0;
-  }
-  if (what == "all" || what == "ratio") kqd::bench::ratio();
-  if (what == "all" || what == "projection") kqd::bench::projection();
-  if (what == "all" || what == "growth") kqd::bench::growth(argc > 2 ? std::atoi(argv[2]) : 7);
-  return 0;
+  return kqd::bench::run([&] {
+    const std::string what = argc > 1 ? argv[1] : "all";
+    if (what == "at" && argc > 2) {
+      kqd::bench::growth_at(std::strtoull(argv[2], nullptr, 10));
+      return;
+    }
+    if (what == "all" || what == "ratio") kqd::bench::ratio();
+    if (what == "all" || what == "projection") kqd::bench::projection();
+    if (what == "all" || what == "growth") kqd::bench::growth(argc > 2 ? std::atoi(argv[2]) : 7);
+  });
 }

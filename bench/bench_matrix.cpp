@@ -46,7 +46,9 @@ void compare(const std::string& method, std::size_t count, std::size_t rows) {
 }  // namespace kqd::bench
 
 int main(int argc, char** argv) {
-  const std::size_t count = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 20;
-  const std::size_t rows = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 10'000;
-  for (const char* method : {"ekqd", "supkqd", "sw"}) kqd::bench::compare(method, count, rows);
+  return kqd::bench::run([&] {
+    const std::size_t count = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 20;
+    const std::size_t rows = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 10'000;
+    for (const char* method : {"ekqd", "supkqd", "sw"}) kqd::bench::compare(method, count, rows);
+  });
 }

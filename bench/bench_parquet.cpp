@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,7 @@ using namespace kqd;
 constexpr int kTurns = 9;
 
 [[noreturn]] void give_up(const std::string& reason) {
-  fmt::print(stderr, "bench_parquet: {}\n", reason);
-  std::exit(1);
+  throw std::runtime_error(reason);
 }
 
 // DuckDB without kqd around it.
@@ -92,24 +92,25 @@ std::string columns(std::size_t count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::size_t rows = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
-  const std::size_t cols = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20;
-  const duck::Found& found = duck::find_library();
-  if (found.library == nullptr) give_up("DuckDB is needed, and " + found.reason);
-  const std::string path = (std::filesystem::temp_directory_path() / "kqd-bench.parquet").string();
-  BareDuck(*found.library).run(fmt::format("COPY (SELECT {} FROM range({})) TO '{}'", columns(cols), rows, path));
+  return kqd::bench::run([&] {
+    const std::size_t rows = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
+    const std::size_t cols = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20;
+    const duck::Found& found = duck::find_library();
+    if (found.library == nullptr) give_up("DuckDB is needed, and " + found.reason);
+    const std::string path = (std::filesystem::temp_directory_path() / "kqd-bench.parquet").string();
+    BareDuck(*found.library).run(fmt::format("COPY (SELECT {} FROM range({})) TO '{}'", columns(cols), rows, path));
 
-  std::size_t seen = 0;
-  // Both open a database of their own: that belongs to the price of reading one file.
-  const std::vector<double> seconds =
-      bench::take_turns({{"duckdb", [&] { seen += BareDuck(*found.library).count_streamed_rows(path); }},
-                         {"kqd", [&] { seen += read_sample(path, {.threads = ThreadCount{2}}).points.rows(); }}},
-                        kTurns);
-  const double file_mb = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
-  std::filesystem::remove(path);
-  fmt::print("Parquet of {} x {} doubles, {:.0f} MB, two threads, medians of {} turns ({} rows seen)\n", rows, cols,
-             file_mb, kTurns, seen);
-  fmt::print("  DuckDB {}, streamed  {:.3f} s\n", found.library->library_version(), seconds[0]);
-  fmt::print("  kqd, to a sample       {:.3f} s  {:.2f} x\n", seconds[1], seconds[1] / seconds[0]);
-  return 0;
+    std::size_t seen = 0;
+    // Both open a database of their own: that belongs to the price of reading one file.
+    const std::vector<double> seconds =
+        bench::take_turns({{"duckdb", [&] { seen += BareDuck(*found.library).count_streamed_rows(path); }},
+                           {"kqd", [&] { seen += read_sample(path, {.threads = ThreadCount{2}}).points.rows(); }}},
+                          kTurns);
+    const double file_mb = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
+    std::filesystem::remove(path);
+    fmt::print("Parquet of {} x {} doubles, {:.0f} MB, two threads, medians of {} turns ({} rows seen)\n", rows, cols,
+               file_mb, kTurns, seen);
+    fmt::print("  DuckDB {}, streamed  {:.3f} s\n", found.library->library_version(), seconds[0]);
+    fmt::print("  kqd, to a sample       {:.3f} s  {:.2f} x\n", seconds[1], seconds[1] / seconds[0]);
+  });
 }

@@ -117,9 +117,10 @@ void mmd_memory() {
 }  // namespace kqd::bench
 
 int main(int argc, char** argv) {
-  const std::string what = argc > 1 ? argv[1] : "all";
-  if (what == "all" || what == "memory") kqd::bench::mmd_memory();  // first: the peak is then its own
-  if (what == "all" || what == "mmd") kqd::bench::mmd_rate();
-  if (what == "all" || what == "ekqd") kqd::bench::whole_test();
-  return 0;
+  return kqd::bench::run([&] {
+    const std::string what = argc > 1 ? argv[1] : "all";
+    if (what == "all" || what == "memory") kqd::bench::mmd_memory();  // first: the peak is then its own
+    if (what == "all" || what == "mmd") kqd::bench::mmd_rate();
+    if (what == "all" || what == "ekqd") kqd::bench::whole_test();
+  });
 }

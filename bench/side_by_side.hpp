@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
@@ -51,6 +52,20 @@ inline std::vector<double> take_turns(const std::vector<Contender>& contenders, 
   std::vector<double> medians;
   for (auto& t : times) medians.push_back(median(std::move(t)));
   return medians;
+}
+
+/// The main of a benchmark: its body, and a sentence instead of a crash where that throws.
+template <class Body>
+int run(const Body& body) {
+  try {
+    body();
+    return 0;
+  } catch (const std::exception& error) {
+    std::fputs("error: ", stderr);
+    std::fputs(error.what(), stderr);
+    std::fputs("\n", stderr);
+    return 1;
+  }
 }
 
 /// Largest resident memory of this process so far, in MB.

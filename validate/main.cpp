@@ -4,10 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <iterator>
+#include <cstdio>
+#include <exception>
 #include <mutex>
 
-#include "kqd/core/error.hpp"
 #include "results.hpp"
 
 namespace kqd::validation {
@@ -15,13 +15,14 @@ namespace {
 
 /// What the user asked for.
 struct Request {
-  std::filesystem::path results = "build/validate/results.txt";
+  std::filesystem::path results = "validate/results.txt";
   std::filesystem::path page;
   std::vector<std::string> only;
   std::size_t runs = 0;
   std::uint64_t seed = 0;
   unsigned threads = 0;
   bool configurations = false;
+  bool list = false;
 };
 
 // Rough operations of one run: Gram matrix or projections, then labellings. For the time left alone.
@@ -75,15 +76,6 @@ class Progress {
   Clock::time_point last_ = start_;
 };
 
-std::vector<Scenario> all_scenarios() {
-  std::vector<Scenario> scenarios = level_scenarios();
-  std::ranges::move(method_scenarios(), std::back_inserter(scenarios));
-  std::ranges::move(adaptive_level_scenarios(), std::back_inserter(scenarios));
-  std::ranges::move(power_scenarios(), std::back_inserter(scenarios));
-  std::ranges::move(study_scenarios(), std::back_inserter(scenarios));
-  return scenarios;
-}
-
 std::vector<Scenario> chosen_scenarios(const Request& request) {
   std::vector<Scenario> scenarios = all_scenarios();
   std::erase_if(scenarios, [&](const Scenario& scenario) {
@@ -100,13 +92,14 @@ std::vector<Scenario> chosen_scenarios(const Request& request) {
 // Runs what the results do not hold yet.
 void run_missing(const std::vector<Scenario>& scenarios, Results& results, const Request& request) {
   const ThreadCount threads{request.threads};
+  const auto is_missing = [&](const Scenario& scenario) { return scenario.draw && !results.find(scenario); };
   double work = 0.0;
   for (const Scenario& scenario : scenarios) {
-    if (!results.find(scenario)) work += work_of_run(scenario) * static_cast<double>(scenario.runs);
+    if (is_missing(scenario)) work += work_of_run(scenario) * static_cast<double>(scenario.runs);
   }
   Progress progress(work);
   for (const Scenario& scenario : scenarios) {
-    if (results.find(scenario)) continue;
+    if (!is_missing(scenario)) continue;
     progress.start(scenario);
     results.add(scenario,
                 count_rejections(scenario, scenario.runs, threads, Seed{request.seed}, [&] { progress.run_done(); }));
@@ -116,14 +109,20 @@ void run_missing(const std::vector<Scenario>& scenarios, Results& results, const
 
 // 0: every rate is as expected. 1: some are not, and are listed.
 int report(const std::vector<Scenario>& scenarios, const Results& results) {
+  std::size_t known = 0;
   std::size_t misses = 0;
   for (const Scenario& scenario : scenarios) {
-    const Count rejections = results.find(scenario).value();
-    if (meets(scenario, rejections)) continue;
+    const auto rejections = results.find(scenario);
+    if (!rejections) continue;
+    ++known;
+    if (meets(scenario, *rejections)) continue;
     ++misses;
-    fmt::print("not as expected: {}: {} of {} rejected\n", scenario.name(), rejections.successes, rejections.runs);
+    fmt::print("not as expected: {}: {} of {} rejected\n", scenario.name(), rejections->successes, rejections->runs);
   }
-  fmt::print("{} of {} rates as expected\n", scenarios.size() - misses, scenarios.size());
+  fmt::print("{} of {} rates as expected\n", known - misses, known);
+  if (known < scenarios.size()) {
+    fmt::print("{} not run: `./dev data` fetches the pictures they need\n", scenarios.size() - known);
+  }
   return misses == 0 ? 0 : 1;
 }
 
@@ -133,7 +132,7 @@ int compare_configurations(const std::vector<Scenario>& scenarios, const Request
   fmt::print(
       "| difference | best single configuration, chosen on other runs | its power | adaptive |\n|---|---|---|---|\n");
   for (const Scenario& scenario : scenarios) {
-    if (scenario.table != "Power study" || scenario.column != "adaptive") continue;
+    if (scenario.table != "Power study" || scenario.column != "adaptive" || !scenario.draw) continue;
     const ThreadCount threads{request.threads};
     const ConfigurationCounts first = count_configurations(scenario, scenario.runs, threads, Seed{request.seed + 1});
     const ConfigurationCounts second = count_configurations(scenario, scenario.runs, threads, Seed{request.seed + 2});
@@ -146,21 +145,28 @@ int compare_configurations(const std::vector<Scenario>& scenarios, const Request
   return 0;
 }
 
+// A line for every scenario, as in the file of results: rejections or "-" for one that is still to be run, runs, name.
+int list(const std::vector<Scenario>& scenarios, const Results& results) {
+  for (const Scenario& scenario : scenarios) {
+    const auto rejections = results.find(scenario);
+    fmt::print("{} {} {}\n", rejections ? fmt::to_string(rejections->successes) : "-", scenario.runs, scenario.name());
+  }
+  return 0;
+}
+
 int run(const Request& request) {
   const std::vector<Scenario> scenarios = chosen_scenarios(request);
   if (request.configurations) return compare_configurations(scenarios, request);
   Results results(request.results);
+  if (request.list) return list(scenarios, results);
   run_missing(scenarios, results, request);
   // The page shows all that was ever finished as planned, whatever was chosen this time.
   if (!request.page.empty()) write_tables(request.page, markdown_tables(all_scenarios(), results));
   return report(scenarios, results);
 }
 
-}  // namespace
-}  // namespace kqd::validation
-
-int main(int argc, char** argv) {
-  kqd::validation::Request request;
+int run_program(int argc, char** argv) {
+  Request request;
   CLI::App app("Measures the level and the power of the tests.");
   app.add_option("--results", request.results, "file of finished scenarios, continued")->capture_default_str();
   app.add_option("--page", request.page, "page whose tables are written anew");
@@ -169,13 +175,23 @@ int main(int argc, char** argv) {
   app.add_option("--seed", request.seed, "another seed repeats with fresh data; give it a file of results of its own")
       ->capture_default_str();
   app.add_option("--threads", request.threads, "0 asks the system")->capture_default_str();
+  app.add_flag("--list", request.list, "print the scenarios and what is known of them, and run none");
   app.add_flag("--configurations", request.configurations,
                "compare the adaptive test with its best single configuration instead");
   CLI11_PARSE(app, argc, argv);
+  return run(request);
+}
+
+}  // namespace
+}  // namespace kqd::validation
+
+int main(int argc, char** argv) {
   try {
-    return kqd::validation::run(request);
-  } catch (const kqd::Error& error) {
-    fmt::print(stderr, "kqd_validate: {}\n", error.what());
+    return kqd::validation::run_program(argc, argv);
+  } catch (const std::exception& error) {
+    std::fputs("kqd_validate: ", stderr);
+    std::fputs(error.what(), stderr);
+    std::fputs("\n", stderr);
     return 2;
   }
 }

@@ -61,12 +61,12 @@ Results::Results(std::filesystem::path file) : file_(std::move(file)) {
   std::ifstream in(file_);
   Count count;
   std::string name;
-  while (in >> count.successes >> count.runs >> std::ws && std::getline(in, name)) counts_[name] = count;
+  while (in >> count.successes >> count.runs >> std::ws && std::getline(in, name)) counts_[{name, count.runs}] = count;
 }
 
 std::optional<Count> Results::find(const Scenario& scenario) const {
-  const auto found = counts_.find(scenario.name());
-  if (found == counts_.end() || found->second.runs != scenario.runs) return std::nullopt;
+  const auto found = counts_.find({scenario.name(), scenario.runs});
+  if (found == counts_.end()) return std::nullopt;
   return found->second;
 }
 
@@ -75,7 +75,7 @@ void Results::add(const Scenario& scenario, Count rejections) {
   std::ofstream out(file_, std::ios::app);
   out << rejections.successes << ' ' << rejections.runs << ' ' << scenario.name() << std::endl;
   if (!out) fail(ErrorCode::unwritable_output, "{}: cannot be written", file_.string());
-  counts_[scenario.name()] = rejections;
+  counts_[{scenario.name(), rejections.runs}] = rejections;
 }
 
 std::string markdown_tables(std::span<const Scenario> scenarios, const Results& results) {

@@ -1,8 +1,10 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "scenario.hpp"
 
@@ -21,7 +23,7 @@ class Results {
 
  private:
   std::filesystem::path file_;
-  std::map<std::string, Count> counts_;
+  std::map<std::pair<std::string, std::uint64_t>, Count> counts_;  // by name and number of runs
 };
 
 /// The finished scenarios as Markdown tables, one per Scenario::table; what misses its expectation is bold.

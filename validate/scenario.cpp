@@ -1,7 +1,9 @@
 #include "scenario.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "core/executor.hpp"
@@ -85,6 +87,15 @@ ConfigurationCounts count_configurations(const Scenario& scenario, std::size_t r
     }
   }
   return counts;
+}
+
+std::vector<Scenario> all_scenarios() {
+  std::vector<Scenario> scenarios = level_scenarios();
+  std::ranges::move(method_scenarios(), std::back_inserter(scenarios));
+  std::ranges::move(adaptive_level_scenarios(), std::back_inserter(scenarios));
+  std::ranges::move(power_scenarios(), std::back_inserter(scenarios));
+  std::ranges::move(study_scenarios(), std::back_inserter(scenarios));
+  return scenarios;
 }
 
 }  // namespace kqd::validation

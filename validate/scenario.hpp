@@ -41,8 +41,8 @@ struct Scenario {
   std::string table;
   std::string row;
   std::string column;
-  std::function<Draw(Seed)> draw;
-  TwoSampleOptions options;  ///< without the seed and the design of a run
+  std::function<Draw(Seed)> draw;  ///< none where its pictures are not at hand
+  TwoSampleOptions options;        ///< without the seed and the design of a run
   Expectation expectation;
   std::size_t runs = 0;
 
@@ -85,5 +85,8 @@ struct ConfigurationCounts {
 /// True nulls of the adaptive test, of few and many columns, with and without ties, and on every kind of data and
 /// design that level_scenarios has: 10,000 runs each.
 [[nodiscard]] std::vector<Scenario> adaptive_level_scenarios();
+
+/// All of these, in the order of the page.
+[[nodiscard]] std::vector<Scenario> all_scenarios();
 
 }  // namespace kqd::validation

@@ -1,6 +1,8 @@
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "experiments/images.hpp"
 #include "scenario.hpp"
@@ -23,6 +25,7 @@ struct Difference {
 };
 
 std::function<Draw(Seed)> of_size(const Drawer& drawer, double size) {
+  if (!drawer) return {};
   return [=](Seed seed) { return drawer(seed, size); };
 }
 
@@ -71,21 +74,35 @@ Difference laplace_gaussian(std::size_t n, double bar) {
           problem({.name = "laplace-gaussian", .n_x = n, .n_y = n, .dim = 1}, {}), null, bar};
 }
 
-// Pictures of three classes; in Y a fourth has a share of 15 %. Only where `./dev data` has put the pictures.
-std::optional<Difference> class_shift(const std::string& name, const std::string& folder, std::size_t n) {
-  const lab::ImageSource source{folder + "/train-images.npy", folder + "/train-labels.npy", "`./dev data` fetches it"};
-  if (!std::filesystem::exists("data/" + source.images)) return std::nullopt;
-  const auto with_share = [n, images = lab::read_images("data", source)](double share) -> Drawer {
+lab::ImageSource source_of(const std::string& folder) {
+  return {folder + "/train-images.npy", folder + "/train-labels.npy", "`./dev data` fetches it"};
+}
+
+// Read when they are first drawn from, and once.
+const lab::ImageSet& pictures_of(const std::string& folder) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const lab::ImageSet>> known;
+  const std::scoped_lock lock(mutex);
+  auto& pictures = known[folder];
+  if (!pictures) pictures = lab::read_images("data", source_of(folder));
+  return *pictures;
+}
+
+// Pictures of three classes; in Y a fourth has a share of 15 %. Drawn only where `./dev data` has put the pictures.
+Difference class_shift(const std::string& name, const std::string& folder, std::size_t n) {
+  const auto with_share = [&](double share) -> Drawer {
+    if (!std::filesystem::exists("data/" + source_of(folder).images)) return {};
     return [=](Seed seed, double size) {
-      lab::Draw pair = lab::draw_class_shift(*images, share, scaled(n, size), seed, lab::SecondDraw::of_the_rest);
+      lab::Draw pair =
+          lab::draw_class_shift(pictures_of(folder), share, scaled(n, size), seed, lab::SecondDraw::of_the_rest);
       return Draw{std::move(pair.x), std::move(pair.y)};
     };
   };
-  return Difference{name + ", 15 % of a fourth class, n = " + std::to_string(n), with_share(0.15), with_share(0.0)};
+  return {name + ", 15 % of a fourth class, n = " + std::to_string(n), with_share(0.15), with_share(0.0)};
 }
 
 std::vector<Difference> differences() {
-  std::vector<Difference> list = {
+  return {
       synthetic("power decay, d = 128, n = 200", "power-decay", {200, 200}, 128, {}, "variance=1"),
       synthetic("power decay, d = 512, n = 200", "power-decay", {200, 200}, 512, {}, "variance=1", 0.90),
       synthetic("four Gaussians, sd 0.7, n = 500", "mixture", {500, 500}, 0, {"sd=0.7"}, "sd=1", 0.52),
@@ -102,11 +119,9 @@ std::vector<Difference> differences() {
                 {"k=5", "delta=0.25", "law=student", "df=2"}, "delta=0"),
       synthetic("shift of 3 discrete columns by 1, n = 150", "mean-shift", {150, 150}, 3,
                 {"k=1", "delta=1", "law=discrete", "levels=8"}, "delta=0"),
+      class_shift("Fashion-MNIST", "fashion-mnist", 300),
+      class_shift("CIFAR-10", "cifar10", 300),
   };
-  for (const auto& [name, folder] : {std::pair{"Fashion-MNIST", "fashion-mnist"}, {"CIFAR-10", "cifar10"}}) {
-    if (auto pictures = class_shift(name, folder, 300)) list.push_back(*std::move(pictures));
-  }
-  return list;
 }
 
 struct Candidate {

@@ -65,7 +65,7 @@ struct Panel {
 };
 
 /// An experiment whose outcome is how often tests reject: a table of rows and columns, the same runs in each cell.
-struct Study {
+struct Study {  // NOLINT(bugprone-exception-escape): moving JSON does not throw
   std::string id;
   std::string scheme;  ///< empty: the experiment has one alone
   std::string title;

@@ -1,9 +1,9 @@
 #include "metrics/data_warnings.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
-
-#include "core/fail.hpp"
 
 namespace kqd {
 namespace {
@@ -59,13 +59,6 @@ void warn_about_weights(const SampleView& x, const SampleView& y, std::vector<st
       "weights of X are on average {:.3g} times those of Y{}: labellings exchange rows with their weights, which must "
       "be on one scale",
       ratio, x.weighted() && y.weighted() ? "" : " (rows without one count 1)"));
-}
-
-void require_finite_distance(double statistic) {
-  if (std::isfinite(statistic)) return;
-  fail(ErrorCode::non_finite_value,
-       "the statistic is {}, not a finite number: the data or their weights span too many orders of magnitude",
-       statistic);
 }
 
 void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings) {

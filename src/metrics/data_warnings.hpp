@@ -20,9 +20,6 @@ void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings);
 /// Says that weights of the two samples are on very different scales, which matters to a test and not to a distance.
 void warn_about_weights(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings);
 
-/// Throws Error{non_finite_value} for a statistic that is no number.
-void require_finite_distance(double statistic);
-
 /// The sentence on directions that carry no information.
 [[nodiscard]] std::string flat_directions_warning(std::size_t num_flat, std::size_t num_directions,
                                                   const KernelSpec& kernel);

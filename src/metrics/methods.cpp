@@ -5,6 +5,7 @@
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "core/finite.hpp"
 #include "core/parameter_values.hpp"
 #include "core/text.hpp"
 #include "metrics/adaptive/adaptive.hpp"
@@ -97,7 +98,7 @@ KqdResult distance(std::string_view id, const SampleView& x, const SampleView& y
     fail(ErrorCode::invalid_option, "{} is a test and has no distance of its own; use ekqd or another method", id);
   }
   KqdResult result = method.distance(x, y, options);
-  require_finite_distance(result.statistic);
+  require_finite_statistic(result.statistic);
   return result;
 }
 

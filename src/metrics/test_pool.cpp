@@ -55,6 +55,12 @@ double TestPool::weight_of_row(std::size_t row) const {
   return sample.weighted() ? sample.weights[in_x ? row : row - x.size()] : 1.0;
 }
 
+Groups TestPool::observed() const {
+  Groups groups;
+  for (std::size_t i = 0; i < order.size(); ++i) (order[i] < x.size() ? groups.x : groups.y).push_back(i);
+  return groups;
+}
+
 std::vector<double> TestPool::weights_of(std::span<const std::size_t> rows) const {
   if (!weighted()) return {};
   std::vector<double> weights(rows.size());

@@ -14,6 +14,12 @@
 
 namespace kqd {
 
+/// The positions of a pool that belong to X and to Y.
+struct Groups {
+  std::vector<std::size_t> x;
+  std::vector<std::size_t> y;
+};
+
 /// The two samples of a test as one pool, before any arithmetic: rows in a label-blind random order.
 struct TestPool {
   SampleView x;  ///< no rows of weight 0
@@ -27,6 +33,8 @@ struct TestPool {
   /// The weights of some rows of (X, Y), the largest near 1: only ratios matter, and no sum or square of them
   /// overflows. Empty when no row has any.
   [[nodiscard]] std::vector<double> weights_of(std::span<const std::size_t> rows) const;
+  /// The labels as they were given: for what is said of the samples, never for what a plan is made of.
+  [[nodiscard]] Groups observed() const;
 };
 
 /// Puts the rows in an order that depends on what they hold and on the seed, not on where they stand or to which sample

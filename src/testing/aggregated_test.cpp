@@ -5,6 +5,7 @@
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "core/finite.hpp"
 #include "testing/comparison.hpp"
 #include "testing/labelling_run.hpp"
 
@@ -60,7 +61,7 @@ void merge_ties_of_bundles(const AggregatedPlan& plan, Matrix<double>& values) {
     for (std::size_t r = 0; r < count; ++r, ++row) {
       double largest = 0.0;
       for (const double value : values.row(row)) {
-        require_finite(value);
+        require_finite_statistic(value);
         largest = std::max(largest, std::abs(value));
       }
       merge_ties(values.row(row), bundle->tie_slack(r, largest));
@@ -94,7 +95,7 @@ AggregatedOutcome aggregated_test(const AggregatedPlan& plan, const LabellingSou
   AggregatedOutcome outcome;
   outcome.test = summarise(labellings, options, EarlyStop::none, source.seed(), comparison);
   outcome.test.warnings = source.warnings();
-  warn_about_resolution(labellings, options, EarlyStop::none, outcome.test.warnings);
+  warn_about_resolution(labellings, options, EarlyStop::none, comparison.num_tied(), outcome.test.warnings);
   outcome.statistics = adjusted_statistics(values);
   return outcome;
 }

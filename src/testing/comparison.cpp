@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "core/fail.hpp"
 #include "core/random.hpp"
 #include "core/summation.hpp"
 
@@ -35,14 +34,6 @@ Moments moments(std::span<const double> values, double lost_degrees_of_freedom) 
 }
 
 }  // namespace
-
-void require_finite(double statistic) {
-  if (std::isfinite(statistic)) return;
-  fail(ErrorCode::non_finite_value,
-       "the statistic of a labelling is {}, not a finite number: the data or their weights span too many orders of "
-       "magnitude",
-       statistic);
-}
 
 TestOutcome summarise(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop, Seed seed,
                       Comparison& comparison) {
@@ -78,9 +69,20 @@ TestOutcome summarise(const Labellings& labellings, const TestOptions& options, 
 }
 
 void warn_about_resolution(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop,
-                           std::vector<std::string>& warnings) {
+                           std::uint64_t num_tied, std::vector<std::string>& warnings) {
+  if (options.randomised_ties) return;
   const double smallest = smallest_pvalue(early_stop, options.alpha, labellings.count - 1);
-  if (smallest <= options.alpha || options.randomised_ties) return;
+  // Samples of equal size that change places give the same value: every labelling has a twin.
+  const double with_ties = static_cast<double>(1 + num_tied) / static_cast<double>(labellings.count);
+  if (smallest <= options.alpha) {
+    if (labellings.enumerated && with_ties > options.alpha) {
+      warnings.push_back(
+          fmt::format("alpha = {} is below {:.3g}: {} of all {} labellings give the observed statistic, so that these "
+                      "samples cannot be rejected",
+                      options.alpha, with_ties, 1 + num_tied, labellings.count));
+    }
+    return;
+  }
   if (labellings.enumerated) {
     warnings.push_back(fmt::format(
         "alpha = {} is below {:.3g}, the smallest p-value that {} labellings can give: no data can be rejected",

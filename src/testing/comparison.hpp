@@ -5,13 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "core/finite.hpp"
 #include "kqd/testing/permutation_test.hpp"
 #include "testing/sequential.hpp"
 
 namespace kqd {
-
-/// Throws Error{non_finite_value}: a NaN would compare as "not exceeding" and make p too small.
-void require_finite(double statistic);
 
 /// Compares the values of the labellings with the observed one, in labelling order.
 class Comparison {
@@ -22,7 +20,7 @@ class Comparison {
 
   /// True when no further value is needed.
   bool add(double value) {
-    require_finite(value);
+    require_finite_statistic(value);
     if (values_.empty()) {
       slack_ = tie_slack_(value);
       values_.push_back(value);
@@ -59,8 +57,8 @@ struct Labellings {
 [[nodiscard]] TestOutcome summarise(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop,
                                     Seed seed, Comparison& comparison);
 
-/// Adds a sentence when no data could be rejected at this level.
+/// Adds a sentence when no data could be rejected at this level, or none with so many ties with the observed value.
 void warn_about_resolution(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop,
-                           std::vector<std::string>& warnings);
+                           std::uint64_t num_tied, std::vector<std::string>& warnings);
 
 }  // namespace kqd

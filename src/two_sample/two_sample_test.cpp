@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/executor.hpp"
+#include "core/finite.hpp"
 #include "core/names.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "kqd/testing/labelling.hpp"
@@ -104,7 +105,7 @@ TwoSampleResult asymptotic_test(const MethodInfo& method, const SampleView& x, c
   TwoSampleResult result;
   AsymptoticResult found = method.asymptotic(x, y, options.statistic);
   append(result.warnings, found.result.warnings);
-  require_finite_distance(found.result.statistic);
+  require_finite_statistic(found.result.statistic);
   result.test.statistic = found.result.statistic;
   // A tail beyond the smallest number is small, not impossible.
   const double pvalue = std::max(found.pvalue, std::numeric_limits<double>::min());

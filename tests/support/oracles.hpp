@@ -96,7 +96,7 @@ inline Real power_gap(std::span<const Real> gaps, std::span<const Real> masses, 
 }
 
 /// Every value `times` times.
-inline std::vector<double> repeated(std::vector<double> values, std::size_t times) {
+inline std::vector<double> repeated(const std::vector<double>& values, std::size_t times) {
   std::vector<double> result;
   for (const double v : values) result.insert(result.end(), times, v);
   return result;

@@ -85,7 +85,7 @@ inline void expect_same_bits(const std::string& id, const SampleView& x, const S
     EXPECT_EQ(again, together) << id;
   }
   std::vector<double> one_by_one(74);
-  prepared.plan->evaluate({&batches[0], 1}, std::span(one_by_one).subspan(0, 64), ThreadCount{2});
+  prepared.plan->evaluate({batches.data(), 1}, std::span(one_by_one).subspan(0, 64), ThreadCount{2});
   prepared.plan->evaluate({&batches[1], 1}, std::span(one_by_one).subspan(64), ThreadCount{1});
   EXPECT_EQ(one_by_one, together) << id;
 }

@@ -37,10 +37,11 @@ using KernelFunction =
     std::function<void(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> values)>;
 
 /// A kernel as a caller asks for it. Fields that a family does not use are ignored. Numbers are these whatever the
-/// family; parse_kernel() has others for a name alone, offset 0 for "linear" and beta 1 for "energy".
+/// family; parse_kernel() has others for a name alone, offset 0 for "linear" and beta 1 for "energy". A bandwidth lies
+/// in 1e-150 .. 1e150 where it is squared (gaussian, rq, imq) and in 1e-300 .. 1e300 elsewhere.
 struct KernelSpec {
   KernelFamily family = KernelFamily::gaussian;
-  std::optional<double> bandwidth = {};                 ///< s in 1e-150 .. 1e150; unset: chosen by the bandwidth rule
+  std::optional<double> bandwidth = {};                 ///< s; unset: chosen by the bandwidth rule
   double alpha = 1.0;                                   ///< rq: 1e-6 .. 1e6
   double beta = 0.5;                                    ///< imq: > 0; energy: in (0, 2]
   int degree = 3;                                       ///< polynomials: 1..64

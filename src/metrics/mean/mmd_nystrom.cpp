@@ -181,10 +181,8 @@ KqdResult distance_as_coded(const SampleView& x_given, const SampleView& y_given
   const SampleView& y = samples.y;
   const TestPool pool = make_test_pool(x, y, options.seed, options.threads);
   const AsCodedSetup setup = set_up_as_coded(pool, options, result.warnings);
-  std::vector<std::size_t> of_x;
-  std::vector<std::size_t> of_y;
-  for (std::size_t i = 0; i < pool.order.size(); ++i) (pool.order[i] < x.size() ? of_x : of_y).push_back(i);
-  result.statistic = setup.statistic(of_x, of_y);
+  const Groups groups = pool.observed();
+  result.statistic = setup.statistic(groups.x, groups.y);
   result.statistic_power = result.statistic * result.statistic;
   result.kernel = setup.kernel;
   result.num_reference = setup.num_landmarks;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "core/fail.hpp"
@@ -127,6 +128,13 @@ struct Divergence {
   [[nodiscard]] std::size_t sweeps() const { return std::max({cross.sweeps, own_x.sweeps, own_y.sweeps}); }
 };
 
+std::string not_converged(const Divergence& found) {
+  return fmt::format(
+      "not converged after {} sweeps: the marginals are off by {:.2g}; take more iterations, a larger epsilon or a "
+      "larger tolerance",
+      found.sweeps(), found.marginal_error());
+}
+
 // Transport from P to Q, from the potentials of both self-transports or those of epsilon scaling, whichever has the
 // smaller marginal error after a sweep. The first are solutions when P = Q, where sweeps alone would crawl: mass that
 // sits on the wrong side of a gap between groups of points moves by exp(-gap / eps) at a time.
@@ -172,10 +180,7 @@ KqdResult sinkhorn(const SampleView& x_given, const SampleView& y_given, const K
     result.details.push_back({"root", std::pow(result.statistic, 1.0 / options.power)});
   }
   if (!found.converged()) {
-    result.warnings.push_back(
-        fmt::format("not converged after {} sweeps: the marginals are off by {:.2g}; take more iterations, a larger "
-                    "epsilon or a larger tolerance",
-                    found.sweeps(), found.marginal_error()));
+    result.warnings.push_back(not_converged(found));
   }
   return result;
 }
@@ -194,19 +199,16 @@ class PooledSinkhorn {
     start_ = solve_entropic_self(costs_.all(), weights_at(weights_, all), together);
   }
 
-  [[nodiscard]] const EntropicTransport& start() const { return start_; }
-
-  [[nodiscard]] double operator()(std::span<const std::size_t> x, std::span<const std::size_t> y) const {
+  [[nodiscard]] Divergence operator()(std::span<const std::size_t> x, std::span<const std::size_t> y) const {
     // S(P, Q) = S(Q, P), but rows and columns are not updated alike: the group with the first position has the rows.
     if (y.front() < x.front()) std::swap(x, y);
     const std::vector<double> a = weights_at(weights_, x);
     const std::vector<double> b = weights_at(weights_, y);
     const std::vector<double> f = start_at(x);
     const std::vector<double> g = start_at(y);
-    const Divergence found{.cross = solve_entropic(costs_between(x, y), a, b, rule_, f, g),
-                           .own_x = solve_entropic_self(costs_between(x, x), a, rule_, f),
-                           .own_y = solve_entropic_self(costs_between(y, y), b, rule_, g)};
-    return found.value();
+    return {.cross = solve_entropic(costs_between(x, y), a, b, rule_, f, g),
+            .own_x = solve_entropic_self(costs_between(x, x), a, rule_, f),
+            .own_y = solve_entropic_self(costs_between(y, y), b, rule_, g)};
   }
 
  private:
@@ -244,11 +246,12 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   prepared.pooled_scale = settings.summary.mean;
   prepared.squares = true;
   prepared.details = {{"epsilon", settings.rule.epsilon}};
-  if (!divergence->start().f.empty() && !divergence->start().converged) {
+  // The observed labelling speaks for all, at the cost of one more.
+  const Groups groups = pool.observed();
+  if (const Divergence observed = (*divergence)(groups.x, groups.y); !observed.converged()) {
     prepared.warnings.push_back(
-        fmt::format("the pool's transport to itself has not converged after {} sweeps, and labellings may not either; "
-                    "the test stays valid, but take more iterations or a larger epsilon",
-                    divergence->start().sweeps));
+        fmt::format("{}; labellings may not have converged either: the test stays valid, its power may be less",
+                    not_converged(observed)));
   }
   // Sums of N terms at potentials of the size of the largest cost round by N eps of it. A solution stops within the
   // tolerance of its marginals: one more sweep would raise the dual by eps KL(a | marginal), and all that are left are
@@ -259,7 +262,9 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
                        settings.rule.epsilon * settings.rule.tolerance;
   prepared.plan = std::make_unique<DirectPlan>(
       prepared.rows.size(),
-      [divergence](std::span<const std::size_t> x, std::span<const std::size_t> y) { return (*divergence)(x, y); },
+      [divergence](std::span<const std::size_t> x, std::span<const std::size_t> y) {
+        return (*divergence)(x, y).value();
+      },
       [slack](double) { return slack; });
   return prepared;
 }

@@ -390,12 +390,12 @@ TEST(Explain, shapes_of_pictures_are_read_and_checked) {
   for (const char* text : {"28", "0x3", "2x2x2x2", "axb", "2.5x2", ""}) {
     EXPECT_THROW(static_cast<void>(parse_image_shape(text)), Error) << text;
   }
-  const auto [x, y] = shifted_pair();
+  const Pair pair = shifted_pair();
   test::expect_error(ErrorCode::shape_mismatch, "pictures of 3 x 3 points of 1 numbers have 9 numbers, the rows have 4",
                      [&] {
-                       static_cast<void>(explain(x, y, {.image = ImageShape{3, 3}}));
+                       static_cast<void>(explain(pair.x, pair.y, {.image = ImageShape{3, 3}}));
                      });
-  const Explanation e = explain(x, y, {.image = ImageShape{2, 2}});
+  const Explanation e = explain(pair.x, pair.y, {.image = ImageShape{2, 2}});
   ASSERT_TRUE(e.image);
   EXPECT_EQ(e.image->witness.size(), 4U);
   EXPECT_EQ(e.most_x.front().pixels.size(), 4U);

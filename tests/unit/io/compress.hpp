@@ -59,8 +59,9 @@ inline std::string zip(const std::vector<ZipPart>& parts) {
     const std::string common = little_endian(20, 2) + little_endian(part.flags, 2) + little_endian(method, 2) +
                                little_endian(0, 4) + little_endian(checksum, 4) + field(data.size()) + field(size) +
                                little_endian(part.name.size(), 2) + little_endian(extra.size(), 2);
-    directory += "PK\x01\x02" + little_endian(20, 2) + common + little_endian(0, 2) + little_endian(0, 2) +
-                 little_endian(0, 2) + little_endian(0, 4) + field(bytes.size()) + part.name + extra;
+    // No comment, disk 0, no attributes.
+    directory.append("PK\x01\x02").append(little_endian(20, 2)).append(common).append(10, '\0');
+    directory.append(field(bytes.size())).append(part.name).append(extra);
     bytes += "PK\x03\x04" + common + part.name + extra + data;
   }
   const std::uint64_t place = bytes.size();

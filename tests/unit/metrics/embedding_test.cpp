@@ -135,7 +135,7 @@ class EmbeddingOf : public testing::TestWithParam<Explicit> {
       ASSERT_GT(length(f), terms / 20);
     }
   }
-  [[nodiscard]] Real bound(Real size) const { return roundings(2000) * size; }
+  [[nodiscard]] static Real bound(Real size) { return roundings(2000) * size; }
 
   test::Source source_;
   Sample x_, y_;

@@ -267,7 +267,7 @@ TEST(Monk, plans_give_the_same_bits_for_any_threads) {
 }
 
 TEST(Monk, refuses_what_it_cannot_use) {
-  const auto run = [](Parameters parameters) {
+  const auto run = [](const Parameters& parameters) {
     return [parameters] {
       static_cast<void>(
           distance("monk", column({1, 2, 3, 4}), column({1, 2, 3, 5, 6}), monk_options("gaussian", parameters)));

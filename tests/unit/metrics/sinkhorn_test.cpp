@@ -257,6 +257,19 @@ TEST(Sinkhorn, plan_does_not_mind_which_group_is_called_x) {
   EXPECT_EQ(values[0], values[1]);
 }
 
+TEST(Sinkhorn, plan_says_when_its_labellings_do_not_converge) {
+  const Sample x = test::drawn_sample(15, 2, {"", 15, 15}, 7);
+  const Sample y = test::drawn_sample(12, 2, {"", 12, 12}, 8);
+  const TestPool pool = make_test_pool(x, y, Seed{1}, ThreadCount{1});
+  KqdOptions options;
+  EXPECT_TRUE(find_method("sinkhorn").prepare(pool, options, {}).warnings.empty());
+  options.parameters["iterations"] = 1;
+  const PreparedPlan early = find_method("sinkhorn").prepare(pool, options, {});
+  ASSERT_EQ(early.warnings.size(), 1U);
+  EXPECT_EQ(early.warnings[0].find("not converged after 1 sweeps"), 0U) << early.warnings[0];
+  EXPECT_NE(early.warnings[0].find("the test stays valid"), std::string::npos) << early.warnings[0];
+}
+
 TEST(Sinkhorn, refuses_what_it_cannot_do) {
   const Sample x = line({0, 1});
   const Sample y = line({2, 3});

@@ -70,7 +70,9 @@ TEST(AssignmentRows, relax_columns_like_the_plain_loop) {
         std::vector<double> distances = whole_numbers(n, stream);
         std::vector<double> closed(n, 0.0);
         for (double& c : closed) c = stream.below(3) == 0 ? kInfinity : 0.0;
-        for (double& d : distances) d = stream.below(3) == 0 ? kInfinity : d;
+        for (double& d : distances) {
+          if (stream.below(3) == 0) d = kInfinity;
+        }
         std::vector<std::int64_t> reached_by(n, -1);
         std::vector<double> expected_distances = distances;
         std::vector<std::int64_t> expected_by = reached_by;

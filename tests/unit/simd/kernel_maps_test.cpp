@@ -87,7 +87,7 @@ Specification matern52(double a) {
             return (1 + t + t * t / 3) * std::exp(-t);
           },
           [=](Real v) { return static_cast<double>(2 * a * std::sqrt(v)) + kExpError + 5; },
-          (1 + 708 + 708 * 708 / 3) * kVanishing};
+          (1 + 708 + 708 * 708 / 3.0) * kVanishing};
 }
 
 // 1 + a v has two roundings at most, a root halves them and adds one, the division adds one. In general the exponent

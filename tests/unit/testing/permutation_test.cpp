@@ -365,6 +365,16 @@ TEST(PermutationTest, warns_when_the_level_is_out_of_reach) {
   ASSERT_EQ(one_row_each.warnings.size(), 1U);
   EXPECT_EQ(one_row_each.warnings[0],
             "alpha = 0.05 is below 0.5, the smallest p-value that 2 labellings can give: no data can be rejected");
+  // Labels that change places give the same difference: 2 of 20 labellings are the least there can be.
+  const ToyPlan three_each({1, 2, 3, 11, 12, 13}, MeanDifference{});
+  const TestOutcome twins = permutation_test(three_each, source_in_order({3, 3}));
+  EXPECT_EQ(twins.pvalue, 0.1);
+  ASSERT_EQ(twins.warnings.size(), 1U);
+  EXPECT_EQ(
+      twins.warnings[0],
+      "alpha = 0.05 is below 0.1: 2 of all 20 labellings give the observed statistic, so that these samples cannot "
+      "be rejected");
+  EXPECT_TRUE(permutation_test(three_each, source_in_order({3, 3}), {.alpha = 0.1}).warnings.empty());
   const ToyPlan plan(normal_values(40, Seed{1}), MeanDifference{});
   const LabellingSource source = source_in_order({20, 20});
   const TestOutcome few = permutation_test(plan, source, {.num_permutations = 9});

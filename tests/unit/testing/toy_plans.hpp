@@ -65,7 +65,7 @@ struct MeanDifference {
 
 /// The integral of |F_x - F_y|, each labelling sorted again.
 struct Wasserstein {
-  double operator()(std::vector<double> x, std::vector<double> y) const {
+  double operator()(const std::vector<double>& x, const std::vector<double>& y) const {
     std::vector<double> pool = x;
     pool.insert(pool.end(), y.begin(), y.end());
     std::ranges::sort(pool);

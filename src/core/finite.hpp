@@ -1,0 +1,17 @@
+#pragma once
+#include <cmath>
+
+#include "core/fail.hpp"
+
+namespace kqd {
+
+/// Throws Error{non_finite_value} for a statistic that is no number: as a distance it says nothing, and among
+/// labellings a NaN would compare as "not exceeding" and make p too small.
+inline void require_finite_statistic(double statistic) {
+  if (std::isfinite(statistic)) return;
+  fail(ErrorCode::non_finite_value,
+       "the statistic is {}, not a finite number: the data or their weights span too many orders of magnitude",
+       statistic);
+}
+
+}  // namespace kqd
