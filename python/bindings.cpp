@@ -504,7 +504,7 @@ void bind_inputs(py::module_& m) {
            py::arg("weights").noconvert() = py::none())
       .def_property_readonly("points", &ArraySample::points)
       .def_property_readonly("weights", &ArraySample::weights);
-  py::class_<KernelSpec>(m, "Kernel");
+  static_cast<void>(py::class_<KernelSpec>(m, "Kernel"));
   m.def("parse_kernel", &parse_kernel, py::arg("text"));
   m.def("function_kernel", &function_kernel, py::arg("name"), py::arg("function"));
   m.def("gram_kernel", &gram_kernel, py::arg("x").noconvert(), py::arg("y").noconvert());

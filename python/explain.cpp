@@ -49,7 +49,7 @@ ExplainOptions options_of(const TwoSampleOptions& test, const Labels& labels) {
 }
 
 // The whole as JSON, and as a person reads it.
-py::tuple explain_of(const ArraySample& x, const ArraySample& y, const TwoSampleOptions& test, Labels labels,
+py::tuple explain_of(const ArraySample& x, const ArraySample& y, const TwoSampleOptions& test, const Labels& labels,
                      const std::optional<py::function>& progress) {
   const ExplainOptions options = options_of(test, labels);
   Explanation result;

@@ -132,17 +132,17 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     >>> first.name, first.adjusted_pvalue
     ('single columns, the largest', 0.001)
 
-    Three rows against three can be labelled in twenty ways, and two of them set these as far apart: p = 2/20.
+    Four rows against four can be labelled in 70 ways, and two of them set these as far apart: p = 2/70.
 
-    >>> kqd.test([1, 2, 3], [4, 5, 6], method="ekqd", kernel="linear", rng=0)
+    >>> kqd.test([1, 2, 3, 4], [5, 6, 7, 8], method="ekqd", kernel="linear", rng=0)
     TestResult
-      statistic   3 (by chance 1.6 +- 0.629)
-      p-value     0.1 (exact: all labellings were evaluated)
-      decision    no difference found at level 0.05
-      effect size 0.82
-      labellings  20, 2 as far apart or further
+      statistic   4 (by chance 1.83 +- 0.746)
+      p-value     0.02857 (exact: all labellings were evaluated)
+      decision    different at level 0.05
+      effect size 0.948
+      labellings  70, 2 as far apart or further
       method      ekqd, independent design, permutation
-      samples     3 and 3 rows, 1 column
+      samples     4 and 4 rows, 1 column
       kernel      linear
       directions  64 gaussian, 2 reference points (gaussian)
       power       1

@@ -95,7 +95,7 @@ AggregatedOutcome aggregated_test(const AggregatedPlan& plan, const LabellingSou
   AggregatedOutcome outcome;
   outcome.test = summarise(labellings, options, EarlyStop::none, source.seed(), comparison);
   outcome.test.warnings = source.warnings();
-  warn_about_resolution(labellings, options, EarlyStop::none, comparison.num_tied(), outcome.test.warnings);
+  warn_about_resolution(labellings, options, EarlyStop::none, comparison, outcome.test.warnings);
   outcome.statistics = adjusted_statistics(values);
   return outcome;
 }

@@ -15,7 +15,7 @@ void merge_ties(std::span<double> row, double slack);
 /// How extreme each value of a row is among the others, as a standard normal deviate: studentised by mean, deviation
 /// and skewness of the other values, then deskewed by the cube root of Wilson and Hilferty. Leaving the value itself
 /// out keeps an outlier from hiding itself; the rule is the same for every value. 0 for a row without spread.
-void deskewed_scores(std::span<const double> row, std::span<double> scores);
+void deskewed_scores(std::span<const double> statistics, std::span<double> scores);
 
 /// What came out for one statistic among several.
 struct AggregatedStatistic {

@@ -69,17 +69,19 @@ TestOutcome summarise(const Labellings& labellings, const TestOptions& options, 
 }
 
 void warn_about_resolution(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop,
-                           std::uint64_t num_tied, std::vector<std::string>& warnings) {
+                           const Comparison& comparison, std::vector<std::string>& warnings) {
   if (options.randomised_ties) return;
   const double smallest = smallest_pvalue(early_stop, options.alpha, labellings.count - 1);
-  // Samples of equal size that change places give the same value: every labelling has a twin.
-  const double with_ties = static_cast<double>(1 + num_tied) / static_cast<double>(labellings.count);
   if (smallest <= options.alpha) {
-    if (labellings.enumerated && with_ties > options.alpha) {
-      warnings.push_back(
-          fmt::format("alpha = {} is below {:.3g}: {} of all {} labellings give the observed statistic, so that these "
-                      "samples cannot be rejected",
-                      options.alpha, with_ties, 1 + num_tied, labellings.count));
+    // Samples of equal size that change places give the same value: every labelling has a twin.
+    const std::uint64_t as_far = 1 + comparison.num_tied();
+    const double share = static_cast<double>(as_far) / static_cast<double>(labellings.count);
+    const bool none_is_further = comparison.test().draws().num_exceed == comparison.num_tied();
+    if (labellings.enumerated && none_is_further && share > options.alpha) {
+      warnings.push_back(fmt::format(
+          "no labelling is further apart, but {} of all {} are as far: p cannot be below {:.3g}, and alpha = {} is out "
+          "of reach",
+          as_far, labellings.count, share, options.alpha));
     }
     return;
   }

@@ -57,8 +57,8 @@ struct Labellings {
 [[nodiscard]] TestOutcome summarise(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop,
                                     Seed seed, Comparison& comparison);
 
-/// Adds a sentence when no data could be rejected at this level, or none with so many ties with the observed value.
+/// Adds a sentence when no data could be rejected at this level, or these could not because others tie with them.
 void warn_about_resolution(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop,
-                           std::uint64_t num_tied, std::vector<std::string>& warnings);
+                           const Comparison& comparison, std::vector<std::string>& warnings);
 
 }  // namespace kqd

@@ -86,7 +86,7 @@ TestOutcome permutation_test(const Plan& plan, const LabellingSource& source, co
   const Labellings labellings{run.num_labellings(), run.enumerated()};
   TestOutcome outcome = summarise(labellings, options, early_stop, source.seed(), comparison);
   outcome.warnings = source.warnings();
-  warn_about_resolution(labellings, options, early_stop, comparison.num_tied(), outcome.warnings);
+  warn_about_resolution(labellings, options, early_stop, comparison, outcome.warnings);
   return outcome;
 }
 

@@ -16,6 +16,7 @@ needs_duckdb = pytest.mark.skipif(not DUCKDB.exists(), reason="DuckDB is not her
 FILES = {
     "a.csv": "1,2\n3,4\n5,6\n",
     "b.csv": "2,2\n3,5\n5,9\n",
+    "far.csv": "91,92\n93,95\n95,99\n",
     "four.csv": "1,2\n3,4\n5,6\n6,7\n",
     "row.csv": "1,2\n",
     "one-column.csv": "1\n2\n3\n",

@@ -37,11 +37,19 @@ def too_few(alpha, smallest, labellings):
             "can be rejected")
 
 
+def tied(smallest, num_tied, labellings):
+    return (f"no labelling is further apart, but {num_tied} of all {labellings} are as far: p cannot be below {smallest}, "
+            "and alpha = 0.05 is out of reach")
+
+
 @pytest.mark.parametrize("arguments, expected", [
     ("a.csv b.csv", []),
+    ("a.csv far.csv", [tied("0.1", 2, 20)]),  # samples of equal size that change places
+    ("a.csv far.csv --alpha 0.1", []),
+    ("four.csv far.csv", []),
     ("row.csv a.csv", [ONE_ROW.format("X"), too_few("0.05", "0.25", 4)]),
     ("constant.csv constant.csv", [CONSTANT]),
-    ("equal.csv equal.csv", [IDENTICAL, COINCIDE, FLAT]),
+    ("equal.csv equal.csv", [IDENTICAL, COINCIDE, FLAT, tied("1", 20, 20)]),
     ("sensors-march.csv sensors-april.csv --permutations 9 --alpha 0.01",
      ["alpha = 0.01 is below 0.1, the smallest p-value that 9 permutations can give: no data can be rejected; "
       "take more permutations"]),

@@ -186,6 +186,12 @@ FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanR
   const double ridge = values.value("ridge");
   check_covariance(kind, setup.map.count, ridge, pool, setup.rows, setup.warnings);
   WhitenedFeatures whitened = whiten(setup.map, pool, setup.rows, options.threads);
+  if (!whitened.eigenvalues.empty() && ridge > whitened.eigenvalues.back()) {
+    setup.warnings.push_back(
+        fmt::format("ridge = {} is above {:.3g}, the largest variance of the features: it sets the size of the "
+                    "statistic, and a limiting law sees next to nothing; rescale the columns or take a smaller ridge",
+                    ridge, whitened.eigenvalues.back()));
+  }
   setup.map = std::move(whitened.map);
   setup.statistic = std::make_unique<Hotelling>(ridge, std::move(whitened.eigenvalues));
   setup.no_interval = "the Hotelling form grows with the sizes, half-samples have half of it";

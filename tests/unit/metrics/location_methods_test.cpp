@@ -238,6 +238,27 @@ TEST(Hotelling, does_not_mind_copies_and_constants_among_the_features) {
   EXPECT_NEAR(value(four, 2), expected, 1e-10 * expected);
 }
 
+// The ridge is in the units of the features, which a linear kernel squares: of columns a thousandth as large it is
+// above every variance.
+TEST(Hotelling, says_when_the_ridge_is_above_every_variance) {
+  const Sample x = draw(40, 2, cases()[0], 1);
+  const Sample y = draw(40, 2, cases()[0], 2);
+  const auto warnings_of = [&](double unit) {
+    const auto in_unit = [&](Sample sample) {
+      for (double& v : sample.points.values()) v *= unit;
+      return sample;
+    };
+    KqdOptions options;
+    options.kernel = parse_kernel("linear");
+    options.parameters = {{"locations", 2}};
+    return distance("me", in_unit(x), in_unit(y), options).warnings;
+  };
+  EXPECT_TRUE(warnings_of(1.0).empty());
+  const std::vector<std::string> warnings = warnings_of(1e-3);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].find("ridge = 1e-05 is above "), 0U) << warnings[0];
+}
+
 // ---- Plans ----
 
 void expect_plan_equals_distances(const std::string& id, const Case& c, const KqdOptions& options) {

@@ -372,8 +372,8 @@ TEST(PermutationTest, warns_when_the_level_is_out_of_reach) {
   ASSERT_EQ(twins.warnings.size(), 1U);
   EXPECT_EQ(
       twins.warnings[0],
-      "alpha = 0.05 is below 0.1: 2 of all 20 labellings give the observed statistic, so that these samples cannot "
-      "be rejected");
+      "no labelling is further apart, but 2 of all 20 are as far: p cannot be below 0.1, and alpha = 0.05 is out of "
+      "reach");
   EXPECT_TRUE(permutation_test(three_each, source_in_order({3, 3}), {.alpha = 0.1}).warnings.empty());
   const ToyPlan plan(normal_values(40, Seed{1}), MeanDifference{});
   const LabellingSource source = source_in_order({20, 20});
