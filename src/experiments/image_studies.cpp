@@ -85,18 +85,16 @@ Images scaled(const Images& images) {
 }
 
 // Of the size they have, or enlarged from 32 x 32 to 64 x 64 pixels as the authors do.
-Matrix<double> unchanged(Matrix<double> pictures) {
-  return pictures;
-}
-Matrix<double> larger(Matrix<double> pictures) {
-  return doubled(pictures, 32);
+void leave(Matrix<double>& /*pictures*/) {}
+void enlarge(Matrix<double>& pictures) {
+  pictures = doubled(pictures, 32);
 }
 
-using Resize = Matrix<double> (*)(Matrix<double>);
+using Resize = void (*)(Matrix<double>& pictures);
 
 Draw resized(Draw data, Resize resize) {
-  data.x.points = resize(std::move(data.x.points));
-  data.y.points = resize(std::move(data.y.points));
+  resize(data.x.points);
+  resize(data.y.points);
   return data;
 }
 
@@ -194,7 +192,7 @@ Study galaxy(const StudyRequest& request) {
 Study cifar10_1(const StudyRequest& request) {
   Study study = image_study("cifar10.1", "CIFAR-10 test against CIFAR-10.1, 64 x 64 pixels", request);
   study.comparison = "the paper's rates (200 runs)";
-  add_columns(study, cifar_sizes(request), new_pictures(study, request, larger));
+  add_columns(study, cifar_sizes(request), new_pictures(study, request, enlarge));
   add_rows(study, request, "cifar10_vs_cifar10_1", kPermutations);
   add_paper_rows(study, weighting_rows(), picture_setting(study, request, "cifar10_vs_cifar10_1", kPermutations));
   add_reference_measure_rows(study, "cifar10_vs_cifar10_1", kPermutations);
@@ -205,21 +203,21 @@ Study cifar10_1(const StudyRequest& request) {
 
 Study cifar10_1_small(const StudyRequest& request) {
   Study study = image_study("cifar10.1-32", "CIFAR-10 test against CIFAR-10.1, 32 x 32 pixels", request);
-  add_columns(study, cifar_sizes(request), new_pictures(study, request, unchanged));
+  add_columns(study, cifar_sizes(request), new_pictures(study, request, leave));
   add_rows(study, request, "", kPermutations);
   return study;
 }
 
 Study cifar10_blur(const StudyRequest& request) {
   Study study = image_study("cifar10-blur", "CIFAR-10 against the same, half blurred, 64 x 64 pixels", request);
-  add_columns(study, cifar_sizes(request), blurred_pictures(study, request, larger));
+  add_columns(study, cifar_sizes(request), blurred_pictures(study, request, enlarge));
   add_rows(study, request, "", kPermutations);
   return study;
 }
 
 Study cifar10_blur_small(const StudyRequest& request) {
   Study study = image_study("cifar10-blur-32", "CIFAR-10 against the same, half blurred, 32 x 32 pixels", request);
-  add_columns(study, cifar_sizes(request), blurred_pictures(study, request, unchanged));
+  add_columns(study, cifar_sizes(request), blurred_pictures(study, request, leave));
   add_rows(study, request, "", kPermutations);
   return study;
 }
