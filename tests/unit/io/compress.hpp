@@ -62,7 +62,7 @@ inline std::string zip(const std::vector<ZipPart>& parts) {
     // No comment, disk 0, no attributes.
     directory.append("PK\x01\x02").append(little_endian(20, 2)).append(common).append(10, '\0');
     directory.append(field(bytes.size())).append(part.name).append(extra);
-    bytes += "PK\x03\x04" + common + part.name + extra + data;
+    bytes.append("PK\x03\x04").append(common).append(part.name).append(extra).append(data);
   }
   const std::uint64_t place = bytes.size();
   bytes += directory;
