@@ -8,6 +8,7 @@
 #include <exception>
 #include <mutex>
 
+#include "core/fail.hpp"
 #include "results.hpp"
 
 namespace kqd::validation {
@@ -156,6 +157,9 @@ int list(const std::vector<Scenario>& scenarios, const Results& results) {
 
 int run(const Request& request) {
   const std::vector<Scenario> scenarios = chosen_scenarios(request);
+  if (scenarios.empty()) {
+    fail(ErrorCode::invalid_option, "no scenario's name contains all of {}", fmt::join(request.only, ", "));
+  }
   if (request.configurations) return compare_configurations(scenarios, request);
   Results results(request.results);
   if (request.list) return list(scenarios, results);

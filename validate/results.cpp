@@ -58,10 +58,22 @@ std::string markdown_table(const std::string& title, std::span<const Scenario> s
 }  // namespace
 
 Results::Results(std::filesystem::path file) : file_(std::move(file)) {
+  if (std::filesystem::exists(file_) && !std::filesystem::is_regular_file(file_)) {
+    fail(ErrorCode::unreadable_input, "{}: is no file", file_.string());
+  }
   std::ifstream in(file_);
-  Count count;
-  std::string name;
-  while (in >> count.successes >> count.runs >> std::ws && std::getline(in, name)) counts_[{name, count.runs}] = count;
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    std::istringstream words(line);
+    Count count;
+    std::string name;
+    if (!(words >> count.successes >> count.runs >> std::ws && std::getline(words, name)) ||
+        count.successes > count.runs) {
+      fail(ErrorCode::unreadable_input, "{}:{}: \"{}\", expected rejections, runs and a name", file_.string(), number,
+           line);
+    }
+    counts_[{name, count.runs}] = count;
+  }
 }
 
 std::optional<Count> Results::find(const Scenario& scenario) const {

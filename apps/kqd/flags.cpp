@@ -425,7 +425,8 @@ void add_test_flags(CLI::App& command, Flags& flags) {
       ->disable_flag_override(false);
   offer(add_value(command, "--set-aside", "yes|no", flags.set_aside, "pooled reference points leave the samples"),
         Words<2>{"yes", "no"});
-  command.add_flag("--randomise-ties", flags.randomise_ties, "share ties out at random: p is exactly uniform under H0");
+  command.add_flag("--randomise-ties", flags.randomise_ties,
+                   "share ties out at random, by seed and data: p is exactly uniform under H0");
   command.add_flag("--effect-interval", flags.effect_interval,
                    "add an interval for the effect size (199 half-samples)");
   command.add_flag("--null-distribution", flags.null_distribution, "with --json: the value of every labelling");

@@ -10,6 +10,7 @@
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "core/summation.hpp"
 #include "explain/density.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "metrics/quantile/gap_scan.hpp"
@@ -25,17 +26,27 @@ constexpr std::uint64_t kEnoughExceedances = 100;
 constexpr std::uint64_t kEnumerationLimit = 20'000;
 constexpr double kTail = 0.1;
 constexpr double kTailDiscount = 0.8;
+constexpr std::uint64_t kBatchOfOthers = std::uint64_t{1} << 40U;  // far beyond those of any test
 
 // A stretch of a line: the whole, the lowest tenth, or the highest tenth turned around.
 struct Stretch {
   simd::SortedPool rows;
+  GapPrecision precision = GapPrecision::single;
   double factor = 0.0;  // what makes its part of tau_1 a score, about 1 by chance
 };
+
+double mean_along(const GapScan& labellings, const simd::SortedPool& rows, GapPrecision precision) {
+  std::vector<double> taus(labellings.count());
+  labellings.along(rows, precision, taus);
+  return sum(taus) / static_cast<double>(taus.size());
+}
 
 // The sorted pool along one direction, and the test that goes on along it.
 class Line {
  public:
-  Line(const LabelledLine& line, std::unique_ptr<SequentialTest> test)
+  /// `others`: labellings of the design that take no part in the test, to see what chance does to a stretch; none where
+  /// labels are exchanged freely, which has a formula.
+  Line(const LabelledLine& line, const GapScan* others, std::unique_ptr<SequentialTest> test)
       : test_(std::move(test)), weighted_(!line.weights.empty()) {
     const std::span<const double> values = line.pool.values;
     const std::span<const std::uint32_t> order = line.pool.order;
@@ -44,9 +55,11 @@ class Line {
     const std::size_t low_end = place_of(std::ranges::lower_bound(line.levels, kTail));
     const std::size_t high_begin = place_of(std::ranges::upper_bound(line.levels, 1.0 - kTail));
     const auto add = [&](simd::SortedPool rows, std::size_t first, std::size_t end, double discount) {
-      const double expected =
-          expected_gap(values.subspan(first, end - first + 1), line.levels.subspan(first, end - first));
-      if (expected > 0.0) stretches_.push_back({rows, discount / (expected * line.chance)});
+      const GapPrecision precision = precision_for(rows.values);
+      const double expected = others != nullptr ? mean_along(*others, rows, precision)
+                                                : line.chance * expected_gap(values.subspan(first, end - first + 1),
+                                                                             line.levels.subspan(first, end - first));
+      if (expected > 0.0) stretches_.push_back({rows, precision, discount / expected});
     };
     turn_around(values.subspan(high_begin), order.subspan(high_begin));
     add(line.pool, 0, last, 1.0);
@@ -63,7 +76,7 @@ class Line {
     std::vector<double> scores(labellings.count(), 0.0);
     std::vector<double> taus(labellings.count());
     for (const Stretch& stretch : stretches_) {
-      labellings.along(stretch.rows, taus);
+      labellings.along(stretch.rows, stretch.precision, taus);
       for (std::size_t k = 0; k < scores.size(); ++k) scores[k] = std::max(scores[k], stretch.factor * taus[k]);
     }
     std::size_t begin = 0;
@@ -88,9 +101,9 @@ class Line {
 
   [[nodiscard]] double slack(std::size_t num_rows) const {
     double largest = 0.0;
-    for (const auto& [rows, factor] : stretches_) {
+    for (const auto& [rows, precision, factor] : stretches_) {
       const double range = rows.values.back() - rows.values.front();
-      largest = std::max(largest, factor * gap_scan_slack(observed_ / factor, range, num_rows, weighted_));
+      largest = std::max(largest, factor * gap_scan_slack(observed_ / factor, range, num_rows, weighted_, precision));
     }
     return largest;
   }
@@ -129,9 +142,17 @@ class Round {
            kOverflowAdvice);
     }
     lines_.resize(count);
+    // Pairs, blocks and clusters: a tail that no exchange of labels can change must not outshine what they can.
+    LabelBatch others;
+    std::optional<GapScan> scan;
+    if (options.bound_rows) {
+      source.fill(LabellingMode::random, kBatchOfOthers, LabelBatch::kCapacity, others);
+      scan.emplace(std::span(&others, 1), LabelBatch::kCapacity, options.weights);
+    }
     parallel_for_blocks(count, 1, options.threads, [&](std::size_t i, std::size_t) {
-      lines_[i].emplace(line(i), run_.enumerated() ? make_sequential_test(EarlyStop::none, 0.5, run_.num_labellings())
-                                                   : make_besag_clifford_test(kEnoughExceedances));
+      lines_[i].emplace(line(i), scan ? &*scan : nullptr,
+                        run_.enumerated() ? make_sequential_test(EarlyStop::none, 0.5, run_.num_labellings())
+                                          : make_besag_clifford_test(kEnoughExceedances));
     });
   }
 

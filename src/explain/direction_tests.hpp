@@ -41,6 +41,7 @@ struct DirectionTestOptions {
   std::uint64_t num_permutations = 999;
   std::size_t num_shown = 0;
   std::vector<double> weights = {};  ///< per position, empty: equal
+  bool bound_rows = false;           ///< labels are not exchanged freely: pairs, blocks, clusters
   std::size_t max_bytes = 0;         ///< of projections held at a time
   ThreadCount threads = {};
 };
@@ -48,7 +49,8 @@ struct DirectionTestOptions {
 /// Tests every direction by the same labellings, each for itself.
 ///
 /// The score of a labelling is the largest of tau_1 and of 0.8 times its parts in the lowest and the highest tenth of
-/// the pool, each over its average under relabelling: a change of a tail alone drowns in the whole. (0.8 brings their
+/// the pool, each over its average under relabelling (with pairs, blocks or clusters over that of 64 labellings that
+/// take no part in the test): a change of a tail alone drowns in the whole. (0.8 brings their
 /// upper percentiles together.) A direction is left after 100 exceedances: its p-value is then known to a tenth of
 /// itself, and valid [BC91]. So what shows nothing costs about 500 labellings, however many are asked for.
 /// Same result for any number of threads and any bound on memory.

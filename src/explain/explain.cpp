@@ -43,21 +43,23 @@ constexpr std::array<Name<Where>, 6> kWhereNames = {{
     {Where::everywhere, "everywhere"},
 }};
 
-// Labellings after which a p-value adjusted for `count` tests can fall to alpha, and 20 for each at least.
-std::uint64_t needed_permutations(std::size_t count, double alpha) {
-  return static_cast<std::uint64_t>(std::ceil(static_cast<double>(count) * std::max(20.0, 1.0 / alpha)));
+// Labellings, the observed one included, after which the p-value of one test adjusted for all `count` can be alpha.
+std::uint64_t needed_labellings(std::size_t count, double alpha) {
+  constexpr double kRounding = 1e-12;
+  return static_cast<std::uint64_t>(std::ceil(static_cast<double>(count) / alpha * (1.0 - kRounding)));
 }
 
 std::uint64_t chosen_permutations(const ExplainOptions& options, std::size_t num_rows, std::size_t count) {
   if (options.num_permutations > 0) return static_cast<std::uint64_t>(options.num_permutations);
   const double affordable = kWorkBudget / (static_cast<double>(num_rows) * static_cast<double>(count));
-  const std::uint64_t wanted = std::max(kFewPermutations, needed_permutations(count, options.alpha));
+  const std::uint64_t wanted = std::max({kFewPermutations, 20 * count, needed_labellings(count, options.alpha)});
   return std::max(kFewPermutations, std::min(wanted, static_cast<std::uint64_t>(affordable)));
 }
 
 // Why none of `count` tests may be called significant; empty when they may.
 std::string resolution_note(std::string_view what, std::size_t count, const DirectionTests& tests, double alpha) {
-  const std::uint64_t needed = needed_permutations(count, alpha);
+  // All labellings hold the observed one; random ones come beside it.
+  const std::uint64_t needed = needed_labellings(count, alpha) - (tests.enumerated ? 0 : 1);
   if (tests.n_resamples >= needed) return "";
   return fmt::format("{} labellings are too few to call {} different after adjustment for all {}: {} are needed",
                      tests.n_resamples, what, count, needed);
@@ -277,6 +279,7 @@ std::vector<TestedDirection> test_all(const Study& study, const ExaminedDirectio
   const DirectionTestOptions how{.num_permutations = chosen_permutations(options, study.num_rows(), examined.count()),
                                  .num_shown = kShownDirections,
                                  .weights = study.weights(),
+                                 .bound_rows = options.design.kind != DesignKind::independent,
                                  .max_bytes = options.max_memory,
                                  .threads = options.threads};
   DirectionTests tests = test_directions(

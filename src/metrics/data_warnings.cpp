@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+
+#include "core/fail.hpp"
 
 namespace kqd {
 namespace {
@@ -43,6 +46,69 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
   warn_about_one_row(x, "X", warnings);
   warn_about_one_row(y, "Y", warnings);
   warn_about_pool({x.points, y.points}, warnings);
+}
+
+void warn_about_scales(const Pool& pool, std::vector<std::string>& warnings) {
+  constexpr double kMostOfIt = 0.999;
+  const std::size_t dim = pool.dim();
+  if (dim < 2) return;
+  // Deviations from the first row, in one pass; their squares may overflow, and then there is more to say than this.
+  std::vector<double> sums(dim, 0.0);
+  std::vector<double> squares(dim, 0.0);
+  for (std::size_t i = 1; i < pool.size(); ++i) {
+    for (std::size_t k = 0; k < dim; ++k) {
+      const double deviation = pool.row(i)[k] - pool.row(0)[k];
+      sums[k] += deviation;
+      squares[k] += deviation * deviation;
+    }
+  }
+  const auto n = static_cast<double>(pool.size());
+  double total = 0.0;
+  for (std::size_t k = 0; k < dim; ++k) total += squares[k] -= sums[k] / n * sums[k];
+  const auto largest = static_cast<std::size_t>(std::ranges::max_element(squares) - squares.begin());
+  const auto varying = std::ranges::count_if(squares, [](double s) { return s > 0.0; });
+  if (varying < 2 || !std::isfinite(total) || !(squares[largest] > kMostOfIt * total)) return;
+  warnings.push_back(
+      fmt::format("column {} has {:.4g} % of the variance of all {} columns: distances between rows see little else; "
+                  "standardise the columns to let all count",
+                  largest + 1, 100.0 * squares[largest] / total, dim));
+}
+
+void check_reference_points(const MatrixView<const double>& points, const SampleView& x, const SampleView& y,
+                            std::vector<std::string>& warnings) {
+  if (points.rows() == 0 || points.cols() != x.dim()) return;
+  const auto before = [](std::span<const double> a, std::span<const double> b) {
+    return std::ranges::lexicographical_compare(a, b);
+  };
+  std::vector<std::size_t> sorted(points.rows());
+  std::iota(sorted.begin(), sorted.end(), std::size_t{0});
+  const auto point = [&](std::size_t i) { return points.row(i); };
+  std::ranges::sort(sorted, before, point);
+  const auto found_among = [&](const SampleView& sample) {
+    std::vector<bool> found(points.rows(), false);
+    for (std::size_t i = 0; i < sample.size(); ++i) {
+      for (const std::size_t j : std::ranges::equal_range(sorted, sample.points.row(i), before, point)) found[j] = true;
+    }
+    return found;
+  };
+  const std::vector<bool> in_x = found_among(x);
+  const std::vector<bool> in_y = found_among(y);
+  std::size_t of_x_alone = 0;
+  std::size_t of_y_alone = 0;
+  for (std::size_t i = 0; i < points.rows(); ++i) {
+    if (in_x[i] && !in_y[i]) ++of_x_alone;
+    if (in_y[i] && !in_x[i]) ++of_y_alone;
+  }
+  constexpr std::string_view kWhy =
+      "seen from rows of one sample the two differ even where their laws do not; use reference pooled, which sets its "
+      "rows aside, or points from elsewhere";
+  if (std::max(of_x_alone, of_y_alone) == points.rows()) {
+    fail(ErrorCode::invalid_option, "the {} reference points are rows of {} and not of {}: {}", points.rows(),
+         of_x_alone > 0 ? "X" : "Y", of_x_alone > 0 ? "Y" : "X", kWhy);
+  }
+  if (of_x_alone + of_y_alone == 0) return;
+  warnings.push_back(fmt::format("{} of {} reference points are rows of one sample and not of the other: {}",
+                                 of_x_alone + of_y_alone, points.rows(), kWhy));
 }
 
 void warn_about_weights(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings) {

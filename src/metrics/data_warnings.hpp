@@ -17,6 +17,14 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
 void warn_about_one_row(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings);
 void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings);
 
+/// Says that one column has nearly all of the variance: what follows distances between rows sees little else.
+void warn_about_scales(const Pool& pool, std::vector<std::string>& warnings);
+
+/// Throws Error{invalid_option} when all `points` of the caller's are rows of one sample and none of the other, and
+/// warns where some are: what a test sees from points of one sample differs between samples of one law too.
+void check_reference_points(const MatrixView<const double>& points, const SampleView& x, const SampleView& y,
+                            std::vector<std::string>& warnings);
+
 /// Says that weights of the two samples are on very different scales, which matters to a test and not to a distance.
 void warn_about_weights(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings);
 

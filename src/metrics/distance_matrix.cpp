@@ -85,6 +85,7 @@ void measure_together(DistanceMatrix& matrix, const MethodInfo& method, const Po
   const KqdOptions& options = matrix.shared;
   for (std::size_t i = 0; i < samples.size(); ++i) warn_about_one_row(samples[i], matrix.names[i], matrix.warnings);
   warn_about_pool(pool, matrix.warnings);
+  warn_about_scales(pool, matrix.warnings);
   const SharedSlices slices = method.slices(pool, options);
   const Directions& directions = *slices.drawn.directions;
   const std::vector<double> origin = directions.linear() ? pooled_mean(pool) : std::vector<double>{};

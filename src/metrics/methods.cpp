@@ -98,6 +98,7 @@ KqdResult distance(std::string_view id, const SampleView& x, const SampleView& y
     fail(ErrorCode::invalid_option, "{} is a test and has no distance of its own; use ekqd or another method", id);
   }
   KqdResult result = method.distance(x, y, options);
+  warn_about_scales({x.points, y.points}, result.warnings);
   require_finite_statistic(result.statistic);
   return result;
 }

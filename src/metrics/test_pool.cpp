@@ -68,6 +68,13 @@ std::vector<double> TestPool::weights_of(std::span<const std::size_t> rows) cons
   return scaled_near_one(weights);
 }
 
+std::uint64_t fingerprint(const TestPool& pool) {
+  const Pool rows = pool.rows();
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) total += hash_row(rows.row(i), pool.weight_of_row(pool.order[i]), 0);
+  return total;
+}
+
 TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads) {
   const Pool natural{x.points, y.points};
   const std::size_t n = natural.size();

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -42,6 +43,9 @@ struct TestPool {
 /// computed from the ordered pool is label-blind for every seed, and a test does not change when the rows of a sample
 /// are given in another order.
 [[nodiscard]] TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads);
+
+/// A number that all rows and weights of a pool make together, whatever their order and labels.
+[[nodiscard]] std::uint64_t fingerprint(const TestPool& pool);
 
 /// The pool of a distance, of which no more than kMaxMedianPoints rows will be looked at: in the order of a test when
 /// there are more, so that what comes from them is that of the test and does not change when samples or rows change

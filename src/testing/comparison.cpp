@@ -54,7 +54,7 @@ TestOutcome summarise(const Labellings& labellings, const TestOptions& options, 
   outcome.pvalue_lower = interval.lower;
   outcome.pvalue_upper = interval.upper;
   if (options.randomised_ties) {
-    const double u = RandomStream(seed, Purpose::tie_break).uniform();
+    const double u = RandomStream(seed, Purpose::tie_break, options.seed.value).uniform();
     outcome.pvalue = randomised_pvalue(draws, comparison.num_tied(), u);
   }
   outcome.reject = outcome.pvalue <= options.alpha;

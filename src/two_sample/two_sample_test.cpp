@@ -144,7 +144,6 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
     test.max_label_memory = statistic.max_memory / 4;
     statistic.max_memory -= test.max_label_memory;
   }
-  test.seed = statistic.seed;
   test.threads = statistic.threads;
   validate(statistic);
   validate_parameters(method, statistic.parameters);
@@ -159,12 +158,21 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   require_positive_weights(x_given, x, test.design, "X");
   require_positive_weights(y_given, y, test.design, "Y");
   validate(test.design, sizes);
-  if (options.calibration == Calibration::asymptotic) return asymptotic_test(method, x, y, options);
+  std::vector<std::string> about_data;
+  check_reference_points(statistic.directions.reference_points, x, y, about_data);
+  warn_about_scales({x.points, y.points}, about_data);
+  if (options.calibration == Calibration::asymptotic) {
+    TwoSampleResult result = asymptotic_test(method, x, y, options);
+    append(result.warnings, about_data);
+    return result;
+  }
 
   TwoSampleResult result;
   warn_about_data(x, y, result.warnings);
+  append(result.warnings, about_data);
   warn_about_weights(x, y, result.warnings);
   const TestPool pool = make_test_pool(x, y, statistic.seed, statistic.threads);
+  if (test.randomised_ties) test.seed = Seed{fingerprint(pool)};
   // Before any row is set aside: what estimates of time count with.
   const LabellingSource of_all_rows(test.design, sizes, pool.order, statistic.seed);
   const std::size_t num_labellings =

@@ -25,13 +25,15 @@ struct TestOptions {
   std::int64_t num_permutations = 999;
   /// Level of the decision, in (0, 1).
   double alpha = 0.05;
-  /// Labellings and tie breaks follow from it; whoever makes the LabellingSource passes it on.
+  /// Ties are shared out by this and by the seed of the LabellingSource, which labellings follow from alone.
+  /// two_sample_test() makes it from the pooled rows, so that data sets of one seed break ties in their own ways.
   Seed seed = {};
   /// 0 asks the system. Changes the speed, not one bit of the result.
   ThreadCount threads = {};
   /// Has no effect when all labellings are enumerated.
   EarlyStop early_stop = EarlyStop::none;
   /// Shares ties out at random: the p-value is then exactly uniform under the null hypothesis, also for discrete data.
+  /// That holds over seeds: data sets with few different pools need a seed each.
   /// Not with early stopping.
   bool randomised_ties = false;
   /// Which labellings are equally likely; whoever makes the LabellingSource passes it on.

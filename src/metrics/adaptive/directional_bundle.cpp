@@ -64,7 +64,7 @@ double DirectionalBundle::tie_slack(std::size_t /*r*/, double value) const {
   // adds at most l roundings to the scan of each.
   const auto n = static_cast<double>(num_rows_);
   const double range = n / std::sqrt(n - 1.0);
-  return gap_scan_slack(value, range, num_rows_, !weights_.empty()) +
+  return gap_scan_slack(value, range, num_rows_, !weights_.empty(), GapPrecision::single) +
          2.0 * static_cast<double>(num_directions_ + 4) * std::numeric_limits<double>::epsilon() * value;
 }
 

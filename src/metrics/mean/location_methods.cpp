@@ -144,6 +144,25 @@ void check_covariance(Kind kind, std::size_t num_features, double ridge, const T
   warnings.push_back(too_few + " but for the ridge, which sets the size of the statistic; take fewer locations");
 }
 
+// Locations follow the mean and covariance of the pool, which one outlier can carry far away from all other rows.
+void warn_about_flat_features(Kind kind, const FeatureMap& map, const TestPool& pool,
+                              std::vector<std::string>& warnings) {
+  constexpr std::size_t kLookedAt = 1000;
+  const Pool rows = pool.rows();
+  Matrix<double> some(std::min(rows.size(), kLookedAt), rows.dim());
+  for (std::size_t i = 0; i < some.rows(); ++i) std::ranges::copy(rows.row(i), some.row(i).begin());
+  Matrix<double> features(some.rows(), map.count);
+  map.evaluate(some, features);
+  for (std::size_t i = 1; i < features.rows(); ++i) {
+    if (!std::ranges::equal(features.row(i), features.row(0))) return;
+  }
+  if (std::ranges::equal(some.row(0), some.row(some.rows() - 1))) return;  // rows that are equal are told elsewhere
+  warnings.push_back(
+      fmt::format("{}: no feature differs between rows: the locations lie far from the data, as one outlier can draw "
+                  "them away; clip it, or give locations as reference points",
+                  id_of(kind)));
+}
+
 KqdOptions fit_on_training_rows(Kind kind, const Split& split, KqdOptions options, const ParameterValues& values) {
   const std::unique_ptr<const LocationFeatures> features = location_features(kind, options.kernel);
   std::optional<Matrix<double>> given = given_points(options, split.train_x.points.cols());
@@ -179,6 +198,7 @@ FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanR
   setup.frozen = std::move(frozen);
   setup.num_reference = setup.frozen.directions.reference_points.rows();
   setup.map = features_at(kind, setup.frozen);
+  warn_about_flat_features(kind, setup.map, pool, setup.warnings);
   if (!is_hotelling(values)) {
     setup.statistic = std::make_unique<MeanGap>(MeanGapForm::mean_square);
     return setup;

@@ -44,17 +44,17 @@ GapScan::GapScan(std::span<const LabelBatch> batches, std::size_t count, std::sp
   }
 }
 
-void GapScan::along(const simd::SortedPool& line, std::span<double> taus) const {
-  weights_.empty() ? scan(line, taus) : scan_weighted(line, taus);
+void GapScan::along(const simd::SortedPool& line, GapPrecision precision, std::span<double> taus) const {
+  weights_.empty() ? scan(line, precision, taus) : scan_weighted(line, taus);
 }
 
 // tau_1 = N/(nx ny) sum_k |c_k - k nx/N| gap_k.
-void GapScan::scan(const simd::SortedPool& line, std::span<double> taus) const {
+void GapScan::scan(const simd::SortedPool& line, GapPrecision precision, std::span<double> taus) const {
   constexpr std::size_t kStep = simd::kMaxLabelWords * LabelBatch::kCapacity;
   for (std::size_t g = 0; g < words_.size() && g * kStep < count(); ++g) {
     const std::size_t first = g * kStep;
     const auto sums = taus.subspan(first, std::min(kStep, count() - first));
-    if (equal_sizes_) {
+    if (equal_sizes_ && precision == GapPrecision::single) {
       simd::label_scan_equal(line, words_[g], sums);
     } else {
       simd::label_scan(line, words_[g], std::span(num_x_).subspan(first, sums.size()), sums);
@@ -100,13 +100,34 @@ void GapScan::scan_weighted(const simd::SortedPool& line, std::span<double> taus
   }
 }
 
-double gap_scan_slack(double tau, double range, std::size_t num_rows, bool weighted) {
+// Errors of single precision are below 1e-6 of the sum. Small gaps are told apart from wide ones by 1e-4 of the range,
+// and matter when they are most of the gaps: then no more than a thousandth of the range may be theirs.
+GapPrecision precision_for(std::span<const double> sorted) {
+  constexpr double kSmall = 1e-4;
+  constexpr double kLost = 1e-3;
+  if (sorted.empty()) return GapPrecision::single;
+  const double range = sorted.back() - sorted.front();
+  std::size_t num_gaps = 0;
+  std::size_t num_small = 0;
+  double small = 0.0;
+  for (std::size_t k = 0; k + 1 < sorted.size(); ++k) {
+    const double gap = sorted[k + 1] - sorted[k];
+    if (!(gap > 0.0)) continue;
+    ++num_gaps;
+    if (gap >= kSmall * range) continue;
+    ++num_small;
+    small += gap;
+  }
+  return 2 * num_small > num_gaps && small < kLost * range ? GapPrecision::full : GapPrecision::single;
+}
+
+double gap_scan_slack(double tau, double range, std::size_t num_rows, bool weighted, GapPrecision precision) {
   const double eps = std::numeric_limits<double>::epsilon();
   if (!weighted) {
     // Running counts are exact, and a sum of non-negative terms keeps the relative error of its arithmetic.
-    return tau * 2.0 *
-           (32.0 * eps +
-            std::max(simd::label_scan_relative_error(num_rows), simd::label_scan_equal_relative_error(num_rows)));
+    const double of_scan = precision == GapPrecision::full ? simd::label_scan_relative_error(num_rows)
+                                                           : simd::label_scan_equal_relative_error(num_rows);
+    return tau * 2.0 * (32.0 * eps + of_scan);
   }
   // Running weights, at most 1 in units of their sample, are rounded once per row, the sums over gaps as well, and the
   // samples' own weights before them: half an eps each, in both evaluations.

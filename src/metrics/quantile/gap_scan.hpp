@@ -11,6 +11,13 @@
 
 namespace kqd {
 
+/// How gaps along a line are added up where samples have equal sizes: in single precision, which is faster, or in
+/// double where the many small gaps of a line would vanish beside a few wide ones, as those to an outlier.
+enum class GapPrecision { single, full };  // ascending
+
+/// What a sorted line needs.
+[[nodiscard]] GapPrecision precision_for(std::span<const double> sorted);
+
 /// The labellings of one call, ready to be compared along one sorted line after another by tau_1 with uniform levels:
 /// the area between the distribution functions of X and Y.
 class GapScan {
@@ -22,10 +29,10 @@ class GapScan {
 
   /// taus[k] = tau_1 of the k-th labelling. `line` holds all rows, or the lowest of them: then it is the part of tau_1
   /// that lies between those. A line turned around, values with the other sign, gives the part of the highest.
-  void along(const simd::SortedPool& line, std::span<double> taus) const;
+  void along(const simd::SortedPool& line, GapPrecision precision, std::span<double> taus) const;
 
  private:
-  void scan(const simd::SortedPool& line, std::span<double> taus) const;
+  void scan(const simd::SortedPool& line, GapPrecision precision, std::span<double> taus) const;
   void scan_weighted(const simd::SortedPool& line, std::span<double> taus) const;
   void weigh_labellings();
 
@@ -40,6 +47,7 @@ class GapScan {
 };
 
 /// Two evaluations of the same tau_1 by GapScan, along a line that spans `range`, differ by at most this.
-[[nodiscard]] double gap_scan_slack(double tau, double range, std::size_t num_rows, bool weighted);
+[[nodiscard]] double gap_scan_slack(double tau, double range, std::size_t num_rows, bool weighted,
+                                    GapPrecision precision);
 
 }  // namespace kqd

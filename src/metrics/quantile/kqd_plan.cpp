@@ -10,7 +10,6 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/summation.hpp"
-#include "metrics/quantile/gap_scan.hpp"
 #include "metrics/quantile/pooled_projections.hpp"
 #include "quantiles/quantile_gap.hpp"
 #include "quantiles/weighted_quantiles.hpp"
@@ -45,6 +44,8 @@ KqdPlan::KqdPlan(Matrix<double> projections, std::vector<double> weights, const 
   units_ = std::move(sorted.units);
   pooled_scale_ = sorted.root_mean_variance;
   num_flat_ = sorted.num_flat;
+  if (!scannable()) return;
+  for (std::size_t i = 0; i < num_directions(); ++i) precisions_.push_back(precision_for(values_.row(i)));
 }
 
 KqdPlan::~KqdPlan() = default;
@@ -79,7 +80,10 @@ class KqdPlan::Evaluation {
   }
 
   void taus_along(std::size_t direction, std::span<double> taus) const {
-    if (scan_) return scan_->along({plan_.values_.row(direction), plan_.order_.row(direction)}, taus);
+    if (scan_) {
+      scan_->along({plan_.values_.row(direction), plan_.order_.row(direction)}, plan_.precisions_[direction], taus);
+      return;
+    }
     if (plan_.splittable()) return split(direction, taus);
     for (std::size_t k = 0; k < num_labellings_; ++k) taus[k] = tau_by_quantiles(direction, k);
   }
@@ -205,8 +209,13 @@ double KqdPlan::largest_range() const {
   return *std::ranges::max_element(units_);
 }
 
-double KqdPlan::tie_slack(double value, double largest_range) const {
-  if (scannable()) return gap_scan_slack(value, largest_range, num_rows(), !weights_.empty());
+GapPrecision KqdPlan::lowest_precision() const {
+  const bool all_full = std::ranges::all_of(precisions_, [](GapPrecision p) { return p == GapPrecision::full; });
+  return all_full ? GapPrecision::full : GapPrecision::single;
+}
+
+double KqdPlan::tie_slack(double value, double largest_range, GapPrecision lowest_precision) const {
+  if (scannable()) return gap_scan_slack(value, largest_range, num_rows(), !weights_.empty(), lowest_precision);
   const double eps = std::numeric_limits<double>::epsilon();
   // Every tau is a sum of non-negative terms, so its relative error is that of its arithmetic; means, maxima and roots
   // keep it, and add a few roundings of their own (the last term: the power mean over l directions is compensated).

@@ -8,6 +8,7 @@
 #include "kqd/directions/directions.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "metrics/mean/mmd_plan.hpp"
+#include "metrics/quantile/gap_scan.hpp"
 #include "metrics/quantile/over_directions.hpp"
 #include "metrics/quantile/pooled_projections.hpp"
 #include "metrics/test_pool.hpp"
@@ -54,10 +55,13 @@ class KqdPlan : public DirectionalPlan {
   [[nodiscard]] std::size_t num_rows() const override { return values_.cols(); }
   void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const override;
   [[nodiscard]] std::size_t batches_per_call() const override;
-  [[nodiscard]] double tie_slack(double value) const override { return tie_slack(value, largest_range()); }
+  [[nodiscard]] double tie_slack(double value) const override {
+    return tie_slack(value, largest_range(), lowest_precision());
+  }
   /// The same for a plan of which this is a part, whose values span at most `largest_range` along any direction.
-  [[nodiscard]] double tie_slack(double value, double largest_range) const;
+  [[nodiscard]] double tie_slack(double value, double largest_range, GapPrecision lowest_precision) const;
   [[nodiscard]] double largest_range() const;
+  [[nodiscard]] GapPrecision lowest_precision() const;
 
   void evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
                            ThreadCount threads) const override;
@@ -84,10 +88,11 @@ class KqdPlan : public DirectionalPlan {
   double power_;
   LevelWeights weighting_;
   bool point_evaluated_levels_;
-  std::vector<double> weights_;  // per position; empty: equal
-  Matrix<double> values_;        // l x N, ascending, in [0, 1]
-  Matrix<std::uint32_t> order_;  // l x N: position of each value
-  std::vector<double> units_;    // per direction: the range of its values, or 1 when they are all equal
+  std::vector<double> weights_;           // per position; empty: equal
+  Matrix<double> values_;                 // l x N, ascending, in [0, 1]
+  Matrix<std::uint32_t> order_;           // l x N: position of each value
+  std::vector<double> units_;             // per direction: the range of its values, or 1 when they are all equal
+  std::vector<GapPrecision> precisions_;  // per direction, where gaps are scanned
   std::unique_ptr<const MmdPlan> mmd_;
   double pooled_scale_ = 0.0;
   std::size_t num_flat_ = 0;

@@ -27,6 +27,7 @@ StreamedKqdPlan::StreamedKqdPlan(std::shared_ptr<const Directions> directions, c
     variances += own->pooled_scale() * own->pooled_scale() * static_cast<double>(own->num_directions());
     num_flat_ += own->num_flat();
     largest_range_ = std::max(largest_range_, own->largest_range());
+    lowest_precision_ = std::min(lowest_precision_, own->lowest_precision());
     if (i == 0) first_ = std::move(own);
   }
   pooled_scale_ = std::sqrt(variances / static_cast<double>(num_directions()));

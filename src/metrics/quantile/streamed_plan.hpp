@@ -17,7 +17,9 @@ class StreamedKqdPlan : public DirectionalPlan {
 
   [[nodiscard]] std::size_t num_rows() const override { return order_.size(); }
   void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const override;
-  [[nodiscard]] double tie_slack(double value) const override { return first_->tie_slack(value, largest_range_); }
+  [[nodiscard]] double tie_slack(double value) const override {
+    return first_->tie_slack(value, largest_range_, lowest_precision_);
+  }
   void evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
                            ThreadCount threads) const override;
   [[nodiscard]] std::size_t num_directions() const override { return directions_->count(); }
@@ -37,6 +39,7 @@ class StreamedKqdPlan : public DirectionalPlan {
   std::size_t directions_at_a_time_;
   std::unique_ptr<const KqdPlan> first_;
   double largest_range_ = 0.0;
+  GapPrecision lowest_precision_ = GapPrecision::full;
   double pooled_scale_ = 0.0;
   std::size_t num_flat_ = 0;
 };

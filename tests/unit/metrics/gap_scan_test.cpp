@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -40,11 +41,11 @@ long double area(const Pool& pool, const LabelBatch& labels, unsigned b, const s
 void expect_areas(const GapScan& scan, const simd::SortedPool& line, const std::vector<LabelBatch>& batches,
                   const std::vector<double>& weights, const auto& expected) {
   std::vector<double> taus(scan.count());
-  scan.along(line, taus);
+  scan.along(line, GapPrecision::single, taus);
   const double range = line.values.back() - line.values.front();
   for (std::size_t k = 0; k < taus.size(); ++k) {
     const auto exact = static_cast<double>(expected(batches[k / 64], static_cast<unsigned>(k % 64)));
-    EXPECT_NEAR(taus[k], exact, gap_scan_slack(exact, range, kRows, !weights.empty())) << k;
+    EXPECT_NEAR(taus[k], exact, gap_scan_slack(exact, range, kRows, !weights.empty(), GapPrecision::single)) << k;
   }
 }
 
@@ -94,8 +95,8 @@ TEST(GapScan, takes_no_more_labellings_than_it_is_told) {
   for (const std::vector<double>& weights : weightings()) {
     std::vector<double> all(73);
     std::vector<double> some(66);
-    GapScan(batches, 73, weights).along(pool.view(), all);
-    GapScan(batches, 66, weights).along(pool.view(), some);
+    GapScan(batches, 73, weights).along(pool.view(), GapPrecision::single, all);
+    GapScan(batches, 66, weights).along(pool.view(), GapPrecision::single, some);
     all.resize(66);
     EXPECT_EQ(some, all);
   }
@@ -108,6 +109,40 @@ TEST(DirectionsThatFit, are_multiples_of_eight_where_there_is_room_and_one_at_le
   EXPECT_EQ(directions_that_fit(800, 100), 8U);
   EXPECT_EQ(directions_that_fit(1599, 100), 8U);
   EXPECT_EQ(directions_that_fit(1700, 100), 16U);
+}
+
+TEST(GapPrecision, is_full_where_most_gaps_vanish_beside_a_few) {
+  const auto of = [](std::vector<double> values) {
+    std::ranges::sort(values);
+    return precision_for(values);
+  };
+  EXPECT_EQ(of({}), GapPrecision::single);
+  EXPECT_EQ(of({1.0, 1.0, 1.0}), GapPrecision::single);
+  EXPECT_EQ(of({0, 0, 0, 1}), GapPrecision::single);  // two values: no small gap at all
+  EXPECT_EQ(of({2, 10, 11, 14, 19, 23, 24, 24, 1e6, 1e6 + 1}), GapPrecision::full);
+  RandomStream stream(Seed{5}, Purpose::test_data, 0);
+  for (const std::size_t n : {10UL, 100UL, 100'000UL}) {
+    std::vector<double> values(n);
+    for (double& v : values) v = stream.normal();
+    EXPECT_EQ(of(values), GapPrecision::single) << n;
+    values[n / 2] = 1e7;
+    EXPECT_EQ(of(values), GapPrecision::full) << n;
+  }
+}
+
+// Equal sizes and an outlier a hundred million times as far as the rest: in single precision the rest would vanish.
+TEST(GapScan, in_full_precision_sees_small_gaps_beside_an_outlier) {
+  const Pool pool(kRows, 7,
+                  [drawn = 0](RandomStream& stream) mutable { return ++drawn == 17 ? 1e8 : stream.normal(); });
+  const std::vector<LabelBatch> batches = {test::random_labels(kRows, std::vector<std::size_t>(64, kRows / 2), 1)};
+  const GapScan scan(batches, 64, {});
+  std::vector<double> taus(64);
+  scan.along(pool.view(), GapPrecision::full, taus);
+  for (unsigned b = 0; b < 64; ++b) {
+    const auto exact = static_cast<double>(area(pool, batches[0], b, {}, 0, kRows - 1));
+    EXPECT_NEAR(taus[b], exact, gap_scan_slack(exact, 1e8, kRows, false, GapPrecision::full)) << b;
+    EXPECT_NEAR(taus[b], exact, 1e-6) << b;
+  }
 }
 
 }  // namespace
