@@ -73,7 +73,9 @@ class Embedding:
         if isinstance(kernel, str) and kernel == PRECOMPUTED:
             raise ValueError('kernel "precomputed" knows the rows of one comparison alone; an embedding needs a kernel')
         options = core_options(asked, "ekqd")
-        self._core = _core.Embedding(_arrays.sample(sample, weights, "sample", nan_policy=nan_policy), options)
+        rows, kept = _arrays.sample(sample, weights, "sample", nan_policy=nan_policy)
+        with _arrays.in_callers_words(_arrays.column_names(sample), {"sample": kept}):
+            self._core = _core.Embedding(rows, options)
         self._columns = _column_names(sample)
         # Of the sample, the core has what it needs.
         self._asked = {**asked, "sample": self._columns, "rng": options.seed}
@@ -85,7 +87,9 @@ class Embedding:
         matched = _arrays.matching(sample, self._columns, "sample", "the first sample")
         other = object.__new__(Embedding)
         other.__dict__.update(self.__dict__)
-        other._core = self._core.embed(_arrays.sample(matched, weights, "sample", nan_policy=nan_policy))
+        rows, kept = _arrays.sample(matched, weights, "sample", nan_policy=nan_policy)
+        with _arrays.in_callers_words(_arrays.column_names(matched), {"sample": kept}):
+            other._core = self._core.embed(rows)
         return other
 
     def quantiles(self, levels: ArrayLike) -> NDArray[np.float64]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 import time
 from typing import Any, ClassVar, Dict, List, Optional, Sequence, Tuple, Union
 
@@ -250,8 +249,10 @@ def explain(
     started = time.perf_counter()
     if isinstance(kernel, str) and kernel == PRECOMPUTED:
         raise ValueError('kernel "precomputed" has no columns to explain; pass the data and a kernel of them')
-    names = _column_names(x, y, columns)
     samples = _arrays.samples(x, y, x_weights, y_weights, nan_policy=nan_policy, paired=design == "paired")
+    if columns is not None:
+        samples = samples._replace(columns=[str(name) for name in columns])
+    names = samples.columns
     if names and len(names) != samples.dim:
         raise ValueError(f"columns has {len(names)} names, the samples have {samples.dim} columns")
     kind, groups = design_groups(design, blocks, clusters, samples)
@@ -266,7 +267,7 @@ def explain(
         n_resamples=0 if n_resamples is None else _resamples(n_resamples),
         alpha=real(alpha, "alpha"),
         design=kind,
-        groups=groups,
+        groups=groups.of_row,
         calibration="permutation",
         early_stop="none",
         set_aside=True,
@@ -278,7 +279,7 @@ def explain(
     rows = [(np.flatnonzero(kept) + 1).tolist() for kept in samples.kept] if samples.kept else [[], []]
     shape = [] if image_shape is None else [count(size, "image_shape") for size in image_shape]
     labels = _core.Labels(columns=names, rows_x=rows[0], rows_y=rows[1], image=shape)
-    with shown(progress) as callback:
+    with shown(progress) as callback, samples.in_callers_words(groups.names):
         found, text = _core.explain(samples.x, samples.y, options, labels, callback)
     data = json.loads(found)
     data["warnings"] = list(samples.warnings) + data["warnings"]
@@ -300,16 +301,6 @@ def _resamples(n_resamples: int) -> int:
     if number == 0:
         raise ValueError("n_resamples = 0, needs >= 1, or None")
     return number
-
-
-def _column_names(x: Any, y: Any, columns: Optional[Sequence[str]]) -> List[str]:
-    if columns is not None:
-        return [str(name) for name in columns]
-    pandas = sys.modules.get("pandas")
-    for values in (x, y):
-        if pandas is not None and isinstance(values, pandas.DataFrame):
-            return [str(name) for name in values.columns]
-    return []
 
 
 def _frozen(values: Sequence[float]) -> NDArray[np.float64]:
