@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _core
 from ._kernels import PRECOMPUTED, KernelLike
-from ._options import Rng, core_options, settings
+from ._options import Rng, core_options, hinting, settings
 from ._results import DistanceResult
 
 
@@ -51,6 +51,7 @@ class Embedding:
     An embedding can be pickled, with its directions and a copy of its sample; not so one by a kernel function.
     """
 
+    @hinting
     def __init__(
         self,
         sample: ArrayLike,
@@ -80,6 +81,7 @@ class Embedding:
         # Of the sample, the core has what it needs.
         self._asked = {**asked, "sample": self._columns, "rng": options.seed}
 
+    @hinting
     def embed(
         self, sample: ArrayLike, *, weights: Optional[ArrayLike] = None, nan_policy: str = "raise"
     ) -> "Embedding":
@@ -111,6 +113,7 @@ class Embedding:
         """The directions as functions: a row per direction, a column per point."""
         return self._core.evaluate(_arrays.matrix(points, "points"))
 
+    @hinting
     def distance(
         self,
         other: Union["Embedding", ArrayLike],

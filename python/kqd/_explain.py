@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _core
 from ._kernels import PRECOMPUTED, KernelLike
-from ._options import Rng, core_options, count, real
+from ._options import Rng, core_options, count, hinting, real
 from ._progress import ProgressCallback, shown
 from ._results import Finding, table
 from ._test import design_groups
@@ -189,6 +189,7 @@ class Explanation(Finding):
         return table(type(self).__name__, rows + [["warning", text] for text in self.warnings])
 
 
+@hinting
 def explain(
     x: ArrayLike,
     y: ArrayLike,
