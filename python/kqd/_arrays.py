@@ -16,7 +16,9 @@ _NUMERIC_KINDS = "biuf"  # bool, signed, unsigned, floating
 _CPU = (1, 3)  # of DLPack: plain memory, and memory pinned for a GPU
 
 # What the library says of rows, columns and groups that it knows by their numbers alone.
-_NOT_FINITE = re.compile(r"(?P<sample>X|Y|sample): row (?P<row>\d+), column (?P<column>\d+) is (?P<value>\S+), (?P<rest>.*)")
+_NOT_FINITE = re.compile(
+    r"(?P<sample>X|Y|sample): row (?P<row>\d+), column (?P<column>\d+) is (?P<value>\S+), (?P<rest>.*)"
+)
 _SPLIT_CLUSTER = re.compile(r"(?P<start>clusters design: cluster) (?P<group>\d+) (?P<rest>.*)")
 
 Kept = Optional[NDArray[np.bool_]]  # True for the given rows that were kept; None when all were

@@ -118,7 +118,8 @@ def test_explanation_shows_as_a_table_in_a_notebook(pair, found):
     assert page.startswith("<table><caption>Explanation</caption>") and page.endswith("</table>")
     heads, rest = 2, 3  # kernel, labellings and seed
     assert page.count("<tr>") == page.count("</tr>") == heads + len(found.columns) + len(found.directions) + rest
-    assert f">{found.columns[0].wasserstein:.4g}</td>" in page and '<td colspan="6" style="text-align:left">0</td>' in page
+    assert f">{found.columns[0].wasserstein:.4g}</td>" in page
+    assert '<td colspan="6" style="text-align:left">0</td>' in page
     wide = [np.tile(values, 4) for values in pair]
     marked = kqd.explain(*wide, columns=[f"<{i}>" for i in range(16)], rng=0)._repr_html_()
     assert "and 6 more" in marked and "&lt;2&gt;" in marked and "<2>" not in marked
