@@ -23,6 +23,11 @@ def version():
     return re.search(r"project\(kqd VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
 
 
+def environment():
+    """That of the build: ccache finds what ./dev compiled in another folder, whose settings these are."""
+    return {"CCACHE_BASEDIR": str(ROOT), "CCACHE_NOHASHDIR": "1", "CCACHE_SLOPPINESS": "locale", **os.environ}
+
+
 class CMakeBuild(build_ext):
     """One module that needs no libkqd.so beside it."""
 
@@ -36,13 +41,15 @@ class CMakeBuild(build_ext):
             "KQD_INSTALL": "OFF",
             "Python3_EXECUTABLE": sys.executable,
             "PYTHON_EXECUTABLE": sys.executable,
+            # Another flag would be another object to ccache.
+            "KQD_WARNINGS_AS_ERRORS": "ON" if (ROOT / "build" / "release" / "CMakeCache.txt").exists() else "OFF",
         }
         generator = [] if "CMAKE_GENERATOR" in os.environ or not shutil.which("ninja") else ["-G", "Ninja"]
         subprocess.run(["cmake", "-S", ROOT, "-B", folder, *generator,
                         *(f"-D{name}={value}" for name, value in settings.items()),
-                        *shlex.split(os.environ.get("CMAKE_ARGS", ""))], check=True)
+                        *shlex.split(os.environ.get("CMAKE_ARGS", ""))], check=True, env=environment())
         parallel = [] if "CMAKE_BUILD_PARALLEL_LEVEL" in os.environ else ["-j", str(os.cpu_count() or 1)]
-        subprocess.run(["cmake", "--build", folder, "--target", "kqd_python", *parallel], check=True)
+        subprocess.run(["cmake", "--build", folder, "--target", "kqd_python", *parallel], check=True, env=environment())
         built, = (folder / "python" / "kqd").glob("_core*.so")
         target = Path(self.get_ext_fullpath(extension.name))
         target.parent.mkdir(parents=True, exist_ok=True)

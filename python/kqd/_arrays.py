@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
 import sys
-from typing import Any, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, ContextManager, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +14,22 @@ from . import _core
 
 _NUMERIC_KINDS = "biuf"  # bool, signed, unsigned, floating
 _CPU = (1, 3)  # of DLPack: plain memory, and memory pinned for a GPU
+
+# What the library says of rows, columns and groups that it knows by their numbers alone.
+_NOT_FINITE = re.compile(
+    r"(?P<sample>X|Y|sample): row (?P<row>\d+), column (?P<column>\d+) is (?P<value>\S+), (?P<rest>.*)"
+)
+_SPLIT_CLUSTER = re.compile(r"(?P<start>clusters design: cluster) (?P<group>\d+) (?P<rest>.*)")
+
+Kept = Optional[NDArray[np.bool_]]  # True for the given rows that were kept; None when all were
+
+
+class Groups(NamedTuple):
+    """The block or cluster of every kept row, rows of x first."""
+
+    of_row: List[int]
+    #: What the caller calls group i; empty when groups are numbers.
+    names: Tuple[str, ...] = ()
 
 
 class Samples(NamedTuple):
@@ -24,8 +42,15 @@ class Samples(NamedTuple):
     #: True for the given rows of x, and of y, that were kept; None when all were.
     kept: Optional[Tuple[NDArray[np.bool_], NDArray[np.bool_]]] = None
     warnings: Tuple[str, ...] = ()
+    #: Names of the columns, if they have any.
+    columns: Sequence[str] = ()
 
-    def groups(self, pair: Tuple[ArrayLike, ArrayLike], name: str) -> List[int]:
+    def in_callers_words(self, group_names: Sequence[str] = ()) -> ContextManager[None]:
+        """See the function of this name."""
+        kept_x, kept_y = self.kept or (None, None)
+        return in_callers_words(self.columns, {"X": kept_x, "Y": kept_y}, group_names)
+
+    def groups(self, pair: Tuple[ArrayLike, ArrayLike], name: str) -> Groups:
         """The block or cluster of every kept row, from a pair of columns of whole numbers or texts: for x, then for y."""
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(f"{name} is of type {type(pair).__name__}, expected a pair: one column for x, one for y")
@@ -35,7 +60,34 @@ class Samples(NamedTuple):
         if len(kinds) > 1:
             raise TypeError(f"{name} are whole numbers in one sample and texts in the other, expected the same in both")
         labels = np.concatenate(columns)
-        return (np.unique(labels, return_inverse=True)[1] if kinds == {True} else labels).tolist()
+        if kinds == {False}:
+            return Groups(labels.tolist())
+        names, numbers = np.unique(labels, return_inverse=True)
+        return Groups(numbers.tolist(), tuple(names.tolist()))
+
+
+@contextlib.contextmanager
+def in_callers_words(
+    columns: Sequence[str], kept: Mapping[str, Kept], group_names: Sequence[str] = ()
+) -> Iterator[None]:
+    """Errors of the library, with rows, columns and groups called as the caller calls them."""
+    try:
+        yield
+    except ValueError as error:
+        sentence = str(error)
+        if found := _NOT_FINITE.fullmatch(sentence):
+            raise ValueError(_not_finite(found, columns, kept.get(found["sample"]))) from None
+        if group_names and (found := _SPLIT_CLUSTER.fullmatch(sentence)):
+            raise ValueError(f'{found["start"]} "{group_names[int(found["group"])]}" {found["rest"]}') from None
+        raise
+
+
+def _not_finite(found: "re.Match[str]", columns: Sequence[str], kept: Kept) -> str:
+    row, column = int(found["row"]), int(found["column"])
+    given = row if kept is None else int(np.flatnonzero(kept)[row - 1]) + 1
+    name = f" ({columns[column - 1]})" if column <= len(columns) else ""
+    hint = '; nan_policy="omit" leaves such rows out' if found["value"] == "nan" else ""
+    return f'{found["sample"]}: row {given}, column {column}{name} is {found["value"]}, {found["rest"]}{hint}'
 
 
 def samples(
@@ -54,9 +106,9 @@ def samples(
     require_nan_policy(nan_policy)
     x_rows, y_rows = matrix(x, "x"), matrix(matching(y, x, "y", "x"), "y")
     x_column, y_column = _weights(x_weights, len(x_rows), "x"), _weights(y_weights, len(y_rows), "y")
-    dim = x_rows.shape[1]
+    dim, columns = x_rows.shape[1], column_names(x, y)
     if nan_policy == "raise":
-        return Samples(_core.Sample(x_rows, x_column), _core.Sample(y_rows, y_column), dim)
+        return Samples(_core.Sample(x_rows, x_column), _core.Sample(y_rows, y_column), dim, columns=columns)
     keep_x, keep_y = complete(x_rows), complete(y_rows)
     warnings = tuple(
         f"{name}: {(~keep).sum()} of {len(keep)} rows have a NaN and are left out"
@@ -66,7 +118,7 @@ def samples(
     if paired and len(keep_x) == len(keep_y):
         keep_x = keep_y = keep_x & keep_y
     x_sample, y_sample = _kept(x_rows, x_column, keep_x), _kept(y_rows, y_column, keep_y)
-    return Samples(x_sample, y_sample, dim, (keep_x, keep_y), warnings)
+    return Samples(x_sample, y_sample, dim, (keep_x, keep_y), warnings, columns)
 
 
 def gram(x: ArrayLike, y: ArrayLike) -> Tuple[Samples, _core.Kernel]:
@@ -103,12 +155,17 @@ def _gram_problems(whole: NDArray[np.float64]) -> Iterator[Tuple[Tuple[Any, ...]
         yield worst, f"the matrix is not symmetric, {whole[worst]:.6g} here and {mirrored:.6g} the other way round"
 
 
-def sample(points: ArrayLike, weights: Optional[ArrayLike], name: str, *, nan_policy: str = "raise") -> _core.Sample:
-    """One sample with its row weights, if any; `name` is the keyword that the points came by."""
+def sample(
+    points: ArrayLike, weights: Optional[ArrayLike], name: str, *, nan_policy: str = "raise"
+) -> Tuple[_core.Sample, Kept]:
+    """One sample with its row weights, if any, and the rows that were kept; `name` is the keyword it came by."""
     require_nan_policy(nan_policy)
     rows = matrix(points, name)
     column = _weights(weights, len(rows), name)
-    return _core.Sample(rows, column) if nan_policy == "raise" else _kept(rows, column, complete(rows))
+    if nan_policy == "raise":
+        return _core.Sample(rows, column), None
+    keep = complete(rows)
+    return _kept(rows, column, keep), keep
 
 
 def matrix(values: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -151,6 +208,15 @@ def matching(values: Any, like: Any, name: str, like_name: str) -> Any:
             f"{like_name} and {name} have different columns: {'; '.join(alone)}; select those that both have"
         )
     return values[wanted]
+
+
+def column_names(*samples: Any) -> List[str]:
+    """Those of the first sample that has names; else none."""
+    pandas = sys.modules.get("pandas")
+    for values in samples:
+        if pandas is not None and isinstance(values, pandas.DataFrame):
+            return [str(name) for name in values.columns]
+    return []
 
 
 def complete(rows: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -10,15 +10,11 @@ from numpy.typing import NDArray
 
 from . import _arrays, _core
 from ._kernels import PRECOMPUTED
-from ._options import compat_text, core_options, count, settings, text
+from ._options import KEYWORDS, compat_text, core_options, count, settings, text
 from ._results import Profile, Result
 
 _PROFILE_LEVELS = np.arange(0.5, 100) / 100
 _PROFILE_LEVELS.setflags(write=False)
-
-# What the command line calls otherwise.
-_KEYWORDS = {"num-directions": "n_directions", "num-reference": "n_reference", "max-memory": "max_memory"}
-
 
 SomeResult = TypeVar("SomeResult", bound=Result)
 
@@ -105,7 +101,7 @@ def _ignored(asked: Mapping[str, Any], method: str, defaults: Mapping[str, Any])
     """A sentence on the options that were given and change nothing, so that they do not look as if they did."""
     directions, reference = asked["directions"], asked["reference"]
     unused = _core.unused_options(method, directions, not isinstance(reference, str))
-    keywords = [_KEYWORDS.get(name, name) for name in unused]
+    keywords = [KEYWORDS.get(name, name) for name in unused]
     names = [name for name in keywords if not is_default(asked[name], defaults[name])]
     if "compat" in names and not compat_text(asked["compat"]):  # an empty list
         names.remove("compat")

@@ -144,5 +144,7 @@ def distance(
     """
     asked = locals()  # the arguments, by name
     comparison = Comparison(asked, method, distance.__kwdefaults__)
-    found = _core.distance(comparison.samples.x, comparison.samples.y, comparison.method, comparison.options)
+    samples = comparison.samples
+    with samples.in_callers_words():
+        found = _core.distance(samples.x, samples.y, comparison.method, comparison.options)
     return comparison.remembered(DistanceResult._of(comparison.fields(found)))

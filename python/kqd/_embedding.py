@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _core
 from ._kernels import PRECOMPUTED, KernelLike
-from ._options import Rng, core_options, settings
+from ._options import Rng, core_options, hinting, settings
 from ._results import DistanceResult
 
 
@@ -51,6 +51,7 @@ class Embedding:
     An embedding can be pickled, with its directions and a copy of its sample; not so one by a kernel function.
     """
 
+    @hinting
     def __init__(
         self,
         sample: ArrayLike,
@@ -73,11 +74,14 @@ class Embedding:
         if isinstance(kernel, str) and kernel == PRECOMPUTED:
             raise ValueError('kernel "precomputed" knows the rows of one comparison alone; an embedding needs a kernel')
         options = core_options(asked, "ekqd")
-        self._core = _core.Embedding(_arrays.sample(sample, weights, "sample", nan_policy=nan_policy), options)
+        rows, kept = _arrays.sample(sample, weights, "sample", nan_policy=nan_policy)
+        with _arrays.in_callers_words(_arrays.column_names(sample), {"sample": kept}):
+            self._core = _core.Embedding(rows, options)
         self._columns = _column_names(sample)
         # Of the sample, the core has what it needs.
         self._asked = {**asked, "sample": self._columns, "rng": options.seed}
 
+    @hinting
     def embed(
         self, sample: ArrayLike, *, weights: Optional[ArrayLike] = None, nan_policy: str = "raise"
     ) -> "Embedding":
@@ -85,7 +89,9 @@ class Embedding:
         matched = _arrays.matching(sample, self._columns, "sample", "the first sample")
         other = object.__new__(Embedding)
         other.__dict__.update(self.__dict__)
-        other._core = self._core.embed(_arrays.sample(matched, weights, "sample", nan_policy=nan_policy))
+        rows, kept = _arrays.sample(matched, weights, "sample", nan_policy=nan_policy)
+        with _arrays.in_callers_words(_arrays.column_names(matched), {"sample": kept}):
+            other._core = self._core.embed(rows)
         return other
 
     def quantiles(self, levels: ArrayLike) -> NDArray[np.float64]:
@@ -107,6 +113,7 @@ class Embedding:
         """The directions as functions: a row per direction, a column per point."""
         return self._core.evaluate(_arrays.matrix(points, "points"))
 
+    @hinting
     def distance(
         self,
         other: Union["Embedding", ArrayLike],

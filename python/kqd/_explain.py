@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import sys
 import time
-from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, ClassVar, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _core
 from ._kernels import PRECOMPUTED, KernelLike
-from ._options import Rng, core_options, count, real
+from ._options import Rng, core_options, count, hinting, real
 from ._progress import ProgressCallback, shown
+from ._results import Finding, table
 from ._test import design_groups
 from ._test import test as _kqd_test
+
+
+_MOST_ROWS = 10  # of columns in a table for a notebook, as in the report
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,8 +31,48 @@ class TwoValueShares:
     y: float
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class ExplainedColumn:
+class _Explained(Finding):
+    """What columns and directions have in common: they print as a line, without their levels."""
+
+    name: str
+    effect: float
+    pvalue: float
+    pvalue_adjusted: float
+    reject: bool
+    where: str
+    shares: Optional[TwoValueShares]
+    _TELLING: ClassVar[Tuple[str, ...]] = ("name", "effect", "pvalue")
+
+    def _cells(self) -> Dict[str, str]:
+        """What a row of the report says, by the words of its head."""
+        return {
+            "distance": f"{self._distance():.4g}",
+            "effect": f"{self.effect:.3f}",
+            "p-value": f"{self.pvalue:.3g}",
+            "adjusted": f"{self.pvalue_adjusted:.3g}{' *' if self.reject else ''}",
+            "where": self._place(),
+            **self._own_cells(),
+        }
+
+    def _distance(self) -> float:
+        raise NotImplementedError
+
+    def _own_cells(self) -> Dict[str, str]:
+        raise NotImplementedError
+
+    def _place(self) -> str:
+        """A column or direction of two values has no tails: its shares tell more."""
+        if self.shares is None or self.where == "nowhere":
+            return self.where
+        return f"{100 * self.shares.x:.3g} % to {100 * self.shares.y:.3g} %"
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{word} {text}" for word, text in self._cells().items())
+        return f"{type(self).__name__}({self.name}: {said})"
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class ExplainedColumn(_Explained):
     """What is known of one column."""
 
     name: str
@@ -56,9 +99,15 @@ class ExplainedColumn:
     levels: NDArray[np.float64]
     difference: NDArray[np.float64]
 
+    def _distance(self) -> float:
+        return self.wasserstein
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class ExplainedDirection:
+    def _own_cells(self) -> Dict[str, str]:
+        return {"median shift": f"{self.shift:+.4g}"}
+
+
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
+class ExplainedDirection(_Explained):
     """One of the directions that stand out most: a column, or a principal function of the kernel."""
 
     name: str
@@ -77,8 +126,16 @@ class ExplainedDirection:
     #: The columns that carry it, most telling first: (name, signed sensitivity).
     columns: Tuple[Tuple[str, float], ...]
 
+    def _distance(self) -> float:
+        return self.statistic
 
-@dataclasses.dataclass(frozen=True, eq=False)
+    def _own_cells(self) -> Dict[str, str]:
+        if self.family == "column":
+            return {"carried by": "itself"}
+        return {"carried by": ", ".join(f"{name} {sensitivity:+.2g}" for name, sensitivity in self.columns[:3])}
+
+
+@dataclasses.dataclass(frozen=True)
 class ExtremeRow:
     """A row, and how it looks to the witness."""
 
@@ -91,7 +148,7 @@ class ExtremeRow:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Explanation:
+class Explanation(Finding):
     """Where two samples differ. Prints as a report; `to_dict` has everything, as ``kqd explain --json`` does."""
 
     #: All columns, most telling first.
@@ -116,6 +173,8 @@ class Explanation:
     _data: Dict[str, Any]
     _text: str
 
+    _TELLING: ClassVar[Tuple[str, ...]] = ("kernel", "seed", "witness_share")
+
     def to_dict(self) -> Dict[str, Any]:
         """Everything, in plain Python types: schema kqd.explain/1."""
         return json.loads(json.dumps(self._data))  # a copy, so that nobody changes what is kept here
@@ -123,7 +182,14 @@ class Explanation:
     def __repr__(self) -> str:
         return self._text
 
+    def _repr_html_(self) -> str:
+        rows = _table_rows("column", self.columns) + _table_rows("direction", self.directions)
+        labellings = f"{self.n_resamples}{'' if self._data['enumerated'] else ' random'}"
+        rows += [["kernel", self.kernel], ["labellings", labellings], ["seed", str(self.seed)]]
+        return table(type(self).__name__, rows + [["warning", text] for text in self.warnings])
 
+
+@hinting
 def explain(
     x: ArrayLike,
     y: ArrayLike,
@@ -184,8 +250,10 @@ def explain(
     started = time.perf_counter()
     if isinstance(kernel, str) and kernel == PRECOMPUTED:
         raise ValueError('kernel "precomputed" has no columns to explain; pass the data and a kernel of them')
-    names = _column_names(x, y, columns)
     samples = _arrays.samples(x, y, x_weights, y_weights, nan_policy=nan_policy, paired=design == "paired")
+    if columns is not None:
+        samples = samples._replace(columns=[str(name) for name in columns])
+    names = samples.columns
     if names and len(names) != samples.dim:
         raise ValueError(f"columns has {len(names)} names, the samples have {samples.dim} columns")
     kind, groups = design_groups(design, blocks, clusters, samples)
@@ -200,7 +268,7 @@ def explain(
         n_resamples=0 if n_resamples is None else _resamples(n_resamples),
         alpha=real(alpha, "alpha"),
         design=kind,
-        groups=groups,
+        groups=groups.of_row,
         calibration="permutation",
         early_stop="none",
         set_aside=True,
@@ -212,7 +280,7 @@ def explain(
     rows = [(np.flatnonzero(kept) + 1).tolist() for kept in samples.kept] if samples.kept else [[], []]
     shape = [] if image_shape is None else [count(size, "image_shape") for size in image_shape]
     labels = _core.Labels(columns=names, rows_x=rows[0], rows_y=rows[1], image=shape)
-    with shown(progress) as callback:
+    with shown(progress) as callback, samples.in_callers_words(groups.names):
         found, text = _core.explain(samples.x, samples.y, options, labels, callback)
     data = json.loads(found)
     data["warnings"] = list(samples.warnings) + data["warnings"]
@@ -220,21 +288,20 @@ def explain(
     return _explanation(data, text)
 
 
+def _table_rows(kind: str, entries: Sequence[_Explained]) -> List[List[str]]:
+    """A head and a row for each of the first entries."""
+    if not entries:
+        return []
+    rows = [[kind, *entries[0]._cells()]] + [[entry.name, *entry._cells().values()] for entry in entries[:_MOST_ROWS]]
+    left = len(entries) - _MOST_ROWS
+    return rows + [[f"and {left} more", ""]] if left > 0 else rows
+
+
 def _resamples(n_resamples: int) -> int:
     number = count(n_resamples, "n_resamples")
     if number == 0:
         raise ValueError("n_resamples = 0, needs >= 1, or None")
     return number
-
-
-def _column_names(x: Any, y: Any, columns: Optional[Sequence[str]]) -> List[str]:
-    if columns is not None:
-        return [str(name) for name in columns]
-    pandas = sys.modules.get("pandas")
-    for values in (x, y):
-        if pandas is not None and isinstance(values, pandas.DataFrame):
-            return [str(name) for name in values.columns]
-    return []
 
 
 def _frozen(values: Sequence[float]) -> NDArray[np.float64]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import numbers
 import operator
 import secrets
-from typing import Any, Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Collection, Dict, Mapping, Optional, ParamSpec, Sequence, TypeVar, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +17,15 @@ from ._kernels import core_kernel, kernel_name
 
 Rng = Union[None, int, np.random.Generator]
 Parameter = Union[str, float]
+_Given = ParamSpec("_Given")
+_Made = TypeVar("_Made")
+
+# What the program calls otherwise.
+KEYWORDS = {
+    "max-memory": "max_memory", "na": "nan_policy", "num-directions": "n_directions", "num-reference": "n_reference",
+    "permutations": "n_resamples", "randomise-ties": "randomised_ties", "seed": "rng", "threads": "workers",
+    "weights": "x_weights", "yes-quadratic": "allow_quadratic",
+}
 
 # Drawn seeds stay below 2^53, so that every reader of JSON keeps all their digits.
 _DRAWN_SEED_BITS = 53
@@ -110,11 +121,32 @@ def own_parameters(method: str, asked: Mapping[str, Any]) -> Dict[str, Parameter
             keywords = [keyword for keyword in asked if keyword not in ("x", "y", "parameters")]
             raise TypeError(
                 f'"{name}" is no keyword of kqd.test and kqd.distance, nor of method {method} (its own: {own})'
-                + _core.suggestion(name, [*keywords, *known])
+                + _meant(name, [*keywords, *known])
             )
         if not isinstance(value, str):
             real(value, name)
     return dict(given)
+
+
+def hinting(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
+    """The function, which tells what may have been meant by a keyword that it does not have."""
+    known = inspect.signature(function).parameters
+    owner = function.__qualname__.removesuffix(".__init__")
+
+    @functools.wraps(function)
+    def checked(*args: _Given.args, **keywords: _Given.kwargs) -> _Made:
+        for name in keywords:
+            if name not in known:
+                raise TypeError(f'"{name}" is no keyword of kqd.{owner}' + _meant(name, known))
+        return function(*args, **keywords)
+
+    return checked
+
+
+def _meant(name: str, known: Collection[str]) -> str:
+    """The end of a sentence on an unknown keyword: the one that the program calls so, or that looks like it."""
+    keyword = KEYWORDS.get(name.replace("_", "-"))
+    return f"; did you mean {keyword}?" if keyword in known else _core.suggestion(name, list(known))
 
 
 def seed_from(rng: Rng) -> int:

@@ -46,8 +46,33 @@ class Profile(NamedTuple):
     y_quantiles: NDArray[np.float64]
 
 
+class Finding:
+    """A frozen dataclass of plain values and arrays: equal to another when all is the same but what the run took."""
+
+    #: What a run takes, in the names of `to_dict`.
+    _CIRCUMSTANCES: ClassVar[Tuple[str, ...]] = ("elapsed_s", "threads")
+    #: Fields that tell findings apart well enough for a set of them.
+    _TELLING: ClassVar[Tuple[str, ...]] = ()
+
+    def to_dict(self) -> Dict[str, Any]:
+        """Every field by name, in plain Python types."""
+        return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all is the same but for the time that it took."""
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, others = self.to_dict(), other.to_dict()  # type: ignore[attr-defined]
+        return mine.keys() == others.keys() and all(
+            mine[name] == others[name] for name in mine if name not in self._CIRCUMSTANCES
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self), *(getattr(self, name) for name in self._TELLING)))
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Result:
+class Result(Finding):
     """What a distance and a test have in common."""
 
     #: The observed discrepancy, as the method reports it.
@@ -90,6 +115,7 @@ class Result:
 
     #: Where it comes from, for its page; no field, and None for results of embeddings.
     _origin: ClassVar[Optional["Origin"]] = None
+    _TELLING: ClassVar[Tuple[str, ...]] = ("method", "statistic", "seed")
 
     @classmethod
     def _of(cls: Type[_AnyResult], fields: Dict[str, Any]) -> _AnyResult:
@@ -97,20 +123,6 @@ class Result:
         result = object.__new__(cls)
         result.__dict__.update(fields)
         return result
-
-    def __eq__(self, other: object) -> bool:
-        """Whether all is the same but for the time that it took."""
-        if type(other) is not type(self):
-            return NotImplemented
-        mine, others = self.to_dict(), other.to_dict()  # type: ignore[attr-defined]
-        return {**mine, "elapsed_s": None} == {**others, "elapsed_s": None}
-
-    def __hash__(self) -> int:
-        return hash((type(self), self.method, self.statistic, self.seed))
-
-    def to_dict(self) -> Dict[str, Any]:
-        """Every field by name, in plain Python types."""
-        return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
 
     def to_html(self, path: Union[str, "os.PathLike[str]"], *, image_shape: Optional[Sequence[int]] = None) -> None:
         """Write a page for a browser: the result in words and charts, and where the samples differ.
@@ -152,12 +164,7 @@ class Result:
         return "\n".join([type(self).__name__] + [f"  {name:<12}{text}" for name, text in self._lines()])
 
     def _repr_html_(self) -> str:
-        cells = "".join(
-            f'<tr><th style="text-align:left">{html.escape(name)}</th>'
-            f'<td style="text-align:left">{html.escape(text)}</td></tr>'
-            for name, text in self._lines()
-        )
-        return f"<table><caption>{type(self).__name__}</caption><tbody>{cells}</tbody></table>"
+        return table(type(self).__name__, self._lines())
 
     def _lines(self) -> Lines:
         return self._findings() + self._circumstances()
@@ -296,6 +303,22 @@ class TestResult(Result):
         return f" ({_interval(self.effect_size_ci, self.confidence_level)})" if self.effect_size_ci else ""
 
 
+def table(caption: str, rows: Sequence[Sequence[str]]) -> str:
+    """A table for a notebook: each row starts with its name, and the last cell of a short one takes the room left."""
+    width = max(map(len, rows))
+
+    def cell(tag: str, text: str, span: int) -> str:
+        spanned = f' colspan="{span}"' if span > 1 else ""
+        return f'<{tag}{spanned} style="text-align:left">{html.escape(text)}</{tag}>'
+
+    def line(name: str, *texts: str) -> str:
+        spans = [1] * (len(texts) - 1) + [width - len(texts)]
+        return cell("th", name, 1) + "".join(cell("td", text, span) for text, span in zip(texts, spans))
+
+    body = "".join(f"<tr>{line(*row)}</tr>" for row in rows)
+    return f"<table><caption>{html.escape(caption)}</caption><tbody>{body}</tbody></table>"
+
+
 def _short(value: Union[str, float]) -> str:
     return value if isinstance(value, str) else f"{value:.6g}"
 
@@ -313,6 +336,8 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, np.generic):
         return value.item()
+    if dataclasses.is_dataclass(value):
+        return _plain(dataclasses.asdict(value))
     if isinstance(value, dict):
         return {key: _plain(entry) for key, entry in value.items()}
     if isinstance(value, (Configuration, Profile)):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Mapping, Optional, Sequence, Tuple, Union
 
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Samples
+from ._arrays import Groups, Samples
 from ._compare import Comparison, is_default
 from ._kernels import PRECOMPUTED, KernelLike
 from ._options import Parameter, Rng, compat_text, count, real, text
@@ -159,7 +159,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         n_resamples=count(n_resamples, "n_resamples"),
         alpha=real(alpha, "alpha"),
         design=kind,
-        groups=groups,
+        groups=groups.of_row,
         calibration=text(calibration, "calibration"),
         early_stop="none" if early_stop is None else text(early_stop, "early_stop"),
         set_aside=bool(set_aside),
@@ -168,7 +168,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         confidence_level=real(confidence_level, "confidence_level"),
         null_distribution=bool(null_distribution),
     )
-    with shown(progress) as callback:
+    with shown(progress) as callback, samples.in_callers_words(groups.names):
         found = _core.test(samples.x, samples.y, options, callback)
     found["configurations"] = tuple(Configuration(*entry) for entry in found["configurations"])
     return comparison.remembered(TestResult._of(comparison.fields(found)))
@@ -197,13 +197,13 @@ def design_groups(
     blocks: Optional[Tuple[ArrayLike, ArrayLike]],
     clusters: Optional[Tuple[ArrayLike, ArrayLike]],
     samples: Samples,
-) -> Tuple[str, List[int]]:
+) -> Tuple[str, Groups]:
     """The kind of design and the group of every pooled row, rows of x first."""
     if text(design, "design") not in ("independent", "paired"):
         raise ValueError(f'design "{design}" is unknown, expected independent or paired, or blocks= or clusters=')
     given = [(name, pair) for name, pair in (("blocks", blocks), ("clusters", clusters)) if pair is not None]
     if not given:
-        return design, []
+        return design, Groups([])
     if len(given) == 2:
         raise ValueError("blocks and clusters are both given, expected one of them")
     (name, pair), = given

@@ -1,6 +1,8 @@
 """kqd.explain: what is found, how it is named, and what is refused."""
 
+import copy
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -78,6 +80,49 @@ def test_result_is_frozen_prints_a_report_and_becomes_a_dictionary(found):
     json.dumps(plain, allow_nan=False)
     plain["columns"].clear()
     assert found.to_dict()["columns"]
+
+
+@pytest.mark.parametrize("again", [lambda f: pickle.loads(pickle.dumps(f)), copy.copy, copy.deepcopy])
+def test_copies_are_equal(found, again):
+    same = again(found)
+    assert same == found and hash(same) == hash(found) and repr(same) == repr(found)
+    assert (same.columns, same.directions, same.most_x) == (found.columns, found.directions, found.most_x)
+    assert set(same.columns) == set(found.columns)
+
+
+def test_equal_explanations_are_equal_whatever_they_took(pair, found):
+    assert kqd.explain(*pair, columns=list("abcd"), rng=0, workers=1) == found
+    assert kqd.explain(*pair, columns=list("abcd"), rng=1) != found and found != found.to_dict()
+    assert found.columns[0] != found.columns[1] and found.columns[0] != found.directions[0]
+
+
+def test_columns_and_directions_print_as_a_line(found):
+    first = found.columns[0]
+    assert repr(first) == (
+        f"ExplainedColumn(c: distance {first.wasserstein:.4g}, effect {first.effect:.3f}, p-value 0.001, "
+        f"adjusted 0.004 *, where everywhere, median shift {first.shift:+.4g})")
+    by_family = {direction.family: repr(direction) for direction in found.directions}
+    assert by_family["column"].startswith("ExplainedDirection(column c: distance ")
+    assert by_family["column"].endswith(", where everywhere, carried by itself)")
+    assert by_family["principal"].startswith("ExplainedDirection(principal ")
+    assert all("\n" not in line and "array" not in line for line in by_family.values())
+
+
+def test_column_of_two_values_prints_its_shares():
+    x, y = np.repeat([0.0, 1.0], [30, 10]), np.repeat([0.0, 1.0], [8, 32])
+    assert ", where 25 % to 80 %, " in repr(kqd.explain(x, y, rng=0).columns[0])
+
+
+def test_explanation_shows_as_a_table_in_a_notebook(pair, found):
+    page = found._repr_html_()
+    assert page.startswith("<table><caption>Explanation</caption>") and page.endswith("</table>")
+    heads, rest = 2, 3  # kernel, labellings and seed
+    assert page.count("<tr>") == page.count("</tr>") == heads + len(found.columns) + len(found.directions) + rest
+    assert f">{found.columns[0].wasserstein:.4g}</td>" in page
+    assert '<td colspan="6" style="text-align:left">0</td>' in page
+    wide = [np.tile(values, 4) for values in pair]
+    marked = kqd.explain(*wide, columns=[f"<{i}>" for i in range(16)], rng=0)._repr_html_()
+    assert "and 6 more" in marked and "&lt;2&gt;" in marked and "<2>" not in marked
 
 
 def test_rows_left_out_for_a_nan_keep_the_numbers_of_the_others(pair):

@@ -53,7 +53,7 @@ def test_numbers_of_any_type_in_columns_are_accepted():
 
 def test_missing_values_of_pandas_are_nan():
     missing = pandas.DataFrame({"a": pandas.array([1, None, 3], dtype="Int64")})
-    with pytest.raises(ValueError, match="X: row 2, column 1 is nan, expected a finite number"):
+    with pytest.raises(ValueError, match=r"X: row 2, column 1 \(a\) is nan, expected a finite number"):
         kqd.distance(missing, missing, rng=0)
     assert kqd.distance(missing, missing, rng=0, nan_policy="omit").n_x == 2
 
@@ -146,6 +146,34 @@ def test_partners_of_rows_with_a_nan_are_left_out_too(options):
     found = kqd.test(x, y, rng=0, nan_policy="omit", n_resamples=50, **options)
     expected = kqd.test(np.delete(X[:20], [2, 7], 0), np.delete(Y, [2, 7], 0), rng=0, n_resamples=50, **options)
     assert (found.n_x, found.statistic, found.pvalue) == (18, expected.statistic, expected.pvalue)
+
+
+@pytest.mark.parametrize("call", [kqd.distance, kqd.test, kqd.explain])
+def test_what_is_not_finite_is_told_by_the_name_of_its_column(call):
+    x, y = frame(X), frame(with_holes(Y, [3]))[["c", "a", "b"]]
+    with pytest.raises(ValueError) as raised:
+        call(x, y, rng=0)
+    assert str(raised.value) == (
+        'Y: row 4, column 2 (b) is nan, expected a finite number; nan_policy="omit" leaves such rows out')
+    y.loc[7, "a"] = np.inf  # a row that is left out comes before it
+    with pytest.raises(ValueError) as raised:
+        call(x, y, rng=0, nan_policy="omit")
+    assert str(raised.value) == "Y: row 8, column 1 (a) is inf, expected a finite number"
+
+
+def test_what_is_not_finite_in_an_embedding_is_told_by_the_name_of_its_column():
+    sentence = r'^sample: row 6, column 2 \(b\) is nan, .*; nan_policy="omit" leaves such rows out$'
+    with pytest.raises(ValueError, match=sentence):
+        kqd.Embedding(frame(with_holes(X, [5])), rng=0)
+    with pytest.raises(ValueError, match=sentence):
+        kqd.Embedding(frame(X), rng=0).embed(frame(with_holes(Y, [5]))[["c", "a", "b"]])
+    with pytest.raises(ValueError, match=r"^sample: row 3, column 1 is inf, expected a finite number$"):
+        kqd.Embedding([np.nan, 1, np.inf], rng=0, nan_policy="omit")
+
+
+def test_names_that_explain_is_given_are_those_of_its_errors():
+    with pytest.raises(ValueError, match=r"^X: row 3, column 2 \(second\) is nan"):
+        kqd.explain(with_holes(X, [2]), Y, columns=["first", "second", "third"])
 
 
 def test_infinities_are_no_missing_values():

@@ -1,12 +1,14 @@
 """Seeds, threads, and options that are refused."""
 
 import concurrent.futures
+import pathlib
 import threading
 import time
 
 import kqd
 import numpy as np
 import pytest
+from kqd._options import KEYWORDS
 
 RNG = np.random.default_rng(1)
 X, Y = RNG.normal(size=(60, 3)), RNG.normal(size=(45, 3)) + 0.5
@@ -216,6 +218,37 @@ def test_options_that_a_method_ignores_are_told(call, options, sentence):
 def test_a_misspelt_keyword_gets_a_suggestion(call, name, meant):
     with pytest.raises(TypeError, match=f'"{name}" is no keyword .*; did you mean {meant}\\?$'):
         call([0.0, 1], [2.0, 3], **{name: 1})
+
+
+EMBEDDING = kqd.Embedding(X, rng=0)
+
+
+@pytest.mark.parametrize("call, name, meant", [
+    (kqd.test, "permutations", "n_resamples"), (kqd.test, "seed", "rng"), (kqd.test, "threads", "workers"),
+    (kqd.test, "num_reference", "n_reference"), (kqd.test, "yes_quadratic", "allow_quadratic"),
+    (kqd.test, "randomise_ties", "randomised_ties"), (kqd.test, "weights", "x_weights"), (kqd.test, "na", "nan_policy"),
+    (kqd.distance, "seed", "rng"), (kqd.distance, "num_directions", "n_directions"),
+    (kqd.explain, "permutations", "n_resamples"), (kqd.explain, "seed", "rng"), (kqd.explain, "threads", "workers"),
+    (kqd.explain, "column", "columns"), (kqd.Embedding, "seed", "rng"), (kqd.Embedding, "band_width", "bandwidth"),
+    (EMBEDDING.embed, "na", "nan_policy"), (EMBEDDING.distance, "threads", "workers"),
+])
+def test_names_of_the_program_get_a_suggestion(call, name, meant):
+    samples = (X,) if getattr(call, "__self__", None) is EMBEDDING or call is kqd.Embedding else (X, Y)
+    with pytest.raises(TypeError, match=f'^"{name}" is no keyword of kqd\\..*; did you mean {meant}\\?$'):
+        call(*samples, **{name: 1})
+
+
+def test_a_keyword_that_nobody_has_gets_none():
+    with pytest.raises(TypeError, match='^"permutations" is no keyword of kqd.Embedding$'):
+        kqd.Embedding(X, permutations=9)
+    with pytest.raises(TypeError, match=r"nor of method ekqd \(its own: none\)$"):
+        kqd.distance(X, Y, permutations=9)
+
+
+def test_the_program_has_the_flags_that_suggestions_are_made_for():
+    source = (pathlib.Path(__file__).parents[2] / "apps" / "kqd").glob("*.cpp")
+    words = "".join(path.read_text() for path in source)
+    assert [flag for flag in KEYWORDS if f"--{flag}" not in words] == []
 
 
 @pytest.mark.parametrize("options, sentence", [

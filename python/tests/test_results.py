@@ -164,6 +164,15 @@ def test_methods_are_listed_and_can_be_used():
             assert getattr(method, field)
 
 
+def test_one_method_is_found_by_its_id():
+    for method in kqd.methods():
+        assert kqd.methods(method.id).id == kqd.methods(id=method.id).id == method.id
+    with pytest.raises(ValueError, match='^method "mdm" is unknown, .*; did you mean mmd'):
+        kqd.methods("mdm")
+    with pytest.raises(TypeError, match="^id is of type int, expected a string$"):
+        kqd.methods(1)
+
+
 def test_method_information_cannot_be_changed():
     method = kqd.methods()[0]
     assert repr(method).startswith("MethodInfo(ekqd: ")

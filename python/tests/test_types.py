@@ -30,6 +30,7 @@ RIGHT = """
     number: float = float(kqd.distance(x, y, reference=x, coefficients=[[1.0], [2.0], [0.5]], power=2))
     gap: float = kqd.Embedding(x).distance(y).profiles[0].gap
     names: list[str] = [method.id for method in kqd.methods()]
+    cost: str = kqd.methods("mmd").cost
 """
 
 WRONG = {
@@ -38,6 +39,9 @@ WRONG = {
     "kqd.distance(x, y).pvalue": '"DistanceResult" has no attribute "pvalue"',
     "kqd.test(x, y).statistic = 1.0": 'Property "statistic" defined in "TestResult" is read-only',
     "kqd.distance(x, y, kernel=lambda a: a)": "kernel",
+    "kqd.explain(x, y, permutations=9)": 'Unexpected keyword argument "permutations" for "explain"',
+    "kqd.Embedding(x, seed=1)": 'Unexpected keyword argument "seed" for "Embedding"',
+    "kqd.methods(1)": 'No overload variant of "methods" matches argument type "int"',
 }
 
 
