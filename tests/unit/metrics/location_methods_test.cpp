@@ -259,6 +259,23 @@ TEST(Hotelling, says_when_the_ridge_is_above_every_variance) {
   EXPECT_EQ(warnings[0].find("ridge = 1e-05 is above "), 0U) << warnings[0];
 }
 
+TEST(LocationMethods, say_when_one_outlier_draws_all_locations_away) {
+  const Sample x = draw(50, 1, cases()[0], 1);
+  Sample y = draw(50, 1, cases()[0], 2, 1.5);
+  for (const std::string id : {"me", "scf"}) EXPECT_TRUE(distance(id, x, y, {}).warnings.empty()) << id;
+  y.points(0, 0) = 1e6;
+  for (const std::string id : {"me", "scf"}) {
+    for (const double form : {0.0, 1.0}) {
+      KqdOptions options;
+      options.parameters = {{"form", form}};
+      const std::vector<std::string> warnings = distance(id, x, y, options).warnings;
+      EXPECT_TRUE(std::ranges::any_of(warnings, [&](const std::string& w) {
+        return w.starts_with(id + ": no feature differs between rows");
+      })) << id;
+    }
+  }
+}
+
 // ---- Plans ----
 
 void expect_plan_equals_distances(const std::string& id, const Case& c, const KqdOptions& options) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -11,6 +12,7 @@
 #include "core/pool.hpp"
 #include "core/random.hpp"
 #include "kqd/kqd.hpp"
+#include "support/errors.hpp"
 
 namespace kqd {
 namespace {
@@ -194,6 +196,105 @@ TEST(TwoSampleTest, along_axes_looks_for_no_bandwidth) {
   EXPECT_GT(expected.effect_size, 0.3);
   EXPECT_NEAR(huge.effect_size, expected.effect_size, 0.05);
   EXPECT_EQ(huge.warnings, expected.warnings);
+}
+
+// Twice the area between the distribution functions of five rows against five, in whole numbers.
+std::int64_t area(const std::vector<std::pair<std::int64_t, bool>>& sorted) {
+  std::int64_t total = 0;
+  std::int64_t ahead = 0;
+  for (std::size_t k = 0; k + 1 < sorted.size(); ++k) {
+    ahead += sorted[k].second ? 1 : -1;
+    total += std::abs(ahead) * (sorted[k + 1].first - sorted[k].first);
+  }
+  return total;
+}
+
+// All 252 labellings in exact arithmetic. Beside outliers single precision would take others for ties.
+TEST(TwoSampleTest, of_whole_numbers_with_outliers_counts_as_exact_arithmetic_does) {
+  RandomStream stream(Seed{17}, Purpose::test_data);
+  for (int run = 0; run < 60; ++run) {
+    std::vector<std::int64_t> values(10);
+    for (std::int64_t& v : values) v = static_cast<std::int64_t>(stream.below(30));
+    values[static_cast<std::size_t>(stream.below(10))] = 1'000'000;
+    if (run % 2 == 1) values[static_cast<std::size_t>(stream.below(10))] = 1'000'001 + run;
+    std::vector<std::size_t> order(10);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+    std::vector<std::int64_t> areas;
+    for (unsigned labels = 0; labels < 1024; ++labels) {
+      if (std::popcount(labels) != 5) continue;
+      std::vector<std::pair<std::int64_t, bool>> sorted;
+      for (const std::size_t i : order) sorted.emplace_back(values[i], (labels >> i & 1U) != 0);
+      areas.push_back(area(sorted));
+    }
+    const std::int64_t observed = areas.front();  // labels 11111: the first five rows are X
+    const auto exceed = static_cast<double>(std::ranges::count_if(areas, [&](auto a) { return a >= observed; }));
+    Sample x{Matrix<double>(5, 1), {}, {}};
+    Sample y{Matrix<double>(5, 1), {}, {}};
+    for (std::size_t i = 0; i < 5; ++i) {
+      x.points(i, 0) = static_cast<double>(values[i]);
+      y.points(i, 0) = static_cast<double>(values[5 + i]);
+    }
+    for (const std::string method : {"wasserstein", "sw"}) {
+      EXPECT_DOUBLE_EQ(two_sample_test(x, y, {.method = method}).test.pvalue, exceed / 252.0) << method << ' ' << run;
+    }
+  }
+}
+
+TEST(TwoSampleTest, refuses_reference_points_that_are_rows_of_one_sample) {
+  const Sample x = normal(30, 2, 61);
+  const Sample y = normal(40, 2, 62);
+  TwoSampleOptions options = quick(19);
+  options.method = "ekqd";
+  options.statistic.directions.reference = ReferenceMeasure::points;
+  const auto with_points = [&](const Sample& sample, std::size_t first, std::size_t count) {
+    options.statistic.directions.reference_points = Matrix<double>(sample.points.view().row_range(first, count));
+    return two_sample_test(x, y, options);
+  };
+  test::expect_error(ErrorCode::invalid_option,
+                     "the 8 reference points are rows of Y and not of X: seen from rows of one sample the two differ "
+                     "even where their laws do not; use reference pooled, which sets its rows aside, or points from "
+                     "elsewhere",
+                     [&] { static_cast<void>(with_points(y, 3, 8)); });
+  EXPECT_TRUE(with_points(normal(8, 2, 63), 0, 8).warnings.empty());
+  Sample some = normal(8, 2, 63);
+  std::ranges::copy(x.points.row(7), some.points.row(2).begin());
+  const auto warnings = with_points(some, 0, 8).warnings;
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(warnings[0].starts_with("1 of 8 reference points are rows of one sample and not of the other: "));
+}
+
+// One seed for many data sets: each breaks its ties in its own way, whatever the order of its rows.
+TEST(TwoSampleTest, breaks_ties_by_the_data_too) {
+  TwoSampleOptions options{.method = "energy"};
+  options.test.num_permutations = 19;
+  options.test.randomised_ties = true;
+  std::set<double> pvalues;
+  for (int run = 0; run < 20; ++run) {
+    Sample x{Matrix<double>(20, 1, 0.0), {}, {}};
+    for (double& v : x.points.values()) v = static_cast<double>(run);  // all values tie
+    const double pvalue = two_sample_test(x, x, options).test.pvalue;
+    pvalues.insert(pvalue);
+    Sample y = x;
+    y.points(3, 0) += 1.0;
+    const double forth = two_sample_test(x, y, options).test.pvalue;
+    EXPECT_EQ(two_sample_test(reordered(x, 1), reordered(y, 2), options).test.pvalue, forth);
+  }
+  EXPECT_EQ(pvalues.size(), 20U);
+}
+
+TEST(TwoSampleTest, warns_of_a_column_that_has_all_of_the_variance) {
+  Sample x = normal(30, 3, 71);
+  Sample y = normal(30, 3, 72);
+  EXPECT_TRUE(two_sample_test(x, y, quick(19)).warnings.empty());
+  for (Sample* sample : {&x, &y}) {
+    for (std::size_t i = 0; i < 30; ++i) sample->points(i, 1) *= 1000.0;
+  }
+  const std::string expected =
+      "column 2 has 100 % of the variance of all 3 columns: distances between rows see little else; standardise the "
+      "columns to let all count";
+  EXPECT_EQ(two_sample_test(x, y, quick(19)).warnings, std::vector<std::string>{expected});
+  EXPECT_EQ(distance("energy", x, y).warnings, std::vector<std::string>{expected});
 }
 
 TEST(TwoSampleTest, warns_of_weights_on_different_scales) {
