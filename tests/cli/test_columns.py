@@ -121,7 +121,7 @@ def test_a_bad_choice_is_refused(kqd, flags, sentence):
 def test_a_group_needs_two_values(kqd):
     assert refusal(kqd("test", "trial.csv", "--group", "age")) == (
         'trial.csv: column "age" has 8 different values ("40", "42", "44", "46", "41", "43", "45", "47"), expected two, one '
-        "for each sample")
+        'for each sample; to compare two of them, give two files, or two queries such as "sql:SELECT ... WHERE ..."')
 
 
 def test_a_subsample_repeats_with_its_seed(kqd):

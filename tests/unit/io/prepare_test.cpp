@@ -384,13 +384,15 @@ TEST_F(PrepareSamples, any_other_number_of_groups_is_refused_with_the_values) {
   EXPECT_EQ(refusal("g,a\nu,1\nu,2\n"),
             "x.csv: column \"g\" has 1 different value (\"u\"), expected two, one for each sample");
   EXPECT_EQ(refusal("g,a\nu,1\n2,2\nw,3\n"),
-            "x.csv: column \"g\" has 3 different values (\"u\", \"2\", \"w\"), expected two, one for each sample");
+            "x.csv: column \"g\" has 3 different values (\"u\", \"2\", \"w\"), expected two, one for each sample"
+            "; to compare two of them, give two files, or two queries such as \"sql:SELECT ... WHERE ...\"");
   std::string many = "g,a\n";
   for (int i = 0; i < 20; ++i) many += fmt::format("{},1\n", i);
   EXPECT_EQ(
       refusal(many),
       "x.csv: column \"g\" has more than 8 different values (\"0\", \"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", "
-      "...), expected two, one for each sample");
+      "...), expected two, one for each sample; to compare two of them, give two files, or two queries such as "
+      "\"sql:SELECT ... WHERE ...\"");
   EXPECT_EQ(refusal("h,a\nu,1\n"), "x.csv: no column \"g\" to tell the samples apart by, the columns are \"h\", \"a\"");
 }
 
