@@ -78,6 +78,19 @@ std::vector<ColumnEncoder> make_encoders(std::vector<Input>& inputs, Categorical
   return encoders;
 }
 
+// A day is nearer to the next than to another year, which columns of 0 and 1 do not know.
+void note_dates_as_text(const std::vector<Input>& inputs, std::vector<std::string>& notes) {
+  const Input& front = inputs.front();
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
+    if (is_column_of_date_texts(inputs, k)) names.push_back(name_of(front.table, front.roles.points[k]));
+  }
+  if (names.empty()) return;
+  notes.push_back(fmt::format("{}: {} {} hold{} dates, which are taken as text; --dates reads them as numbers",
+                              front.table.source, names.size() == 1 ? "column" : "columns",
+                              list_of({names.begin(), names.end()}), names.size() == 1 ? "s" : ""));
+}
+
 std::vector<std::string> names_of_points(const std::vector<Input>& inputs, const std::vector<ColumnEncoder>& encoders) {
   const auto named = std::ranges::find_if(inputs, [](const Input& input) { return input.table.has_names; });
   std::vector<std::string> names;
@@ -273,6 +286,7 @@ struct Prepared {
 
 void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options, Prepared& out) {
   const std::vector<ColumnEncoder> encoders = make_encoders(inputs, options.categorical, out.preparation);
+  note_dates_as_text(inputs, out.notes);
   const bool grouped = !out.preparation.group_column.empty();
   Filler filler(inputs, rows, encoders, grouped ? 2 : inputs.size());
   out.samples = std::move(filler.samples());

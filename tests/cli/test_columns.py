@@ -124,6 +124,13 @@ def test_a_group_needs_two_values(kqd):
         'for each sample; to compare two of them, give two files, or two queries such as "sql:SELECT ... WHERE ..."')
 
 
+def test_dates_that_become_columns_of_text_are_told(kqd):
+    flags = ("distance", "trial.csv", "--group", "arm", "--drop", "id", "--categorical", "onehot")
+    assert kqd(*flags).stderr == (
+        'kqd: trial.csv: column "seen" holds dates, which are taken as text; --dates reads them as numbers\n')
+    assert kqd(*flags, "--dates").stderr == ""
+
+
 def test_a_subsample_repeats_with_its_seed(kqd):
     flags = ("test", "long-1.csv", "long-2.csv", "--max-rows", "50", "--permutations", "19", "--method", "ekqd")
     once = result_of(kqd, *flags, "--seed", "1")

@@ -165,6 +165,26 @@ TEST_F(PrepareSamples, text_may_be_dropped) {
 
 // Dates.
 
+TEST_F(PrepareSamples, dates_that_are_taken_as_text_are_told) {
+  const std::string dated = "d,e,a\n2024-01-01,2024,1\nNA,x,2\n2024-01-02,y,3\n";
+  for (const Categorical categorical : {Categorical::onehot, Categorical::hash}) {
+    const SamplePair samples = pair(dated, dated, {.categorical = categorical, .na = NaPolicy::omit});
+    ASSERT_EQ(samples.notes.size(), 1U);
+    EXPECT_EQ(folder_.without_folder(samples.notes[0]),
+              "x.csv: column \"d\" holds dates, which are taken as text; --dates reads them as numbers");
+  }
+  const ReadOptions dates{.categorical = Categorical::onehot, .dates = true, .na = NaPolicy::omit};
+  EXPECT_EQ(pair(dated, dated, dates).notes, Names{});
+  const ReadOptions onehot{.categorical = Categorical::onehot};
+  EXPECT_EQ(pair("d\n2024-01-01\n", "d\nsoon\n", onehot).notes, Names{});
+  EXPECT_EQ(pair("d\n2024-01-01\n7\n", "d\n2024-01-01\n", onehot).notes, Names{});
+  std::string minutes = "d\n";
+  for (int i = 0; i < 1440; ++i) minutes += fmt::format("2024-01-01T{:02}:{:02}\n", i / 60, i % 60);
+  EXPECT_EQ(pair_message(minutes, minutes, onehot),
+            "x.csv: column \"d\" has more than 1000 different texts, too many for --categorical onehot; --dates reads "
+            "them as numbers, hash or drop takes it, --drop leaves it out");
+}
+
 TEST_F(PrepareSamples, dates_are_days_on_request) {
   const SamplePair samples =
       pair("d\n1970-01-02\n1970-01-03T12:00\n", "d\n1969-12-31\nNA\n", {.dates = true, .na = NaPolicy::omit});
