@@ -70,8 +70,10 @@ Table with_first_row(const std::string& source, const FirstRow& first, bool doub
   double* row = table.cells.append_row();
   for (std::size_t j = 0; j < first.cells.size(); ++j) row[j] = table.from_text(j, first.cells[j], first.line);
   if (doubtful) {
-    table.notes.push_back(fmt::format("{}:{}: taken as data, although it counts {}, {}, {}, ... as a header might",
-                                      source, first.line, first.cells[0], first.cells[1], first.cells[2]));
+    table.warnings.push_back(fmt::format(
+        "{}:{}: taken as data, although it counts {}, {}, {}, ... as a header might; --header if it holds names, "
+        "--no-header if it does not",
+        source, first.line, first.cells[0], first.cells[1], first.cells[2]));
   }
   return table;
 }

@@ -282,6 +282,7 @@ struct Prepared {
   std::vector<RowCounts> rows = {};
   std::vector<std::size_t> rows_x = {};
   std::vector<std::size_t> rows_y = {};
+  std::vector<std::string> warnings = {};
 };
 
 void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options, Prepared& out) {
@@ -301,6 +302,7 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
   std::vector<Input> inputs;
   for (Table& table : tables) {
     out.notes.insert(out.notes.end(), table.notes.begin(), table.notes.end());
+    out.warnings.insert(out.warnings.end(), table.warnings.begin(), table.warnings.end());
     inputs.push_back({std::move(table), {}});
   }
   assign_roles(inputs, options, group_column, out.notes);
@@ -332,7 +334,7 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
 SamplePair to_pair(Prepared prepared) {
   return {std::move(prepared.samples[0]), std::move(prepared.samples[1]),  std::move(prepared.notes),
           std::move(prepared.units),      std::move(prepared.preparation), std::move(prepared.rows_x),
-          std::move(prepared.rows_y)};
+          std::move(prepared.rows_y),     std::move(prepared.warnings)};
 }
 
 std::vector<Table> read_tables(const std::vector<std::string>& paths, const ReadOptions& options) {
@@ -363,7 +365,8 @@ SamplePair read_grouped(const std::string& path, const std::string& group_column
 SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions& options) {
   if (paths.empty()) fail(ErrorCode::invalid_option, "no files to read, expected at least one");
   Prepared prepared = prepare(read_tables(paths, options), options, "");
-  SampleList list{std::move(prepared.samples), std::move(prepared.notes), prepared.rows, prepared.preparation};
+  SampleList list{std::move(prepared.samples), std::move(prepared.notes), prepared.rows, prepared.preparation,
+                  std::move(prepared.warnings)};
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const RowCounts& rows = prepared.rows[i];
     const std::string name = printable(paths[i]);

@@ -67,7 +67,8 @@ struct Table {
   std::vector<std::size_t> row_shape;  ///< of an array of more than two dimensions: all but the first; else empty
   BlockedRows cells;
   TextRules rules;
-  std::vector<std::string> notes;  ///< sentences about choices the reader made that a user may want to undo
+  std::vector<std::string> notes;     ///< sentences about choices the reader made that a user may want to undo
+  std::vector<std::string> warnings;  ///< likewise, where the other choice would change the answer
 
  private:
   [[nodiscard]] double from_other_number(std::size_t column, double value, std::size_t line);

@@ -52,13 +52,14 @@ struct ReadOptions {
 struct SamplePair {
   Sample x;
   Sample y;
-  std::vector<std::string> notes;  ///< sentences a user should see: columns reordered, a header that may be none
+  std::vector<std::string> notes;  ///< sentences a user should see: columns reordered, a header that may be data
   /// With a unit column: the block or cluster of each row of X, then of Y. Whole numbers stand for themselves.
   std::vector<std::int64_t> units = {};
   Preparation preparation = {};
   /// The number of each row of X and of Y among the rows of its input, from 1; empty: 1, 2, 3, ...
   std::vector<std::size_t> rows_x = {};
   std::vector<std::size_t> rows_y = {};
+  std::vector<std::string> warnings = {};  ///< sentences that belong to the result: data that may be a header
 };
 
 /// One sample from a file, in the format its name tells, in capitals or not: .csv, .tsv, .npy, .idx (each also with .gz
@@ -95,7 +96,8 @@ struct SampleList {
   std::vector<Sample> samples;
   std::vector<std::string> notes;  ///< as of a pair
   std::vector<RowCounts> rows = {};
-  Preparation preparation = {};  ///< of the columns; its rows are those of the first two
+  Preparation preparation = {};            ///< of the columns; its rows are those of the first two
+  std::vector<std::string> warnings = {};  ///< as of a pair
 };
 
 /// Several samples from several files, with the columns of all in the order of the first: as read_pair, file by file.
