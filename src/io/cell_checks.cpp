@@ -109,10 +109,13 @@ void check_missing(const Table& table, const std::vector<std::size_t>& columns) 
     }
   }
   if (first == nullptr) return;
+  const std::string help =
+      first->first_missing.line == table.header_in_data
+          ? "; the line looks like the header of a table with a row index: leave --no-header out"
+          : fmt::format("; {} {} missing: --na omit leaves such rows out, --na impute-median fills in medians", cells,
+                        cells == 1 ? "value is" : "values are");
   fail_cell(ErrorCode::non_finite_value, table, static_cast<std::size_t>(first - table.columns.data()),
-            first->first_missing,
-            fmt::format("; {} {} missing: --na omit leaves such rows out, --na impute-median fills in medians", cells,
-                        cells == 1 ? "value is" : "values are"));
+            first->first_missing, help);
 }
 
 // Columns with a part of their own are not filled in: a made-up weight or block is worse than none.

@@ -17,8 +17,9 @@ namespace kqd KQD_PUBLIC {
 /// What a caller may choose about reading. The defaults read every column as data, and refuse what is no number.
 struct ReadOptions {
   /// The columns to compare and the columns to leave out, as lists such as "age, temp_*, a..d, 3-7": names, numbers
-  /// from 1, ranges by number or between two names, and globs (* and ?). A name in double quotes is taken as it stands.
-  /// Positions are those in X. Empty: all columns, none.
+  /// from 1, ranges by number or between two names, and globs (* and ?). A name goes before a number. A name in double
+  /// quotes is taken as it stands, and "" means the columns without a name. Positions are those in X. Empty: all
+  /// columns, none.
   std::string columns = {};
   std::string drop = {};
   /// The column that holds the weights of the rows: its name, or its number from 1 in a file without names. It is taken
@@ -67,13 +68,14 @@ struct SamplePair {
 /// "-" is standard input, whose first bytes tell whether it is CSV, NPY or idx, compressed or not.
 ///
 /// CSV: the delimiter (comma, semicolon, tab or bar; tab alone in .tsv) and the header are found by looking. A first
-/// row with a cell that is neither a number nor a spelling of "missing" is a header. Quotes, quoted newlines, a byte
-/// order mark, blank lines and lines that start with # are understood. NPY: versions 1 to 3, numbers and booleans of
-/// either byte order, rows first in either memory order; one dimension is one column, and dimensions from the third on
-/// are laid flat beside the second, as reshape(n, -1) does. Every value becomes the nearest double. Cost: one pass;
-/// memory is the matrix and a few MiB (a pipe in NPY format and Fortran order is held twice), and at most 64 MiB of
-/// different texts. Throws Error{unreadable_input, empty_sample, non_finite_value, invalid_option, invalid_weights}:
-/// one sentence with the file, the line or row, the column and the value. No missing, NaN or infinite value passes.
+/// row with a cell that is neither a number nor a spelling of "missing" is a header, and so is an empty cell followed
+/// by 0, 1, 2, ... as pandas writes. Quotes, quoted newlines, a byte order mark, blank lines and lines that start with
+/// # are understood. NPY: versions 1 to 3, numbers and booleans of either byte order, rows first in either memory
+/// order; one dimension is one column, and dimensions from the third on are laid flat beside the second, as reshape(n,
+/// -1) does. Every value becomes the nearest double. Cost: one pass; memory is the matrix and a few MiB (a pipe in NPY
+/// format and Fortran order is held twice), and at most 64 MiB of different texts. Throws Error{unreadable_input,
+/// empty_sample, non_finite_value, invalid_option, invalid_weights}: one sentence with the file, the line or row, the
+/// column and the value. No missing, NaN or infinite value passes.
 [[nodiscard]] Sample read_sample(const std::string& path, const ReadOptions& options = {});
 
 /// Two samples from two files, with the columns of y in the order of x.

@@ -204,6 +204,21 @@ TEST(ReadCsv, notes_a_header_that_may_be_data_and_warns_of_data_that_may_be_a_he
   EXPECT_TRUE(read("2,3,4\n5,6,7\n").warnings.empty());
 }
 
+// As pandas writes a table whose columns have no names.
+TEST(ReadCsv, takes_an_empty_cell_before_0_1_2_for_the_header_of_a_table_with_an_index) {
+  for (const char* text : {",0\n0,5\n", ",0,1,2\n0,5,6,7\n", "\"\",\"0\",\"1\"\n0,5,6\n", ";0;1\n0;5;6\n"}) {
+    const Content content = read(text);
+    ASSERT_GE(content.names.size(), 2U) << text;
+    EXPECT_EQ(content.names[0], "") << text;
+    EXPECT_EQ(content.names[1], "0") << text;
+    EXPECT_EQ(content.values.size(), content.names.size()) << text;
+  }
+  for (const char* text : {",1,2\n3,5,6\n", ",0,2\n3,5,6\n", "NA,0,1\n3,5,6\n", "0,,1\n3,5,6\n", ",\n3,5\n"}) {
+    EXPECT_TRUE(read(text).names.empty()) << text;
+  }
+  EXPECT_TRUE(read(",0,1\n0,5,6\n", {.header = CsvHeader::absent}).names.empty());
+}
+
 // Whatever the size of the buffer, and so wherever it happens to end, the content is the same.
 TEST(ReadCsv, does_not_depend_on_where_the_buffer_ends) {
   const std::string text =

@@ -64,6 +64,33 @@ TEST_F(PrepareSamples, positions_are_those_in_x) {
   EXPECT_EQ(values_of(samples.y), (Values{10, 20}));
 }
 
+// The item that a message about a row index advises is one that works.
+TEST_F(PrepareSamples, a_row_index_is_left_out_as_the_message_says) {
+  const auto advice = [](const std::string& item) {
+    return " has no name, expected one (if it is a row index, --drop " + item +
+           " leaves it out; --columns lists what to compare)";
+  };
+  const std::string named = ",a,b\n0,5,6\n";
+  EXPECT_EQ(pair_message(named, named, {}), "x.csv: column 1" + advice("1"));
+  EXPECT_EQ(values_of(pair(named, named, {.drop = "1"}).y), (Values{5, 6}));
+  EXPECT_EQ(pair_message("a,b\n5,6\n", named, {}), "y.csv: column 1" + advice("'\"\"'"));
+  EXPECT_EQ(values_of(pair("a,b\n5,6\n", named, {.drop = "\"\""}).y), (Values{5, 6}));
+  EXPECT_EQ(values_of(pair(named, "a,b\n5,6\n", {.drop = "1"}).y), (Values{5, 6}));
+  const std::string counted = ",0,1\n0,5,6\n";
+  EXPECT_EQ(pair_message(counted, counted, {}), "x.csv: column 1" + advice("'\"\"'"));
+  EXPECT_EQ(pair_message(counted, counted, {.drop = "1"}), "x.csv: column 1" + advice("'\"\"'"));
+  EXPECT_EQ(values_of(pair(counted, counted, {.drop = "\"\""}).y), (Values{5, 6}));
+  EXPECT_EQ(pair_message(",0\n0,5\n", ",0\n0,5\n", {}), "x.csv: column 1" + advice("1"));
+}
+
+TEST_F(PrepareSamples, a_header_that_is_made_data_gets_no_advice_on_missing_values) {
+  const ReadOptions as_data{.csv = {.header = CsvHeader::absent}};
+  EXPECT_EQ(pair_message(",0,1\n0,5,6\n", ",0,1\n0,5,6\n", as_data),
+            "x.csv:1: column 1 is \"\", expected a number; the line looks like the header of a table with a row index: "
+            "leave --no-header out");
+  EXPECT_NE(pair_message(",0,2\n0,5,6\n", ",0,2\n0,5,6\n", as_data).find("--na omit"), std::string::npos);
+}
+
 TEST_F(PrepareSamples, a_named_column_that_one_file_lacks_is_told) {
   EXPECT_EQ(pair_message("a,b\n1,2\n", "a\n1\n", {.columns = "b"}),
             "x.csv and y.csv have different columns; only x.csv has \"b\"; make the names agree, leave these out by "
