@@ -29,14 +29,22 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
+void tell(const std::vector<std::string>& sentences, const Flags& flags) {
+  if (flags.quiet) return;
+  for (const std::string& text : sentences) note(text);
+}
+
 SamplePair read(const Flags& flags) {
   const ReadOptions options = to_read_options(flags);
   SamplePair data =
       flags.group.empty() ? read_pair(flags.x, flags.y, options) : read_grouped(flags.x, flags.group, options);
-  if (!flags.quiet) {
-    for (const std::string& text : data.notes) note(text);
-  }
+  tell(data.notes, flags);
   return data;
+}
+
+// What reading warns of stands first in the warnings of a result.
+void put_first(const std::vector<std::string>& of_reading, std::vector<std::string>& warnings) {
+  warnings.insert(warnings.begin(), of_reading.begin(), of_reading.end());
 }
 
 // How a result looks in every form.
@@ -223,6 +231,7 @@ int run_test(const Flags& flags) {
     const ProgressLine progress(!flags.quiet);
     result = two_sample_test(data.x, data.y, options, &progress.control());
   }
+  put_first(data.warnings, result.warnings);
   const RunInfo run = run_info(method.id, flags, data, watch);
   write_page(flags, [&] { return test_page(result, options, run, page_info(flags, data, where)); });
   options.test.keep_null_distribution = flags.null_distribution;  // the page's wish is no wish for more JSON
@@ -241,11 +250,13 @@ int run_explain(const Flags& flags) {
   SamplePair data = read(flags);
   options.design = design_of(flags, std::move(data.units));
   add_rows(options, data);
+  if (flags.csv) tell(data.warnings, flags);  // which has no place for them
   Explanation explanation;
   {
     const ProgressLine progress(!flags.quiet);
     explanation = explain(data.x, data.y, options, &progress.control());
   }
+  put_first(data.warnings, explanation.warnings);
   const RunInfo run = run_info("", flags, data, watch);
   show(flags, {.json = [&] { return explanation_json(explanation, run); },
                .csv = [&] { return explanation_csv(explanation); },
@@ -269,6 +280,7 @@ int run_distance(const Flags& flags) {
     const ProgressLine progress(!flags.quiet);
     result = distance(method.id, data.x, data.y, options, &progress.control());
   }
+  put_first(data.warnings, result.warnings);
   const RunInfo run = run_info(method.id, flags, data, watch);
   write_page(flags, [&] { return distance_page(result, options, run, page_info(flags, data, where)); });
   show(flags, {.json = [&] { return distance_json(result, options, run); },
@@ -291,9 +303,8 @@ int run_matrix(const MatrixFlags& matrix_flags) {
   inputs.insert(inputs.end(), {flags.reference, flags.config});
   require_outputs(flags, inputs);
   const SampleList data = read_samples(matrix_flags.files, to_read_options(flags));
-  if (!flags.quiet) {
-    for (const std::string& text : data.notes) note(text);
-  }
+  tell(data.notes, flags);
+  if (flags.csv) tell(data.warnings, flags);  // which has no place for them
   const std::vector<SampleView> samples(data.samples.begin(), data.samples.end());
   DistanceMatrix matrix;
   std::optional<PairwiseTests> tests;
@@ -303,6 +314,7 @@ int run_matrix(const MatrixFlags& matrix_flags) {
                              &progress.control());
     if (matrix_flags.with_tests) tests = pairwise_tests(samples, matrix, options, &progress.control());
   }
+  put_first(data.warnings, matrix.warnings);
   const MatrixReport report{matrix,          tests ? &*tests : nullptr, options.statistic,
                             watch.seconds(), data.preparation,          data.rows};
   write_page(flags, [&] { return matrix_page(report, {.command = flags.command}); });

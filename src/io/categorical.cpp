@@ -25,9 +25,10 @@ std::uint32_t hashed_place(std::uint64_t hash) {
   const Column& column = table.columns[j];
   const bool no_room = column.has_text() && column.texts->overfull();
   fail(ErrorCode::invalid_option,
-       "{}: column {} has more than {} different texts, too many for --categorical onehot; hash or drop takes it, "
+       "{}: column {} has more than {} different texts, too many for --categorical onehot; {}hash or drop takes it, "
        "--drop leaves it out",
-       table.source, table.label_of(j), no_room ? std::min(column.texts->size(), kMostCategories) : kMostCategories);
+       table.source, table.label_of(j), no_room ? std::min(column.texts->size(), kMostCategories) : kMostCategories,
+       column.has_text() && all_are_dates(*column.texts) ? "--dates reads them as numbers, " : "");
 }
 
 // The different numbers of a column that also has text.

@@ -57,14 +57,6 @@ bool is_mostly_numbers(const Table& table, const Column& column) {
   return 2 * column.num_texts <= table.cells.rows() - column.num_missing;
 }
 
-bool all_are_dates(const TextDictionary& texts) {
-  if (texts.overfull()) return false;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (!parse_date(texts[i].text)) return false;
-  }
-  return true;
-}
-
 std::string describe_texts(const Table& table, const std::vector<std::size_t>& text_columns) {
   constexpr std::size_t kListed = 8;
   std::vector<std::string> shown;
@@ -117,10 +109,13 @@ void check_missing(const Table& table, const std::vector<std::size_t>& columns) 
     }
   }
   if (first == nullptr) return;
+  const std::string help =
+      first->first_missing.line == table.header_in_data
+          ? "; the line looks like the header of a table with a row index: leave --no-header out"
+          : fmt::format("; {} {} missing: --na omit leaves such rows out, --na impute-median fills in medians", cells,
+                        cells == 1 ? "value is" : "values are");
   fail_cell(ErrorCode::non_finite_value, table, static_cast<std::size_t>(first - table.columns.data()),
-            first->first_missing,
-            fmt::format("; {} {} missing: --na omit leaves such rows out, --na impute-median fills in medians", cells,
-                        cells == 1 ? "value is" : "values are"));
+            first->first_missing, help);
 }
 
 // Columns with a part of their own are not filled in: a made-up weight or block is worse than none.
@@ -151,6 +146,22 @@ void check_input(const Input& input, const ReadOptions& options) {
 bool is_text_column(const std::vector<Input>& inputs, std::size_t place) {
   return std::ranges::any_of(
       inputs, [&](const Input& input) { return input.table.columns[input.roles.points[place]].has_text(); });
+}
+
+bool all_are_dates(const TextDictionary& texts) {
+  if (texts.overfull()) return false;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (!parse_date(texts[i].text)) return false;
+  }
+  return true;
+}
+
+bool is_column_of_date_texts(const std::vector<Input>& inputs, std::size_t place) {
+  return std::ranges::all_of(inputs, [&](const Input& input) {
+    const Column& column = input.table.columns[input.roles.points[place]];
+    return column.has_text() && column.num_texts + column.num_missing == input.table.cells.rows() &&
+           all_are_dates(*column.texts);
+  });
 }
 
 void check_cells(const std::vector<Input>& inputs, const ReadOptions& options) {

@@ -105,7 +105,7 @@ ColumnList::ColumnList(std::string flag, std::string_view text) : flag_(std::mov
     if (rest.front() == '"') {
       const auto close = rest.find('"', 1);
       if (close == std::string_view::npos) refuse("a quote is not closed");
-      item = {std::string(rest.substr(1, close - 1)), true, false};
+      item = {.text = std::string(rest.substr(1, close - 1)), .quoted = true};
       rest = trim(rest.substr(close + 1));
       if (!rest.empty() && rest.front() != ',') refuse("a comma is missing behind a quote");
     } else {
@@ -113,7 +113,7 @@ ColumnList::ColumnList(std::string flag, std::string_view text) : flag_(std::mov
       item.text = trim(rest.substr(0, comma));
       rest = rest.substr(comma);
     }
-    if (item.text.empty()) refuse("an item is empty");
+    if (item.text.empty() && !item.quoted) refuse("an item is empty");
     items_.push_back(std::move(item));
     if (rest.empty()) return;
     rest = trim(rest.substr(1));
@@ -134,7 +134,7 @@ void ColumnList::pin_positions(const Table& table) {
     }
     for (std::size_t j = range->first; j <= range->last; ++j) {
       const std::string& name = table.columns[j].name;
-      pinned.push_back(name.empty() ? Item{std::to_string(j + 1), false, true} : Item{name, true, true});
+      pinned.push_back({name, true, true, name.empty() ? std::optional(j) : std::nullopt});
     }
   }
   items_ = std::move(pinned);
@@ -148,7 +148,13 @@ std::vector<bool> ColumnList::marks(const Table& table) {
       marks[j] = true;
       item.found = true;
     };
-    if (const auto named = columns.by_name(item.text)) {
+    if (item.position) {
+      if (*item.position < marks.size() && table.columns[*item.position].name.empty()) mark(*item.position);
+    } else if (item.text.empty()) {
+      for (std::size_t j = 0; table.has_names && j < marks.size(); ++j) {
+        if (table.columns[j].name.empty()) mark(j);
+      }
+    } else if (const auto named = columns.by_name(item.text)) {
       mark(*named);
     } else if (item.quoted) {
       continue;

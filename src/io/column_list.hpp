@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +12,8 @@ namespace kqd {
 /// A list of columns as a user writes it: `age, temp_*, a..d, 3-7, "a, b"`.
 ///
 /// An item is, in this order of trial: the name of a column, a number from 1, a range of numbers, a range between two
-/// names by position, a glob with * and ?. An item in double quotes is a name and nothing else.
+/// names by position, a glob with * and ?. An item in double quotes is a name and nothing else; "" means the columns
+/// without a name.
 class ColumnList {
  public:
   /// `flag` starts messages. Throws Error{invalid_option} for a list that is no list: an empty item, an open quote.
@@ -20,7 +22,7 @@ class ColumnList {
   [[nodiscard]] bool empty() const { return items_.empty(); }
 
   /// Numbers and ranges become the names which these columns have in this table, so that they mean the same columns in
-  /// another table with names.
+  /// another table with names. Those of columns without a name stay numbers.
   void pin_positions(const Table& table);
 
   /// For each column of a table whether the list has it.
@@ -34,6 +36,7 @@ class ColumnList {
     std::string text;
     bool quoted = false;
     bool found = false;
+    std::optional<std::size_t> position = {};  ///< pinned, of a column without a name
   };
 
   std::string flag_;

@@ -55,6 +55,15 @@ bool counts_up(const std::vector<Cell>& cells) {
   return true;
 }
 
+// How pandas writes a table whose columns have no names: nothing above the row index, then 0,1,2,... as names.
+bool is_header_of_index(const std::vector<std::string>& cells) {
+  if (cells.size() < 2 || !cells.front().empty()) return false;
+  for (std::size_t j = 1; j < cells.size(); ++j) {
+    if (cells[j] != std::to_string(j - 1)) return false;
+  }
+  return true;
+}
+
 Table with_header(const std::string& source, FirstRow header, std::ptrdiff_t num_numbers, const TextRules& rules) {
   check_names(header, source);
   Table table(source, std::move(header.cells), rules);
@@ -69,19 +78,23 @@ Table with_first_row(const std::string& source, const FirstRow& first, bool doub
   Table table(source, first.cells.size(), rules);
   double* row = table.cells.append_row();
   for (std::size_t j = 0; j < first.cells.size(); ++j) row[j] = table.from_text(j, first.cells[j], first.line);
+  if (is_header_of_index(first.cells)) table.header_in_data = first.line;
   if (doubtful) {
-    table.notes.push_back(fmt::format("{}:{}: taken as data, although it counts {}, {}, {}, ... as a header might",
-                                      source, first.line, first.cells[0], first.cells[1], first.cells[2]));
+    table.warnings.push_back(fmt::format(
+        "{}:{}: taken as data, although it counts {}, {}, {}, ... as a header might; --header if it holds names, "
+        "--no-header if it does not",
+        source, first.line, first.cells[0], first.cells[1], first.cells[2]));
   }
   return table;
 }
 
-// A cell of text makes a header. A missing value does not: it stands in data more often than on top of them.
+// A cell of text makes a header. A missing value does not, unless above an index: it stands in data more often than on
+// top of them.
 Table begin_table(const std::string& source, FirstRow first, CsvHeader header, const TextRules& rules) {
   std::vector<Cell> cells;
   for (const std::string& text : first.cells) cells.push_back(parse_cell(text, rules));
   const auto num_of = [&](CellKind kind) { return std::ranges::count(cells, kind, &Cell::kind); };
-  const bool looks_so = num_of(CellKind::text) > 0;
+  const bool looks_so = num_of(CellKind::text) > 0 || is_header_of_index(first.cells);
   if (header == CsvHeader::absent || (header == CsvHeader::found && !looks_so)) {
     return with_first_row(source, first, header == CsvHeader::found && counts_up(cells), rules);
   }

@@ -78,6 +78,19 @@ std::vector<ColumnEncoder> make_encoders(std::vector<Input>& inputs, Categorical
   return encoders;
 }
 
+// A day is nearer to the next than to another year, which columns of 0 and 1 do not know.
+void note_dates_as_text(const std::vector<Input>& inputs, std::vector<std::string>& notes) {
+  const Input& front = inputs.front();
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
+    if (is_column_of_date_texts(inputs, k)) names.push_back(name_of(front.table, front.roles.points[k]));
+  }
+  if (names.empty()) return;
+  notes.push_back(fmt::format("{}: {} {} hold{} dates, which are taken as text; --dates reads them as numbers",
+                              front.table.source, names.size() == 1 ? "column" : "columns",
+                              list_of({names.begin(), names.end()}), names.size() == 1 ? "s" : ""));
+}
+
 std::vector<std::string> names_of_points(const std::vector<Input>& inputs, const std::vector<ColumnEncoder>& encoders) {
   const auto named = std::ranges::find_if(inputs, [](const Input& input) { return input.table.has_names; });
   std::vector<std::string> names;
@@ -269,10 +282,12 @@ struct Prepared {
   std::vector<RowCounts> rows = {};
   std::vector<std::size_t> rows_x = {};
   std::vector<std::size_t> rows_y = {};
+  std::vector<std::string> warnings = {};
 };
 
 void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options, Prepared& out) {
   const std::vector<ColumnEncoder> encoders = make_encoders(inputs, options.categorical, out.preparation);
+  note_dates_as_text(inputs, out.notes);
   const bool grouped = !out.preparation.group_column.empty();
   Filler filler(inputs, rows, encoders, grouped ? 2 : inputs.size());
   out.samples = std::move(filler.samples());
@@ -287,6 +302,7 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
   std::vector<Input> inputs;
   for (Table& table : tables) {
     out.notes.insert(out.notes.end(), table.notes.begin(), table.notes.end());
+    out.warnings.insert(out.warnings.end(), table.warnings.begin(), table.warnings.end());
     inputs.push_back({std::move(table), {}});
   }
   assign_roles(inputs, options, group_column, out.notes);
@@ -318,7 +334,7 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
 SamplePair to_pair(Prepared prepared) {
   return {std::move(prepared.samples[0]), std::move(prepared.samples[1]),  std::move(prepared.notes),
           std::move(prepared.units),      std::move(prepared.preparation), std::move(prepared.rows_x),
-          std::move(prepared.rows_y)};
+          std::move(prepared.rows_y),     std::move(prepared.warnings)};
 }
 
 std::vector<Table> read_tables(const std::vector<std::string>& paths, const ReadOptions& options) {
@@ -349,7 +365,8 @@ SamplePair read_grouped(const std::string& path, const std::string& group_column
 SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions& options) {
   if (paths.empty()) fail(ErrorCode::invalid_option, "no files to read, expected at least one");
   Prepared prepared = prepare(read_tables(paths, options), options, "");
-  SampleList list{std::move(prepared.samples), std::move(prepared.notes), prepared.rows, prepared.preparation};
+  SampleList list{std::move(prepared.samples), std::move(prepared.notes), prepared.rows, prepared.preparation,
+                  std::move(prepared.warnings)};
   for (std::size_t i = 0; i < paths.size(); ++i) {
     const RowCounts& rows = prepared.rows[i];
     const std::string name = printable(paths[i]);

@@ -73,13 +73,21 @@ void check_points(const Input& input) {
        input.table.source, input.table.columns.size());
 }
 
-void check_named(const Input& input) {
+// What --drop calls a column without a name: its number, if that means this column. Numbers are those in X, and names
+// go first.
+std::string item_for_unnamed(const Table& x, std::size_t j) {
+  const std::string number = std::to_string(j + 1);
+  const bool in_x = x.has_names && j < x.columns.size() && x.columns[j].name.empty();
+  return in_x && std::ranges::find(x.columns, number, &Column::name) == x.columns.end() ? number : R"('""')";
+}
+
+void check_named(const Input& input, const Table& x) {
   for (const std::size_t j : input.roles.points) {
     if (!input.table.has_names || !input.table.columns[j].name.empty()) continue;
     fail(ErrorCode::unreadable_input,
-         "{}: column {} has no name, expected one (if it is a row index, --drop {} leaves it out where X has it too; "
-         "--columns lists what to compare)",
-         input.table.source, j + 1, j + 1);
+         "{}: column {} has no name, expected one (if it is a row index, --drop {} leaves it out; --columns lists what "
+         "to compare)",
+         input.table.source, j + 1, item_for_unnamed(x, j));
   }
 }
 
@@ -152,7 +160,7 @@ void assign_roles(std::vector<Input>& inputs, const ReadOptions& options, const 
   for (const ColumnList* list : {&wanted, &unwanted}) list->check_all_found(inputs.front().table);
   check_points(inputs.front());
   note_listed(inputs.front(), wanted.marks(inputs.front().table), notes);
-  for (const Input& input : inputs) check_named(input);
+  for (const Input& input : inputs) check_named(input, inputs.front().table);
   for (std::size_t i = 1; i < inputs.size(); ++i) match_columns(inputs.front(), inputs[i], notes);
 }
 

@@ -31,9 +31,12 @@ std::string text_of(const Column& column, double cell) {
 [[noreturn]] void fail_not_two_groups(const Table& table, std::size_t j, const std::vector<double>& values, bool more) {
   std::vector<std::string> texts;
   for (const double value : values) texts.push_back(text_of(table.columns[j], value));
-  fail(ErrorCode::invalid_option, "{}: column {} has {}{} different value{} ({}{}), expected two, one for each sample",
-       table.source, table.label_of(j), more ? "more than " : "", values.size(), values.size() == 1 && !more ? "" : "s",
-       list_of({texts.begin(), texts.end()}), more ? ", ..." : "");
+  const bool too_many = more || values.size() > 2;
+  fail(
+      ErrorCode::invalid_option, "{}: column {} has {}{} different value{} ({}{}), expected two, one for each sample{}",
+      table.source, table.label_of(j), more ? "more than " : "", values.size(), values.size() == 1 && !more ? "" : "s",
+      list_of({texts.begin(), texts.end()}), more ? ", ..." : "",
+      too_many ? R"(; to compare two of them, give two files, or two queries such as "sql:SELECT ... WHERE ...")" : "");
 }
 
 // Sends each row to the sample of its group. The first value met is X.

@@ -67,7 +67,9 @@ struct Table {
   std::vector<std::size_t> row_shape;  ///< of an array of more than two dimensions: all but the first; else empty
   BlockedRows cells;
   TextRules rules;
-  std::vector<std::string> notes;  ///< sentences about choices the reader made that a user may want to undo
+  std::vector<std::string> notes;     ///< sentences about choices the reader made that a user may want to undo
+  std::vector<std::string> warnings;  ///< likewise, where the other choice would change the answer
+  std::size_t header_in_data = 0;  ///< the line that was taken as data by order alone, a header to all looks; 0: none
 
  private:
   [[nodiscard]] double from_other_number(std::size_t column, double value, std::size_t line);

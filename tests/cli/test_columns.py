@@ -121,7 +121,30 @@ def test_a_bad_choice_is_refused(kqd, flags, sentence):
 def test_a_group_needs_two_values(kqd):
     assert refusal(kqd("test", "trial.csv", "--group", "age")) == (
         'trial.csv: column "age" has 8 different values ("40", "42", "44", "46", "41", "43", "45", "47"), expected two, one '
-        "for each sample")
+        'for each sample; to compare two of them, give two files, or two queries such as "sql:SELECT ... WHERE ..."')
+
+
+@pytest.mark.parametrize("flags", [(), ("--na", "omit"), ("--header",), ("--drop", "1"), ("--header", "--drop", "1")])
+def test_the_index_of_a_table_without_names_is_no_data(kqd, folder, flags):  # as pandas writes both
+    numbers = random.Random(2)
+    for name in ("index-1.csv", "index-2.csv"):
+        rows = [f"{numbers.gauss(0, 1)},{numbers.gauss(0, 1)},{numbers.gauss(0, 1)}\n" for _ in range(100)]
+        (folder / name).write_text(",0,1,2\n" + "".join(f"{i},{row}" for i, row in enumerate(rows)))
+        (folder / f"no-{name}").write_text("a,b,c\n" + "".join(rows))
+    assert refusal(kqd("test", "index-1.csv", "index-2.csv", *flags)) == (
+        "index-1.csv: column 1 has no name, expected one (if it is a row index, --drop '\"\"' leaves it out; --columns "
+        "lists what to compare)")
+    flags = tuple(flag for flag in flags if flag not in ("--drop", "1"))
+    mended = json.loads(kqd("test", "index-1.csv", "index-2.csv", *flags, "--drop", '""', "--json").stdout)
+    plain = json.loads(kqd("test", "no-index-1.csv", "no-index-2.csv", "--json").stdout)
+    assert (mended["n_x"], mended["dim"], mended["pvalue"]) == (100, 3, plain["pvalue"])
+
+
+def test_dates_that_become_columns_of_text_are_told(kqd):
+    flags = ("distance", "trial.csv", "--group", "arm", "--drop", "id", "--categorical", "onehot")
+    assert kqd(*flags).stderr == (
+        'kqd: trial.csv: column "seen" holds dates, which are taken as text; --dates reads them as numbers\n')
+    assert kqd(*flags, "--dates").stderr == ""
 
 
 def test_a_subsample_repeats_with_its_seed(kqd):

@@ -115,6 +115,12 @@ def test_bad_input_is_refused(kqd, arguments, sentence):
     assert (run.stdout, run.stderr, run.code) == ("", f"kqd: {sentence}\n", 2)
 
 
+def test_a_group_is_told_that_a_matrix_takes_files(kqd):
+    run = kqd("matrix", "a.csv", "b.csv", "--group", "g")
+    assert (run.stdout, run.code) == ("", 2)
+    assert run.stderr.splitlines()[0] == "kqd: --group is no flag of kqd matrix, which takes a file for each sample"
+
+
 def test_flags_of_tests_that_were_not_asked_for_are_named(kqd):
     run = kqd("matrix", *SETS, "--permutations", "99")
     assert (run.stderr, run.code) == ("kqd: --permutations has no effect without --test\n", 0)

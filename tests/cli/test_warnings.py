@@ -32,6 +32,24 @@ def test_a_distance_of_odd_data_warns(kqd, arguments, expected):
     assert warnings_of(kqd, "distance", *arguments.split()) == expected
 
 
+@pytest.mark.parametrize("command", ["test", "distance", "explain", "matrix"])
+def test_data_that_may_be_a_header_are_warned_of_in_every_form(kqd, folder, command):
+    (folder / "counted.csv").write_text("0,1,2\n5,6,8\n7,9,6\n8,5,4\n4,4,7\n")
+    warning = ("counted.csv:1: taken as data, although it counts 0, 1, 2, ... as a header might; --header if it holds "
+               "names, --no-header if it does not")
+    files = (command, "counted.csv", "counted.csv")
+    assert warnings_of(kqd, *files)[:2] == [warning, warning]
+    assert warnings_of(kqd, *files, "--quiet")[:2] == [warning, warning]
+    assert f"  warning      {warning}\n" in kqd(*files).stdout
+    table = kqd(*files, "--csv")
+    assert warning in table.stdout + table.stderr
+    if command != "explain":
+        kqd(*files, "--report", "counted.html")
+        assert warning in (folder / "counted.html").read_text()
+    for flag in ("--header", "--no-header"):
+        assert warning not in warnings_of(kqd, *files, flag)
+
+
 def too_few(alpha, smallest, labellings):
     return (f"alpha = {alpha} is below {smallest}, the smallest p-value that {labellings} labellings can give: no data "
             "can be rejected")

@@ -17,8 +17,9 @@ namespace kqd KQD_PUBLIC {
 /// What a caller may choose about reading. The defaults read every column as data, and refuse what is no number.
 struct ReadOptions {
   /// The columns to compare and the columns to leave out, as lists such as "age, temp_*, a..d, 3-7": names, numbers
-  /// from 1, ranges by number or between two names, and globs (* and ?). A name in double quotes is taken as it stands.
-  /// Positions are those in X. Empty: all columns, none.
+  /// from 1, ranges by number or between two names, and globs (* and ?). A name goes before a number. A name in double
+  /// quotes is taken as it stands, and "" means the columns without a name. Positions are those in X. Empty: all
+  /// columns, none.
   std::string columns = {};
   std::string drop = {};
   /// The column that holds the weights of the rows: its name, or its number from 1 in a file without names. It is taken
@@ -52,13 +53,14 @@ struct ReadOptions {
 struct SamplePair {
   Sample x;
   Sample y;
-  std::vector<std::string> notes;  ///< sentences a user should see: columns reordered, a header that may be none
+  std::vector<std::string> notes;  ///< sentences a user should see: columns reordered, a header that may be data
   /// With a unit column: the block or cluster of each row of X, then of Y. Whole numbers stand for themselves.
   std::vector<std::int64_t> units = {};
   Preparation preparation = {};
   /// The number of each row of X and of Y among the rows of its input, from 1; empty: 1, 2, 3, ...
   std::vector<std::size_t> rows_x = {};
   std::vector<std::size_t> rows_y = {};
+  std::vector<std::string> warnings = {};  ///< sentences that belong to the result: data that may be a header
 };
 
 /// One sample from a file, in the format its name tells, in capitals or not: .csv, .tsv, .npy, .idx (each also with .gz
@@ -66,13 +68,14 @@ struct SamplePair {
 /// "-" is standard input, whose first bytes tell whether it is CSV, NPY or idx, compressed or not.
 ///
 /// CSV: the delimiter (comma, semicolon, tab or bar; tab alone in .tsv) and the header are found by looking. A first
-/// row with a cell that is neither a number nor a spelling of "missing" is a header. Quotes, quoted newlines, a byte
-/// order mark, blank lines and lines that start with # are understood. NPY: versions 1 to 3, numbers and booleans of
-/// either byte order, rows first in either memory order; one dimension is one column, and dimensions from the third on
-/// are laid flat beside the second, as reshape(n, -1) does. Every value becomes the nearest double. Cost: one pass;
-/// memory is the matrix and a few MiB (a pipe in NPY format and Fortran order is held twice), and at most 64 MiB of
-/// different texts. Throws Error{unreadable_input, empty_sample, non_finite_value, invalid_option, invalid_weights}:
-/// one sentence with the file, the line or row, the column and the value. No missing, NaN or infinite value passes.
+/// row with a cell that is neither a number nor a spelling of "missing" is a header, and so is an empty cell followed
+/// by 0, 1, 2, ... as pandas writes. Quotes, quoted newlines, a byte order mark, blank lines and lines that start with
+/// # are understood. NPY: versions 1 to 3, numbers and booleans of either byte order, rows first in either memory
+/// order; one dimension is one column, and dimensions from the third on are laid flat beside the second, as reshape(n,
+/// -1) does. Every value becomes the nearest double. Cost: one pass; memory is the matrix and a few MiB (a pipe in NPY
+/// format and Fortran order is held twice), and at most 64 MiB of different texts. Throws Error{unreadable_input,
+/// empty_sample, non_finite_value, invalid_option, invalid_weights}: one sentence with the file, the line or row, the
+/// column and the value. No missing, NaN or infinite value passes.
 [[nodiscard]] Sample read_sample(const std::string& path, const ReadOptions& options = {});
 
 /// Two samples from two files, with the columns of y in the order of x.
@@ -95,7 +98,8 @@ struct SampleList {
   std::vector<Sample> samples;
   std::vector<std::string> notes;  ///< as of a pair
   std::vector<RowCounts> rows = {};
-  Preparation preparation = {};  ///< of the columns; its rows are those of the first two
+  Preparation preparation = {};            ///< of the columns; its rows are those of the first two
+  std::vector<std::string> warnings = {};  ///< as of a pair
 };
 
 /// Several samples from several files, with the columns of all in the order of the first: as read_pair, file by file.

@@ -96,6 +96,26 @@ TEST(ColumnList, columns_without_a_name_stay_positions) {
   }
 }
 
+TEST(ColumnList, a_column_without_a_name_is_meant_by_its_number_even_where_another_has_that_for_a_name) {
+  const Table x("x.csv", Names{"", "0", "1", "2"}, {});
+  ColumnList list("--drop", "1-2");
+  list.pin_positions(x);
+  EXPECT_EQ(list.marks(x), (std::vector<bool>{true, true, false, false}));
+  EXPECT_EQ(list.marks(Table("y.csv", Names{"1", "2", "0"}, {})), (std::vector<bool>{false, false, true}));
+}
+
+TEST(ColumnList, empty_quotes_mean_the_columns_without_a_name) {
+  const Table x("x.csv", Names{"", "0", "1", ""}, {});
+  ColumnList list("--drop", "\"\",1");
+  list.pin_positions(x);
+  EXPECT_EQ(list.marks(x), (std::vector<bool>{true, false, true, true}));
+  list.check_all_found(x);
+  EXPECT_EQ(message("\"\"", {"age", "e"}),
+            "x.csv: --columns names \"\", which is no column; the columns are \"age\", \"e\"");
+  ColumnList nowhere("--drop", "\"\"");
+  EXPECT_EQ(nowhere.marks(Table("x.npy", 2, {})), (std::vector<bool>{false, false}));
+}
+
 TEST(ColumnList, an_unknown_name_is_refused_with_the_nearest) {
   EXPECT_EQ(
       message("e,temp_inn", {"age", "temp_in", "e"}),
@@ -108,7 +128,7 @@ TEST(ColumnList, an_unknown_name_is_refused_with_the_nearest) {
 }
 
 TEST(ColumnList, a_list_that_is_none_is_refused) {
-  for (const char* list : {",", "age,", ",age", "age,,e", "\"age", "\"age\" e", "\"\""}) {
+  for (const char* list : {",", "age,", ",age", "age,,e", "\"age", "\"age\" e", "\"\",", ",\"\""}) {
     EXPECT_NE(message(list, {"age", "e"}).find("expected a list such as a,b..d,temp_*,3-7"), std::string::npos) << list;
   }
 }

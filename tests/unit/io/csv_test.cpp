@@ -29,12 +29,13 @@ struct Content {
   std::size_t cols = 0;
   Values values;
   std::vector<std::string> notes;
+  std::vector<std::string> warnings;
 };
 
 Content read(std::string_view text, const CsvOptions& options = {}) {
   MemorySource source("x.csv", text);
   Table table = read_csv(source, options);
-  Content content{{}, table.cells.cols(), {}, table.notes};
+  Content content{{}, table.cells.cols(), {}, table.notes, table.warnings};
   for (const Column& column : table.columns) {
     if (table.has_names) content.names.push_back(column.name);
   }
@@ -192,13 +193,30 @@ TEST(ReadCsv, keeps_hashes_of_texts_beyond_the_bound) {
   EXPECT_NE(text_payload(cells.back()), text_payload(cells[TextDictionary::kMostTexts]));
 }
 
-TEST(ReadCsv, notes_a_header_that_may_be_data_and_data_that_may_be_a_header) {
+TEST(ReadCsv, notes_a_header_that_may_be_data_and_warns_of_data_that_may_be_a_header) {
   EXPECT_EQ(read("country,2019,2020\n1,2,3\n").notes,
             (std::vector<std::string>{"x.csv:1: taken as a header, with numbers in 2 of its 3 cells"}));
-  EXPECT_EQ(read("0,1,2,3\n5,6,7,8\n").notes,
-            (std::vector<std::string>{"x.csv:1: taken as data, although it counts 0, 1, 2, ... as a header might"}));
-  EXPECT_TRUE(read("0,1\n5,6\n").notes.empty());
-  EXPECT_TRUE(read("2,3,4\n5,6,7\n").notes.empty());
+  EXPECT_EQ(read("0,1,2,3\n5,6,7,8\n").warnings,
+            (std::vector<std::string>{"x.csv:1: taken as data, although it counts 0, 1, 2, ... as a header might; "
+                                      "--header if it holds names, --no-header if it does not"}));
+  EXPECT_TRUE(read("0,1,2,3\n5,6,7,8\n").notes.empty());
+  EXPECT_TRUE(read("0,1\n5,6\n").warnings.empty());
+  EXPECT_TRUE(read("2,3,4\n5,6,7\n").warnings.empty());
+}
+
+// As pandas writes a table whose columns have no names.
+TEST(ReadCsv, takes_an_empty_cell_before_0_1_2_for_the_header_of_a_table_with_an_index) {
+  for (const char* text : {",0\n0,5\n", ",0,1,2\n0,5,6,7\n", "\"\",\"0\",\"1\"\n0,5,6\n", ";0;1\n0;5;6\n"}) {
+    const Content content = read(text);
+    ASSERT_GE(content.names.size(), 2U) << text;
+    EXPECT_EQ(content.names[0], "") << text;
+    EXPECT_EQ(content.names[1], "0") << text;
+    EXPECT_EQ(content.values.size(), content.names.size()) << text;
+  }
+  for (const char* text : {",1,2\n3,5,6\n", ",0,2\n3,5,6\n", "NA,0,1\n3,5,6\n", "0,,1\n3,5,6\n", ",\n3,5\n"}) {
+    EXPECT_TRUE(read(text).names.empty()) << text;
+  }
+  EXPECT_TRUE(read(",0,1\n0,5,6\n", {.header = CsvHeader::absent}).names.empty());
 }
 
 // Whatever the size of the buffer, and so wherever it happens to end, the content is the same.
@@ -303,7 +321,7 @@ TEST(ReadCsv, obeys_what_it_is_told_about_the_header) {
   EXPECT_EQ(read("1,2\n3,4\n", {.header = CsvHeader::present}).names, (Names{"1", "2"}));
   EXPECT_EQ(read("1,2\n3,4\n", {.header = CsvHeader::present}).values, (Values{3, 4}));
   EXPECT_EQ(read("1,2,3\n3,4,5\n", {.header = CsvHeader::absent}).values, (Values{1, 2, 3, 3, 4, 5}));
-  EXPECT_TRUE(read("1,2,3\n3,4,5\n", {.header = CsvHeader::absent}).notes.empty());
+  EXPECT_TRUE(read("1,2,3\n3,4,5\n", {.header = CsvHeader::absent}).warnings.empty());
   EXPECT_EQ(read("a,2\n3,4\n", {.header = CsvHeader::absent}).values.size(), 4U);
 }
 

@@ -101,8 +101,8 @@ std::vector<BadFile> bad_csv_files() {
       {"x.csv", "a,b,a\n1,2,3\n", kUnreadable,
        "x.csv:1: columns 1 and 3 are both named \"a\", expected different names"},
       {"x.csv", ",a,b\n0,1,2\n", kUnreadable,
-       "x.csv: column 1 has no name, expected one (if it is a row index, --drop 1 leaves it out where X has it "
-       "too; --columns lists what to compare)"},
+       "x.csv: column 1 has no name, expected one (if it is a row index, --drop 1 leaves it out; --columns "
+       "lists what to compare)"},
       {"x.csv", "a,caf\xe9\n1,2\n", kUnreadable, "x.csv:1: column 2 is named \"caf\\xe9\", expected a name in UTF-8"},
       // Quotes, and files that are no text.
       {"x.csv", "a,b\n1,2\n3,\"4\n5,6\n", kUnreadable, "x.csv:3: column 2 opens a quote that is never closed"},

@@ -64,6 +64,33 @@ TEST_F(PrepareSamples, positions_are_those_in_x) {
   EXPECT_EQ(values_of(samples.y), (Values{10, 20}));
 }
 
+// The item that a message about a row index advises is one that works.
+TEST_F(PrepareSamples, a_row_index_is_left_out_as_the_message_says) {
+  const auto advice = [](const std::string& item) {
+    return " has no name, expected one (if it is a row index, --drop " + item +
+           " leaves it out; --columns lists what to compare)";
+  };
+  const std::string named = ",a,b\n0,5,6\n";
+  EXPECT_EQ(pair_message(named, named, {}), "x.csv: column 1" + advice("1"));
+  EXPECT_EQ(values_of(pair(named, named, {.drop = "1"}).y), (Values{5, 6}));
+  EXPECT_EQ(pair_message("a,b\n5,6\n", named, {}), "y.csv: column 1" + advice("'\"\"'"));
+  EXPECT_EQ(values_of(pair("a,b\n5,6\n", named, {.drop = "\"\""}).y), (Values{5, 6}));
+  EXPECT_EQ(values_of(pair(named, "a,b\n5,6\n", {.drop = "1"}).y), (Values{5, 6}));
+  const std::string counted = ",0,1\n0,5,6\n";
+  EXPECT_EQ(pair_message(counted, counted, {}), "x.csv: column 1" + advice("'\"\"'"));
+  EXPECT_EQ(pair_message(counted, counted, {.drop = "1"}), "x.csv: column 1" + advice("'\"\"'"));
+  EXPECT_EQ(values_of(pair(counted, counted, {.drop = "\"\""}).y), (Values{5, 6}));
+  EXPECT_EQ(pair_message(",0\n0,5\n", ",0\n0,5\n", {}), "x.csv: column 1" + advice("1"));
+}
+
+TEST_F(PrepareSamples, a_header_that_is_made_data_gets_no_advice_on_missing_values) {
+  const ReadOptions as_data{.csv = {.header = CsvHeader::absent}};
+  EXPECT_EQ(pair_message(",0,1\n0,5,6\n", ",0,1\n0,5,6\n", as_data),
+            "x.csv:1: column 1 is \"\", expected a number; the line looks like the header of a table with a row index: "
+            "leave --no-header out");
+  EXPECT_NE(pair_message(",0,2\n0,5,6\n", ",0,2\n0,5,6\n", as_data).find("--na omit"), std::string::npos);
+}
+
 TEST_F(PrepareSamples, a_named_column_that_one_file_lacks_is_told) {
   EXPECT_EQ(pair_message("a,b\n1,2\n", "a\n1\n", {.columns = "b"}),
             "x.csv and y.csv have different columns; only x.csv has \"b\"; make the names agree, leave these out by "
@@ -164,6 +191,26 @@ TEST_F(PrepareSamples, text_may_be_dropped) {
 }
 
 // Dates.
+
+TEST_F(PrepareSamples, dates_that_are_taken_as_text_are_told) {
+  const std::string dated = "d,e,a\n2024-01-01,2024,1\nNA,x,2\n2024-01-02,y,3\n";
+  for (const Categorical categorical : {Categorical::onehot, Categorical::hash}) {
+    const SamplePair samples = pair(dated, dated, {.categorical = categorical, .na = NaPolicy::omit});
+    ASSERT_EQ(samples.notes.size(), 1U);
+    EXPECT_EQ(folder_.without_folder(samples.notes[0]),
+              "x.csv: column \"d\" holds dates, which are taken as text; --dates reads them as numbers");
+  }
+  const ReadOptions dates{.categorical = Categorical::onehot, .dates = true, .na = NaPolicy::omit};
+  EXPECT_EQ(pair(dated, dated, dates).notes, Names{});
+  const ReadOptions onehot{.categorical = Categorical::onehot};
+  EXPECT_EQ(pair("d\n2024-01-01\n", "d\nsoon\n", onehot).notes, Names{});
+  EXPECT_EQ(pair("d\n2024-01-01\n7\n", "d\n2024-01-01\n", onehot).notes, Names{});
+  std::string minutes = "d\n";
+  for (int i = 0; i < 1440; ++i) minutes += fmt::format("2024-01-01T{:02}:{:02}\n", i / 60, i % 60);
+  EXPECT_EQ(pair_message(minutes, minutes, onehot),
+            "x.csv: column \"d\" has more than 1000 different texts, too many for --categorical onehot; --dates reads "
+            "them as numbers, hash or drop takes it, --drop leaves it out");
+}
 
 TEST_F(PrepareSamples, dates_are_days_on_request) {
   const SamplePair samples =
@@ -384,13 +431,15 @@ TEST_F(PrepareSamples, any_other_number_of_groups_is_refused_with_the_values) {
   EXPECT_EQ(refusal("g,a\nu,1\nu,2\n"),
             "x.csv: column \"g\" has 1 different value (\"u\"), expected two, one for each sample");
   EXPECT_EQ(refusal("g,a\nu,1\n2,2\nw,3\n"),
-            "x.csv: column \"g\" has 3 different values (\"u\", \"2\", \"w\"), expected two, one for each sample");
+            "x.csv: column \"g\" has 3 different values (\"u\", \"2\", \"w\"), expected two, one for each sample"
+            "; to compare two of them, give two files, or two queries such as \"sql:SELECT ... WHERE ...\"");
   std::string many = "g,a\n";
   for (int i = 0; i < 20; ++i) many += fmt::format("{},1\n", i);
   EXPECT_EQ(
       refusal(many),
       "x.csv: column \"g\" has more than 8 different values (\"0\", \"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", "
-      "...), expected two, one for each sample");
+      "...), expected two, one for each sample; to compare two of them, give two files, or two queries such as "
+      "\"sql:SELECT ... WHERE ...\"");
   EXPECT_EQ(refusal("h,a\nu,1\n"), "x.csv: no column \"g\" to tell the samples apart by, the columns are \"h\", \"a\"");
 }
 

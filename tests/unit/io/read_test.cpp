@@ -20,6 +20,7 @@ class ReadFiles : public testing::Test {
   SamplePair pair(std::string_view x, std::string_view y, const ReadOptions& options = {}) const {
     SamplePair result = read_pair(folder_.write("x.csv", x), folder_.write("y.csv", y), options);
     for (std::string& note : result.notes) note = folder_.without_folder(note);
+    for (std::string& warning : result.warnings) warning = folder_.without_folder(warning);
     return result;
   }
 
@@ -140,10 +141,17 @@ TEST_F(ReadFiles, a_pair_with_names_on_one_side_is_matched_by_position) {
   }
 }
 
-TEST_F(ReadFiles, a_pair_passes_on_the_notes_of_both_readers) {
-  const SamplePair samples = pair("0,1,2\n5,6,7\n", "1,2,3\n5,6,7\n");
-  EXPECT_EQ(samples.notes, (Names{"x.csv:1: taken as data, although it counts 0, 1, 2, ... as a header might",
-                                  "y.csv:1: taken as data, although it counts 1, 2, 3, ... as a header might"}));
+TEST_F(ReadFiles, a_pair_passes_on_the_notes_and_warnings_of_both_readers) {
+  const SamplePair noted = pair("a,1\n5,6\n", "a,1\n5,6\n");
+  EXPECT_EQ(noted.notes, (Names{"x.csv:1: taken as a header, with numbers in 1 of its 2 cells",
+                                "y.csv:1: taken as a header, with numbers in 1 of its 2 cells"}));
+  EXPECT_EQ(noted.warnings, Names{});
+  const SamplePair warned = pair("0,1,2\n5,6,7\n", "1,2,3\n5,6,7\n");
+  EXPECT_EQ(warned.notes, Names{});
+  EXPECT_EQ(warned.warnings, (Names{"x.csv:1: taken as data, although it counts 0, 1, 2, ... as a header might; "
+                                    "--header if it holds names, --no-header if it does not",
+                                    "y.csv:1: taken as data, although it counts 1, 2, 3, ... as a header might; "
+                                    "--header if it holds names, --no-header if it does not"}));
 }
 
 TEST_F(ReadFiles, columns_that_only_one_file_has_are_listed) {
