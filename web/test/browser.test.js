@@ -143,6 +143,14 @@ test("the effect size of a test of many statistics says whose it is", async () =
   await close();
 });
 
+test("distances of columns tell their units, which standardising changes", async () => {
+  for (const [name, units] of [["tabular", /in the column\u2019s own units/u], ["text", /in units of the standardised column/u]]) {
+    const { page, close } = await opened(name);
+    assert.match(await page.locator("#columns").textContent(), units);
+    await close();
+  }
+});
+
 test("two data sets have one distance, not a nearest and a furthest", async () => {
   const { page, close } = await opened("hostile matrix");
   const words = await page.locator("#verdict").textContent();

@@ -68,7 +68,7 @@ const few = ["--permutations", "199"];
 const commands = {
   tabular: ["test", "before.csv", "after.csv", ...few],
   "one column": ["test", "one-x.csv", "one-y.csv", "--method", "ekqd", "--effect-interval", ...few],
-  text: ["test", "text-x.csv", "text-y.csv", "--categorical", "onehot", ...few],
+  text: ["test", "text-x.csv", "text-y.csv", "--categorical", "onehot", "--standardize", "zscore", ...few],
   hostile: ["test", "hostile-x.csv", "hostile-y.csv", ...few],
   "odd names": ["test", "odd-x.csv", "odd-y.csv", ...few],
   tiny: ["test", "tiny-x.csv", "tiny-y.csv", ...few],

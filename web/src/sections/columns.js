@@ -6,21 +6,23 @@ import { integer, number, percent, signed, wherePhrase } from "../words.js";
 const shownAtOnce = 20;
 
 /** Every column by itself, ranked. */
-export function columns({ explanation }) {
+export function columns({ explanation, data }) {
   const all = explanation.columns;
   return section(
     "columns",
     "Column by column",
-    h("p", null, columnsSentence(explanation)),
+    h("p", null, columnsSentence(explanation, data?.standardize)),
     explanation.columns_note && h("p", { class: "caution" }, explanation.columns_note),
     rankedTable(all),
   );
 }
 
-function columnsSentence({ columns: all, alpha }) {
-  if (all.length === 1) return "The distance is how far the quantiles of X and Y are apart on average, in the column\u2019s own units; the effect is that distance over the pooled spread.";
+function columnsSentence({ columns: all, alpha }, standardize = "none") {
+  const units = standardize === "none" ? "in the column\u2019s own units" : "in units of the standardised column, as are shifts, levels and cells below";
+  const distance = `The distance is how far the quantiles of X and Y are apart on average, ${units}; the effect is that distance over the pooled spread.`;
+  if (all.length === 1) return distance;
   return (
-    "The distance is how far the quantiles of X and Y are apart on average, in the column\u2019s own units; the effect is that distance over the pooled spread. " +
+    `${distance} ` +
     `The p-values are adjusted for ${integer(all.length)} columns by the rule of Benjamini and Hochberg: of the columns called different, ${number(100 * alpha)} % at most are expected to be so by chance. ` +
     "Sensitivity says how much a larger value makes a row look like Y (+) or like X (\u2212) when all columns are seen together."
   );

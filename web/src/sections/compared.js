@@ -32,6 +32,7 @@ function facts({ dim, data }) {
     leftOut(data) === 0 && "No row is left out.",
     encoded.length > 0 && `Columns of text as numbers: ${list(encoded.map(([name, n]) => `${name} (${count(n, "column")})`))}.`,
     data.dropped_texts?.length > 0 && `Columns of text left out: ${list(data.dropped_texts)}.`,
+    data.booleans?.length > 0 && `True and false as 1 and 0: ${list(data.booleans)}.`,
     data.dates?.length > 0 && `Read as dates, in days: ${list(data.dates)}.`,
     scaleSentence(data.standardize),
     data.max_rows > 0 && `At most ${count(data.max_rows, "row")} of each sample, drawn at random by the seed.`,
