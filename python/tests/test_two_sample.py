@@ -139,7 +139,7 @@ def test_the_number_of_workers_changes_no_bit(method, options):
 
 
 def test_a_test_has_the_statistic_of_the_distance():
-    options = dict(kernel=KERNEL, reference=X[:8], rng=0)
+    options = dict(kernel=KERNEL, reference=X[:8] + 0.1, rng=0)
     found, distance = kqd.test(X, Y, **options), kqd.distance(X, Y, **options)
     assert found.statistic == pytest.approx(distance.statistic, rel=1e-12)
     assert found.per_direction == pytest.approx(distance.per_direction, rel=1e-12)
@@ -210,7 +210,7 @@ def test_a_test_is_adaptive_unless_told_otherwise(options):
 
 @pytest.mark.parametrize("options", [
     dict(directions="linear"), dict(n_directions=5), dict(n_reference=3), dict(reference="uniform"),
-    dict(reference=X[:4]), dict(reference=X[:4].tolist()), dict(coefficients=np.ones((4, 2))), dict(power=2),
+    dict(reference=-X[:4]), dict(reference=(-X[:4]).tolist()), dict(coefficients=np.ones((4, 2))), dict(power=2),
     dict(weighting="triangle"), dict(compat=["jitter"]), dict(compat="jitter"), dict(whiten=True),
     dict(early_stop="betting"), dict(effect_interval=True), dict(profiles=2),
 ])

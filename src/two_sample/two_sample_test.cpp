@@ -159,7 +159,7 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   require_positive_weights(y_given, y, test.design, "Y");
   validate(test.design, sizes);
   std::vector<std::string> about_data;
-  check_reference_points(statistic.directions.reference_points, x, y, about_data);
+  if (method.uses.points) check_reference_points(statistic.directions.reference_points, x, y, about_data);
   warn_about_scales({x.points, y.points}, about_data);
   if (options.calibration == Calibration::asymptotic) {
     TwoSampleResult result = asymptotic_test(method, x, y, options);

@@ -21,7 +21,7 @@ def test_a_test_is_adaptive_unless_told_otherwise(kqd, flags):
 
 
 @pytest.mark.parametrize("flags", ["--directions linear", "--num-directions 5", "--num-reference 2",
-                                   "--reference uniform", "--reference a.csv", "--power 2", "--power 1",
+                                   "--reference uniform", "--reference far.csv", "--power 2", "--power 1",
                                    "--weighting triangle", "--compat jitter", "--whiten --directions principal",
                                    "--early-stop --power 1", "--early-stop=besag-clifford --method ekqd"])
 def test_an_option_of_one_statistic_means_ekqd(kqd, flags):
