@@ -52,7 +52,7 @@ def test_a_result_becomes_a_plain_dictionary(result):
 
 @pytest.mark.parametrize("again", [lambda r: pickle.loads(pickle.dumps(r)), copy.copy, copy.deepcopy])
 @pytest.mark.parametrize("options", [
-    dict(), dict(profiles=2), dict(reference=X + 0.1, coefficients=np.eye(3)), dict(kernel=lambda a, b: a @ b.T),
+    dict(), dict(profiles=2), dict(reference=np.add(X, 0.1), coefficients=np.eye(3)), dict(kernel=lambda a, b: a @ b.T),
 ], ids=["plain", "profiles", "points", "kernel function"])
 def test_a_result_can_be_pickled_and_copied(options, again):
     for result in (kqd.distance(X, Y, rng=5, **options), kqd.test(X, Y, rng=5, null_distribution=True, **options)):
@@ -63,7 +63,7 @@ def test_a_result_can_be_pickled_and_copied(options, again):
 
 @pytest.mark.parametrize("options", [
     dict(), dict(power=2, weighting="triangle", n_directions=7), dict(method="sinkhorn", epsilon=0.3),
-    dict(method="mmd"), dict(reference=X[:2] + 0.1, coefficients=[[1.0, 2.0], [0.5, -1.0]]),
+    dict(method="mmd"), dict(reference=np.add(X[:2], 0.1), coefficients=[[1.0, 2.0], [0.5, -1.0]]),
     dict(kernel="rq:2", bandwidth=1.5), dict(compat=["jitter"]),
 ])
 def test_the_settings_of_a_result_repeat_it(options):

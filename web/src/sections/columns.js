@@ -6,12 +6,12 @@ import { integer, number, percent, signed, wherePhrase } from "../words.js";
 const shownAtOnce = 20;
 
 /** Every column by itself, ranked. */
-export function columns({ explanation, data }) {
+export function columns({ explanation, result }) {
   const all = explanation.columns;
   return section(
     "columns",
     "Column by column",
-    h("p", null, columnsSentence(explanation, data?.standardize)),
+    h("p", null, columnsSentence(explanation, result.data?.standardize)),
     explanation.columns_note && h("p", { class: "caution" }, explanation.columns_note),
     rankedTable(all),
   );
