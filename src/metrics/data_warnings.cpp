@@ -87,7 +87,9 @@ void check_reference_points(const MatrixView<const double>& points, const Sample
   const auto found_among = [&](const SampleView& sample) {
     std::vector<bool> found(points.rows(), false);
     for (std::size_t i = 0; i < sample.size(); ++i) {
-      for (const std::size_t j : std::ranges::equal_range(sorted, sample.points.row(i), before, point)) found[j] = true;
+      const auto row = sample.points.row(i);
+      auto place = std::ranges::lower_bound(sorted, row, before, point);
+      for (; place != sorted.end() && std::ranges::equal(point(*place), row); ++place) found[*place] = true;
     }
     return found;
   };
