@@ -70,7 +70,8 @@ def test(
         `weighting`, `compat`, `early_stop`, `effect_interval` or `profiles`.
     x, y, kernel, bandwidth, directions, n_directions, whiten, n_reference, reference, coefficients, power, weighting, \
 compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
-        As for `kqd.distance`. The reference measure ``"balanced"`` depends on the labels and is refused.
+        As for `kqd.distance`. The reference measure ``"balanced"`` depends on the labels and is refused, as are points
+        that are rows of one sample alone.
     x_weights, y_weights : array_like, optional
         A weight per row, >= 0, that travels with its row; the weights of each relabelled sample are scaled to sum 1.
     nan_policy : "raise" or "omit"

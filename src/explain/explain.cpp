@@ -260,16 +260,12 @@ Explanation begin(const SampleView& x, const SampleView& y, const ExplainOptions
 
 // A column that outweighs all others is all that kernels see, and nobody may have meant that.
 void warn_about_scales(const Study& study, std::span<const double> scales, std::vector<std::string>& warnings) {
-  constexpr double kMostOfIt = 0.999;
-  const auto largest = static_cast<std::size_t>(std::ranges::max_element(scales) - scales.begin());
-  if (std::ranges::count_if(scales, [](double s) { return s > 0.0; }) < 2) return;
-  double total = 0.0;  // of variances, in units of the largest
-  for (const double s : scales) total += s / scales[largest] * (s / scales[largest]);
-  if (!(1.0 / total > kMostOfIt)) return;
+  const auto found = dominating_column(scales);
+  if (!found) return;
   warnings.push_back(fmt::format(
       "the column \"{}\" has {:.4g} % of the variance of all {} columns, so principal directions and scores of "
       "rows follow it alone; standardise the columns to let all count",
-      study.column_name(largest), 100.0 / total, scales.size()));
+      study.column_name(found->index), 100.0 * found->share, scales.size()));
 }
 
 // Every direction for itself; what there is to say of all of them goes into the result.

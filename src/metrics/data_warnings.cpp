@@ -48,8 +48,17 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
   warn_about_pool({x.points, y.points}, warnings);
 }
 
-void warn_about_scales(const Pool& pool, std::vector<std::string>& warnings) {
+std::optional<DominatingColumn> dominating_column(std::span<const double> deviations) {
   constexpr double kMostOfIt = 0.999;
+  if (std::ranges::count_if(deviations, [](double s) { return s > 0.0; }) < 2) return std::nullopt;
+  const auto largest = static_cast<std::size_t>(std::ranges::max_element(deviations) - deviations.begin());
+  double total = 0.0;  // of variances, in units of the largest
+  for (const double s : deviations) total += s / deviations[largest] * (s / deviations[largest]);
+  if (!(1.0 / total > kMostOfIt)) return std::nullopt;
+  return DominatingColumn{largest, 1.0 / total};
+}
+
+void warn_about_scales(const Pool& pool, std::vector<std::string>& warnings) {
   const std::size_t dim = pool.dim();
   if (dim < 2) return;
   // Deviations from the first row, in one pass; their squares may overflow, and then there is more to say than this.
@@ -63,15 +72,15 @@ void warn_about_scales(const Pool& pool, std::vector<std::string>& warnings) {
     }
   }
   const auto n = static_cast<double>(pool.size());
-  double total = 0.0;
-  for (std::size_t k = 0; k < dim; ++k) total += squares[k] -= sums[k] / n * sums[k];
-  const auto largest = static_cast<std::size_t>(std::ranges::max_element(squares) - squares.begin());
-  const auto varying = std::ranges::count_if(squares, [](double s) { return s > 0.0; });
-  if (varying < 2 || !std::isfinite(total) || !(squares[largest] > kMostOfIt * total)) return;
+  std::vector<double> deviations(dim);
+  for (std::size_t k = 0; k < dim; ++k) deviations[k] = std::sqrt(std::max(0.0, squares[k] - sums[k] / n * sums[k]));
+  if (!std::ranges::all_of(deviations, [](double s) { return std::isfinite(s); })) return;
+  const auto found = dominating_column(deviations);
+  if (!found) return;
   warnings.push_back(
       fmt::format("column {} has {:.4g} % of the variance of all {} columns: distances between rows see little else; "
                   "standardise the columns to let all count",
-                  largest + 1, 100.0 * squares[largest] / total, dim));
+                  found->index + 1, 100.0 * found->share, dim));
 }
 
 void check_reference_points(const MatrixView<const double>& points, const SampleView& x, const SampleView& y,

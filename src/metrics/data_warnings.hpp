@@ -1,5 +1,7 @@
 #pragma once
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +19,16 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
 void warn_about_one_row(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings);
 void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings);
 
-/// Says that one column has nearly all of the variance: what follows distances between rows sees little else.
+/// A column that has nearly all of the variance of all columns, and its share.
+struct DominatingColumn {
+  std::size_t index;
+  double share;
+};
+
+/// It, if there is one beside others that vary; from the standard deviations of the columns, in any unit.
+[[nodiscard]] std::optional<DominatingColumn> dominating_column(std::span<const double> deviations);
+
+/// Says that there is one: what follows distances between rows sees little else.
 void warn_about_scales(const Pool& pool, std::vector<std::string>& warnings);
 
 /// Throws Error{invalid_option} when all `points` of the caller's are rows of one sample and none of the other, and
