@@ -5,7 +5,6 @@ configure_package_config_file(cmake/kqdConfig.cmake.in ${PROJECT_BINARY_DIR}/kqd
   INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kqd)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/kqdConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/kqdConfig.cmake ${PROJECT_BINARY_DIR}/kqdConfigVersion.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/FindOpenBLASPrivate.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kqd)
 
 # pkg-config, for the shared library: a static one needs the third parties that find_package(kqd) finds.

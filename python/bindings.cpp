@@ -34,7 +34,7 @@ KqdOptions make_options(KernelSpec kernel, std::optional<double> bandwidth, cons
                         const std::string& reference, const std::optional<Array>& reference_points,
                         const std::optional<Array>& coefficients, double power, const std::string& weighting,
                         const std::string& compat, std::uint64_t seed, unsigned workers, std::size_t max_memory,
-                        bool allow_quadratic, Parameters parameters) {
+                        bool allow_quadratic) {
   KqdOptions options;
   options.kernel = bandwidth ? with_bandwidth(std::move(kernel), *bandwidth) : std::move(kernel);
   options.directions.family = parse_direction_family(directions);
@@ -50,15 +50,14 @@ KqdOptions make_options(KernelSpec kernel, std::optional<double> bandwidth, cons
   options.threads = ThreadCount{workers};
   options.max_memory = max_memory;
   options.allow_quadratic = allow_quadratic;
-  options.parameters = std::move(parameters);
   if (!compat.empty()) apply_compat(compat, options);
   return options;
 }
 
 // A method's own parameters from keywords: numbers as they are, words by what they stand for.
-Parameters make_parameters(const std::string& method, const py::dict& given) {
+void set_parameters(KqdOptions& options, const std::string& method, const py::dict& given) {
   const MethodInfo& info = find_method(method);
-  Parameters parameters;
+  Parameters& parameters = options.parameters;
   for (const auto& [name, value] : given) {
     const auto key = py::cast<std::string>(name);
     if (py::isinstance<py::str>(value)) {
@@ -68,7 +67,6 @@ Parameters make_parameters(const std::string& method, const py::dict& given) {
     }
   }
   validate_parameters(info, parameters);
-  return parameters;
 }
 
 Design make_design(const std::string& kind, std::vector<std::int64_t> groups) {
@@ -83,7 +81,8 @@ TwoSampleOptions make_test_options(const std::string& method, const KqdOptions& 
                                    std::int64_t num_permutations, double alpha, const std::string& design,
                                    std::vector<std::int64_t> groups, const std::string& calibration,
                                    const std::string& early_stop, bool set_aside, bool randomised_ties,
-                                   bool effect_interval, double confidence, bool keep_null_distribution) {
+                                   bool effect_interval, bool effect_directions, double confidence,
+                                   bool keep_null_distribution, const std::optional<std::string>& weights_as) {
   TwoSampleOptions options;
   options.method = method;
   options.statistic = statistic;
@@ -95,8 +94,10 @@ TwoSampleOptions make_test_options(const std::string& method, const KqdOptions& 
   options.set_aside = set_aside;
   options.test.randomised_ties = randomised_ties;
   options.effect_interval = effect_interval;
+  options.effect_directions = effect_directions;
   options.test.confidence = confidence;
   options.test.keep_null_distribution = keep_null_distribution;
+  if (weights_as) options.weights_as = parse_weights_as(*weights_as);
   return options;
 }
 
@@ -169,7 +170,8 @@ py::dict common_fields(const Result& result, const std::string& id, const KqdOpt
   py::dict details;
   for (const Detail& detail : result.details) details[py::str(detail.name)] = detail.value;
   fields["details"] = details;
-  fields["per_direction"] = to_array(result.per_direction);
+  fields["per_direction"] = to_array(directed ? result.per_direction : std::vector<double>{});
+  fields["gaps"] = to_array(result.per_direction);  // of `functions`, which may not be what was tested
   fields["warnings"] = py::tuple(py::cast(result.warnings));
   fields["functions"] = value_if(result.directions != nullptr, Functions{result.directions});
   return fields;
@@ -218,6 +220,8 @@ py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& opti
   fields["design"] = to_string(options.test.design.kind);
   fields["calibration"] = to_string(options.calibration);
   fields["law"] = value_if(!result.law.empty(), result.law);
+  fields["weights_as"] = to_string(options.weights_as);
+  fields["notes"] = py::tuple(py::cast(result.notes));
   fields["configurations"] = configuration_list(result);
   return fields;
 }
@@ -257,7 +261,9 @@ py::dict distance_of(const ArraySample& x, const ArraySample& y, const std::stri
 py::dict test_of(const ArraySample& x, const ArraySample& y, const TwoSampleOptions& options,
                  const std::optional<py::function>& progress) {
   TwoSampleOptions kept = options;
-  kept.test.keep_null_distribution = true;  // a page shows it, asked for or not
+  // A page shows it, asked for or not, unless there are so many values that memory counts.
+  constexpr std::int64_t kMostShown = 100'000;
+  if (options.test.num_permutations <= kMostShown) kept.test.keep_null_distribution = true;
   TwoSampleResult result;
   const auto work = [&](const RunControl* control) { result = two_sample_test(x.view(), y.view(), kept, control); };
   if (!progress && is_short(options.method, options.statistic, x, y, options.test.num_permutations)) {
@@ -442,22 +448,21 @@ class ArrayEmbedding {
 
 // The names that options have in Python, for sentences that call them by those of C++.
 std::string in_python_words(std::string sentence) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kNames = {{
-      {"(DirectionOptions::normalise)", "(without compat \"unnormalised\")"},
-      {"TestOptions::num_permutations", "n_resamples"},
-      {"TestOptions::confidence", "confidence_level"},
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kNames = {{
+      {"(normalise)", "(without compat \"unnormalised\")"},
+      {"num_permutations", "n_resamples"},
+      {"confidence =", "confidence_level ="},
       {"needs 0 < confidence < 1", "needs 0 < confidence_level < 1"},
-      {"DirectionOptions::num_directions", "n_directions"},
-      {"DirectionOptions::num_reference", "n_reference"},
-      {"DirectionOptions::reference_points", "reference"},
-      {"DirectionOptions::", ""},
-      {"TestOptions::", ""},
-      {"KernelSpec::", ""},
-      {"KqdOptions::", ""},
-      {"QuantileIndex::", ""},
-      {"ExplainOptions::", ""},
+      {"num_directions", "n_directions"},
+      {"num_reference", "n_reference"},
+      {"reference_points", "reference"},
       {"--yes-quadratic", "allow_quadratic=True"},
       {"--set-aside no", "set_aside=False"},
+      {"--method ekqd", "method=\"ekqd\""},
+      {"--weights-as frequency", "weights_as=\"frequency\""},
+      {"--weights-as precision", "weights_as=\"precision\""},
+      {"--weights-as sampling", "weights_as=\"sampling\""},
+      {"--weights-as is", "weights_as is"},
   }};
   for (const auto& [ours, theirs] : kNames) {
     for (auto at = sentence.find(ours); at != std::string::npos; at = sentence.find(ours, at + theirs.size())) {
@@ -508,19 +513,20 @@ void bind_inputs(py::module_& m) {
   m.def("parse_kernel", &parse_kernel, py::arg("text"));
   m.def("function_kernel", &function_kernel, py::arg("name"), py::arg("function"));
   m.def("gram_kernel", &gram_kernel, py::arg("x").noconvert(), py::arg("y").noconvert());
-  m.def("parameters", &make_parameters, py::arg("method"), py::arg("given"));
   py::class_<KqdOptions>(m, "Options")
       .def(py::init(&make_options), py::kw_only(), py::arg("kernel"), py::arg("bandwidth"), py::arg("directions"),
            py::arg("n_directions"), py::arg("whiten"), py::arg("n_reference"), py::arg("reference"),
            py::arg("reference_points").noconvert(), py::arg("coefficients").noconvert(), py::arg("power"),
            py::arg("weighting"), py::arg("compat"), py::arg("seed"), py::arg("workers"), py::arg("max_memory"),
-           py::arg("allow_quadratic"), py::arg("parameters"))
+           py::arg("allow_quadratic"))
+      .def("set_parameters", &set_parameters, py::arg("method"), py::arg("given"))
       .def_property_readonly("seed", [](const KqdOptions& options) { return options.seed.value; });
   py::class_<TwoSampleOptions>(m, "TestOptions")
       .def(py::init(&make_test_options), py::kw_only(), py::arg("method"), py::arg("statistic"), py::arg("n_resamples"),
            py::arg("alpha"), py::arg("design"), py::arg("groups"), py::arg("calibration"), py::arg("early_stop"),
-           py::arg("set_aside"), py::arg("randomised_ties"), py::arg("effect_interval"), py::arg("confidence_level"),
-           py::arg("null_distribution"));
+           py::arg("set_aside"), py::arg("randomised_ties"), py::arg("effect_interval"), py::arg("effect_directions"),
+           py::arg("confidence_level"), py::arg("null_distribution"), py::arg("weights_as"));
+  m.def("default_test_method", &default_test_method, py::arg("statistic"), py::arg("kernel_values_only"));
 }
 
 void bind_page(py::module_& m) {

@@ -33,6 +33,7 @@ ExplainOptions options_of(const TwoSampleOptions& test, const Labels& labels) {
   options.num_permutations = test.test.num_permutations;
   options.alpha = test.test.alpha;
   options.design = test.test.design;
+  options.weights_as = test.weights_as;
   options.seed = test.statistic.seed;
   options.threads = test.statistic.threads;
   options.max_memory = test.statistic.max_memory;

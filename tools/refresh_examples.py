@@ -1,8 +1,6 @@
 """Rewrites what README.md, the guide and the docstrings show below their examples by what the examples print now.
 
-    /usr/bin/python3 tools/refresh_examples.py
-
-Needs build/release. Read the difference before you commit it: the tests that compare the pages cannot tell a better
+`./dev examples` runs it after a build. Read the difference before you commit it: the tests that compare the pages cannot tell a better
 output from a worse one.
 """
 
@@ -34,7 +32,7 @@ def refresh_console(path, block):
             for k, example in enumerate(parts[1:], 1):
                 command, _, shown = example.partition("\n")
                 printed = guide.run_in_shell(command.removeprefix("build/release/"), home)
-                if guide.same_machine(printed) != guide.same_machine(shown):
+                if guide.differences(guide.same_machine(printed), guide.same_machine(shown)):
                     before, after = re.match(r"(\n*).*?(\n*)\Z", shown, re.S).groups()
                     parts[k] = f"{command}\n{before}{printed.strip(chr(10))}{after}"
             return match.group(1) + "$ ".join(parts) + match.group(3)

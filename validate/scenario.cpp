@@ -18,7 +18,7 @@ constexpr double kMaxStandardErrors = 3.0;
 TwoSampleResult run_once(const Scenario& scenario, Seed seed) {
   const Draw data = scenario.draw(seed);
   TwoSampleOptions options = scenario.options;
-  options.statistic.seed = seed;
+  options.statistic.seed = scenario.seed_zero ? Seed{0} : seed;
   options.statistic.threads = ThreadCount{1};
   options.test.design = data.design;
   return two_sample_test(data.x, data.y, options);
@@ -93,6 +93,8 @@ std::vector<Scenario> all_scenarios() {
   std::vector<Scenario> scenarios = level_scenarios();
   std::ranges::move(method_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(adaptive_level_scenarios(), std::back_inserter(scenarios));
+  std::ranges::move(seed_zero_scenarios(), std::back_inserter(scenarios));
+  std::ranges::move(weight_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(power_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(study_scenarios(), std::back_inserter(scenarios));
   return scenarios;

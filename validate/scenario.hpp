@@ -45,6 +45,7 @@ struct Scenario {
   TwoSampleOptions options;        ///< without the seed and the design of a run
   Expectation expectation;
   std::size_t runs = 0;
+  bool seed_zero = false;  ///< every run draws its own data but is tested with seed 0
 
   [[nodiscard]] std::string name() const { return table + " | " + row + " | " + column; }
 };
@@ -85,6 +86,13 @@ struct ConfigurationCounts {
 /// True nulls of the adaptive test, of few and many columns, with and without ties, and on every kind of data and
 /// design that level_scenarios has: 10,000 runs each.
 [[nodiscard]] std::vector<Scenario> adaptive_level_scenarios();
+
+/// True nulls that are all tested with seed 0, as the program does: ranks, ties and continuous data, B = 19, 99 and
+/// 999.
+[[nodiscard]] std::vector<Scenario> seed_zero_scenarios();
+
+/// True nulls with weights and cluster sizes that differ between the samples, B = 19.
+[[nodiscard]] std::vector<Scenario> weight_scenarios();
 
 /// All of these, in the order of the page.
 [[nodiscard]] std::vector<Scenario> all_scenarios();

@@ -90,10 +90,18 @@ void check(const ConfigTable& table, const std::string& path, const CLI::App& pr
   }
 }
 
-// Neither it nor what does not go with it was typed.
-bool is_open(const CLI::Option& option) {
-  return option.count() == 0 &&
-         std::ranges::all_of(option.get_excludes(), [](const CLI::Option* other) { return other->count() == 0; });
+// Neither it nor what does not go with it was typed or is in a table that wins. Two lines of one table that do not go
+// together are an error.
+bool is_open(const CLI::Option& option, const ConfigPlaces& places) {
+  if (option.count() > 0) return false;
+  for (const CLI::Option* other : option.get_excludes()) {
+    if (other->count() == 0) continue;
+    const auto place = places.find(other->get_lnames().front());
+    if (place == places.end()) return false;
+    throw Error(ErrorCode::invalid_option, fmt::format("{}: {} does not go with {}, expected one of them",
+                                                       place->second, place->first, option.get_lnames().front()));
+  }
+  return true;
 }
 
 void set(CLI::Option& option, const ConfigEntry& entry, const std::string& place) {
@@ -103,6 +111,12 @@ void set(CLI::Option& option, const ConfigEntry& entry, const std::string& place
                                                        entry.values.front(), option.get_name()));
   }
   if (is_flag && entry.is_bool && entry.values.front() == "false") return;
+  const bool takes_several =
+      option.get_multi_option_policy() != CLI::MultiOptionPolicy::TakeLast || option.get_expected_max() > 1;
+  if (entry.values.size() != 1 && !takes_several) {
+    throw Error(ErrorCode::invalid_option, fmt::format("{}: {} = [{}]: expected one value of {}", place, entry.key,
+                                                       fmt::join(entry.values, ", "), option.get_name()));
+  }
   try {
     for (const std::string& value : entry.values) {
       option.add_result(is_flag ? option.get_flag_value(entry.key, entry.is_bool ? "" : value) : value);
@@ -124,12 +138,14 @@ ConfigPlaces apply_config(const std::string& path, const CLI::App& program, CLI:
   for (const bool own_table : {true, false}) {
     for (const ConfigTable& table : tables) {
       if (table.command != (own_table ? command.get_name() : "")) continue;
+      ConfigPlaces of_table;
       for (const ConfigEntry& entry : table.entries) {
         CLI::Option* const option = command.get_option_no_throw("--" + entry.key);
-        if (option == nullptr || !is_open(*option)) continue;
-        places[entry.key] = place_of(path, entry.line);
-        set(*option, entry, places[entry.key]);
+        if (option == nullptr || !is_open(*option, of_table)) continue;
+        of_table[entry.key] = place_of(path, entry.line);
+        set(*option, entry, of_table[entry.key]);
       }
+      places.insert(of_table.begin(), of_table.end());
     }
   }
   return places;

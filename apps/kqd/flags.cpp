@@ -45,6 +45,7 @@ constexpr std::string_view kFormats =
     "standard input";
 constexpr const char* kConfigText = "take flags from a TOML file; those typed here win";
 constexpr Words<4> kDesigns = {"independent", "paired", "blocks", "clusters"};
+constexpr Words<3> kWeightsAs = {"frequency", "precision", "sampling"};
 constexpr Words<3> kCalibrations = {"permutation", "sign-flip", "asymptotic"};
 
 [[noreturn]] void refuse(const std::string& flag, const std::string& text, const std::string& expected) {
@@ -70,21 +71,19 @@ bool names_a_file(const std::string& text) {
   return text.find_first_of("./") != std::string::npos;
 }
 
-void set_reference(DirectionOptions& directions, const Flags& flags) {
+ReferenceMeasure reference_measure(const Flags& flags) {
   const std::string& text = flags.reference;
   if (names_a_file(text)) {
     if (!flags.num_reference.empty()) {
       refuse("--num-reference", flags.num_reference, fmt::format("no number, the points of {} are all used", text));
     }
-    directions.reference = ReferenceMeasure::points;
-    directions.reference_points = read_sample(text).points;
-    return;
+    return ReferenceMeasure::points;
   }
   if (std::ranges::find(kMeasures, text) == kMeasures.end()) {
     refuse("--reference", text,
            fmt::format("{} or a file of points{}", fmt::join(kMeasures, ", "), suggestion(text, kMeasures)));
   }
-  directions.reference = parse_reference_measure(text);
+  return parse_reference_measure(text);
 }
 
 // Bytes: a number and a unit, powers of 1000 as in MB or of 1024 as in MiB.
@@ -138,7 +137,7 @@ CsvFormat csv_format(const Flags& flags) {
 std::string design_kind(const std::string& text) {
   const auto colon = text.find(':');
   std::string kind = text.substr(0, colon);
-  const bool has_column = colon != std::string::npos;
+  const bool has_column = colon != std::string::npos && colon + 1 < text.size();
   const bool wants_column = kind == "blocks" || kind == "clusters";
   const bool is_known = std::ranges::find(kDesigns, kind) != kDesigns.end();
   if (is_known && has_column == wants_column) return kind;
@@ -207,7 +206,7 @@ void add_data_flags(CLI::App& command, Flags& flags) {
   add_list(command, "--drop", flags.drop, "columns to leave out, listed likewise");
   add_value(command, "--weights", "COLUMN", flags.weights_column, "column that holds the weights of the rows");
   offer(add_value(command, "--categorical", "HOW", flags.categorical,
-                  "columns of text: raise an error, onehot (a column for each text), hash (16 columns) or drop them"),
+                  "columns of text: raise an error, onehot (a column for each text), hash (64 columns) or drop them"),
         Words<4>{"raise", "onehot", "hash", "drop"});
   command.add_flag("--dates", flags.dates, "read ISO dates and times as numbers: days since 1970-01-01");
   offer(add_value(command, "--na", "HOW", flags.na,
@@ -215,6 +214,8 @@ void add_data_flags(CLI::App& command, Flags& flags) {
         Words<3>{"raise", "omit", "impute-median"});
   add_list(command, "--na-values", flags.na_values,
            "texts or numbers that mean missing too, such as -999,x; with --decimal-comma -999,9;x");
+  command.add_flag("--no-default-na", flags.no_default_na,
+                   "NA, none, -, ? and the like are texts; only empty cells and --na-values mean missing");
   offer(add_value(command, "--standardize", "HOW", flags.standardize,
                   "scale columns by all samples: none, zscore (mean, standard deviation) or iqr (median, quartiles)"),
         Words<3>{"none", "zscore", "iqr"});
@@ -259,6 +260,11 @@ void add_permutation_flags(CLI::App& command, Flags& flags) {
   add_value(command, "--alpha", "A", flags.alpha, "level of the decision, between 0 and 1");
 }
 
+void add_weights_as_flag(CLI::App& command, Flags& flags) {
+  add_choice(command, "--weights-as", "KIND", flags.weights_as, kWeightsAs,
+             "what the weights are: {} (default: frequency, if the weights of the samples look alike)");
+}
+
 void add_design_flag(CLI::App& command, Flags& flags) {
   // Two of them are nothing without the column behind them.
   offer_words(*add_value(command, "--design", "DESIGN", flags.design,
@@ -271,8 +277,10 @@ void add_design_flag(CLI::App& command, Flags& flags) {
 void add_run_flags(CLI::App& command, Flags& flags) {
   add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
   add_value(command, "--threads", "T", flags.threads, "0 asks the system; changes the speed, not the result");
-  add_value(command, "--max-memory", "SIZE", flags.max_memory,
-            "most memory to hold beside the data, as 800MB or 2GB; changes the speed and no more than the last digits");
+  add_value(
+      command, "--max-memory", "SIZE", flags.max_memory,
+      "most memory to hold next to the data, as 800MB or 2GB, and for data from a pipe or .csv.gz; changes the speed, "
+      "not the result");
   CLI::Option* const json = command.add_flag("--json", flags.json, "print one JSON object");
   CLI::Option* const csv = command.add_flag("--csv", flags.csv, "print a line of names and a line of values");
   CLI::Option* const markdown = command.add_flag("--markdown", flags.markdown, "print a table in Markdown");
@@ -321,6 +329,27 @@ KernelSpec kernel_of(const Flags& flags) {
     refuse("--bandwidth", flags.bandwidth, fmt::format("none, kernel {} has no bandwidth", flags.kernel));
   }
   return scaled;
+}
+
+// What defines a statistic, but for points that are in a file and parameters that only one method has.
+KqdOptions statistic_options(const Flags& flags) {
+  KqdOptions options;
+  options.kernel = kernel_of(flags);
+  options.directions.family = parse_direction_family(flags.directions);
+  options.directions.num_directions = whole_number("--num-directions", flags.num_directions, 1, kLargestCount);
+  if (!flags.num_reference.empty()) {
+    options.directions.num_reference = whole_number("--num-reference", flags.num_reference, 1, kLargestCount);
+  }
+  options.directions.reference = reference_measure(flags);
+  options.directions.whiten = flags.whiten;
+  options.power = power(flags.power);
+  options.weighting = parse_level_weights(flags.weighting);
+  options.seed.value = seed_of(flags.seed);
+  options.threads = thread_count(flags.threads);
+  if (!flags.max_memory.empty()) options.max_memory = bytes_of("--max-memory", flags.max_memory);
+  options.allow_quadratic = flags.yes_quadratic;
+  if (!flags.compat.empty()) apply_compat(flags.compat, options);
+  return options;
 }
 
 }  // namespace
@@ -379,6 +408,7 @@ void add_explain_flags(CLI::App& command, Flags& flags) {
       ->description(
           "number of random labellings (default: 999, or as many as adjusting for all columns and directions needs)");
   add_design_flag(command, flags);
+  add_weights_as_flag(command, flags);
   add_image_flag(command, flags, "");
   add_run_flags(command, flags);
   command.get_option("--csv")->description("print a line of names and a line per column");
@@ -392,8 +422,14 @@ void add_matrix_flags(CLI::App& command, MatrixFlags& flags) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_data_flags(command, flags.shared);
   add_statistic_flags(command, flags.shared);
-  command.add_flag("--test", flags.with_tests, "test every pair too; p-values are adjusted for all pairs");
+  command.add_flag("--test", flags.with_tests,
+                   "test every pair too, by the adaptive test unless --method names another; p-values are adjusted for "
+                   "all pairs");
+  flags.shared.permutations.clear();
   add_permutation_flags(command, flags.shared);
+  command.get_option("--permutations")
+      ->description("number of permutations (default: 999, or as many as adjusting for all pairs needs)");
+  add_weights_as_flag(command, flags.shared);
   add_run_flags(command, flags.shared);
   add_report_flag(command, flags.shared, "write an HTML page too: heat map, tree and nearest pairs");
   command.get_option("--csv")->description("print a square table; with --test a line per pair");
@@ -411,9 +447,10 @@ void add_methods_flags(CLI::App& command, MethodsFlags& flags) {
 }
 
 void add_test_flags(CLI::App& command, Flags& flags) {
-  command.get_option("--method")->default_str("adaptive; ekqd when one of its options is given");
+  command.get_option("--method")->default_str("adaptive; ekqd when one of its options is set");
   add_permutation_flags(command, flags);
   add_design_flag(command, flags);
+  add_weights_as_flag(command, flags);
   offer(add_value(command, "--calibration", "NAME", flags.calibration,
                   "permutation, sign-flip (swaps of x_i and y_i; nx = ny), or asymptotic (the limiting law, for "
                   "methods that have one)"),
@@ -452,12 +489,13 @@ TwoSampleOptions to_test_options(const Flags& flags) {
   TwoSampleOptions options;
   options.method = flags.method;
   options.statistic = to_options(flags);
-  options.test.num_permutations = permutations_of(flags);
+  options.test.num_permutations = flags.permutations.empty() ? 0 : permutations_of(flags);
   options.test.alpha = alpha_of(flags);
   options.test.early_stop = parse_early_stop(flags.early_stop);
   options.test.randomised_ties = flags.randomise_ties;
   options.test.keep_null_distribution = flags.null_distribution;
   options.calibration = parse_calibration(flags.calibration);
+  if (!flags.weights_as.empty()) options.weights_as = parse_weights_as(flags.weights_as);
   if (flags.set_aside != "yes" && flags.set_aside != "no") refuse("--set-aside", flags.set_aside, "yes or no");
   options.set_aside = flags.set_aside == "yes";
   options.effect_interval = flags.effect_interval;
@@ -474,6 +512,7 @@ ExplainOptions to_explain_options(const Flags& flags) {
   options.threads = thread_count(flags.threads);
   if (!flags.max_memory.empty()) options.max_memory = bytes_of("--max-memory", flags.max_memory);
   if (!flags.image_shape.empty()) options.image = parse_image_shape(flags.image_shape);
+  if (!flags.weights_as.empty()) options.weights_as = parse_weights_as(flags.weights_as);
   static_cast<void>(design_kind(flags.design));  // refused here, before any file is read
   return options;
 }
@@ -490,11 +529,13 @@ ReadOptions to_read_options(const Flags& flags) {
   if (!flags.na_values.empty()) {
     options.na_values = items_of(as_one_list(flags.na_values, between_values), between_values);
   }
+  options.default_na = !flags.no_default_na;
   options.standardize = parse_standardize(flags.standardize);
   if (!flags.max_rows.empty()) options.max_rows = whole_number("--max-rows", flags.max_rows, 1, kMostRows);
   options.seed.value = seed_of(flags.seed);
   options.csv = csv_format(flags);
   options.threads = thread_count(flags.threads);
+  if (!flags.max_memory.empty()) options.max_memory = bytes_of("--max-memory", flags.max_memory);
   options.map_files = true;  // main() turns the risk into a sentence
   const std::string kind = design_kind(flags.design);
   options.paired = kind == "paired";
@@ -521,22 +562,8 @@ ProblemRequest to_request(const SampleFlags& flags) {
 }
 
 KqdOptions to_options(const Flags& flags) {
-  KqdOptions options;
-  options.kernel = kernel_of(flags);
-  options.directions.family = parse_direction_family(flags.directions);
-  options.directions.num_directions = whole_number("--num-directions", flags.num_directions, 1, kLargestCount);
-  if (!flags.num_reference.empty()) {
-    options.directions.num_reference = whole_number("--num-reference", flags.num_reference, 1, kLargestCount);
-  }
-  set_reference(options.directions, flags);
-  options.directions.whiten = flags.whiten;
-  options.power = power(flags.power);
-  options.weighting = parse_level_weights(flags.weighting);
-  options.seed.value = seed_of(flags.seed);
-  options.threads = thread_count(flags.threads);
-  if (!flags.max_memory.empty()) options.max_memory = bytes_of("--max-memory", flags.max_memory);
-  options.allow_quadratic = flags.yes_quadratic;
-  if (!flags.compat.empty()) apply_compat(flags.compat, options);
+  KqdOptions options = statistic_options(flags);
+  if (names_a_file(flags.reference)) options.directions.reference_points = read_sample(flags.reference).points;
   const MethodInfo& method = find_method(flags.method);
   for (const std::string& setting : flags.settings) {
     set_parameter(options.parameters, method.id, method.parameters, setting);
@@ -545,21 +572,8 @@ KqdOptions to_options(const Flags& flags) {
   return options;
 }
 
-std::string choose_method(const CLI::App& test, Flags& flags) {
-  // Who says how one statistic is made has one in mind; who asks for what an aggregate of many cannot give may not
-  // know.
-  constexpr std::array<const char*, 8> kOfOneStatistic = {"--directions", "--num-directions", "--num-reference",
-                                                          "--reference",  "--power",          "--weighting",
-                                                          "--compat",     "--whiten"};
-  constexpr std::array<const char*, 2> kNotOfMany = {"--early-stop", "--effect-interval"};
-  if (test.count("--method") > 0) return "";
-  const auto typed = [&](const char* flag) { return test.count(flag) > 0; };
-  flags.method = "ekqd";
-  if (std::ranges::any_of(kOfOneStatistic, typed)) return "";
-  const auto* const decisive = std::ranges::find_if(kNotOfMany, typed);
-  if (decisive != kNotOfMany.end()) return *decisive;
-  flags.method = "adaptive";
-  return "";
+void choose_method(const CLI::App& test, Flags& flags) {
+  if (test.count("--method") == 0) flags.method = default_test_method(statistic_options(flags));
 }
 
 std::vector<std::string> unused_flags(const CLI::App& command, const Flags& flags) {

@@ -25,9 +25,11 @@ struct Flags {
   std::string drop;
   std::string group;
   std::string weights_column;
+  std::string weights_as;
   std::string categorical = "raise";
   std::string na = "raise";
   std::string na_values;
+  bool no_default_na = false;
   std::string standardize = "none";
   std::string max_rows;
   bool dates = false;
@@ -122,9 +124,8 @@ void offer_words(const CLI::Option& option, const std::vector<std::string>& word
 /// The value is the name of a file, or may be one.
 [[nodiscard]] bool takes_file(const CLI::Option& option);
 
-/// The method of a test for which none was typed: adaptive; ekqd when one of its own options was. Returns the flag that
-/// turned a test by many statistics into one by ekqd, where that may surprise; else an empty text.
-[[nodiscard]] std::string choose_method(const CLI::App& test, Flags& flags);
+/// Sets the method of a test for which none was typed, by default_test_method().
+void choose_method(const CLI::App& test, Flags& flags);
 
 /// Flags that were typed and mean nothing to the method with the directions it was given, such as "--power".
 [[nodiscard]] std::vector<std::string> unused_flags(const CLI::App& command, const Flags& flags);

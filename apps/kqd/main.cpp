@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -39,8 +40,17 @@ extern "C" void on_bus_error(int /*signal*/) {
       "kqd: an input file became shorter while it was in use; run again when no one writes it\n";
   static std::atomic_flag said;  // several threads may touch what is gone
   while (said.test_and_set()) ::pause();
-  const auto written = ::write(STDERR_FILENO, kSentence.data(), kSentence.size());
-  ::_exit(written < 0 ? kOurFault : kUsage);
+  if (::write(STDERR_FILENO, kSentence.data(), kSentence.size()) < 0) ::_exit(kUsage);  // nobody listens
+  ::_exit(kUsage);
+}
+
+// A stream that was closed leaves its number to the next file that is opened, and messages would go there. In its place
+// comes one that takes messages, and neither gives input nor takes results.
+void fill_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    static_cast<void>(::open("/dev/null", stream == STDOUT_FILENO ? O_RDONLY : O_WRONLY));
+  }
 }
 
 int run(int argc, char** argv) {
@@ -62,15 +72,10 @@ int run(int argc, char** argv) {
 }  // namespace kqd::app
 
 int main(int argc, char** argv) {
+  kqd::app::fill_closed_streams();
   std::signal(SIGBUS, kqd::app::on_bus_error);
   std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of writing like any other
   std::signal(SIGPIPE, SIG_IGN);  // print() knows what a closed pipe means
   kqd::app::catch_interrupts();
-  const int code = kqd::app::run(argc, argv);
-  std::fflush(nullptr);
-  // Not by exit(): OpenBLAS would wait for its threads, which try for ever to get their buffers when memory is short.
-#ifdef KQD_COVERAGE
-  std::exit(code);  // which writes the counts of program and library
-#endif
-  std::_Exit(code);
+  return kqd::app::run(argc, argv);
 }

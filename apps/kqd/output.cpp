@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "kqd/core/error.hpp"
+#include "kqd/io/printable.hpp"
 
 namespace kqd::app {
 
@@ -18,8 +19,12 @@ void print(const std::string& text) {
               fmt::format("cannot write to standard output: {}", std::generic_category().message(errno)));
 }
 
-void note(const std::string& text) {
-  fmt::print(stderr, "kqd: {}\n", text);
+void print_message(std::string_view text) {
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+}
+
+void note(std::string_view text) {
+  print_message(fmt::format("kqd: {}\n", printable(text)));
 }
 
 }  // namespace kqd::app

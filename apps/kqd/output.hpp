@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 namespace kqd::app {
 
@@ -7,7 +8,11 @@ namespace kqd::app {
 /// read enough: nothing is said.
 void print(const std::string& text);
 
-/// Words for a person, to stderr.
-void note(const std::string& text);
+/// Words for a person, to stderr, without control characters. A message that cannot get there is lost, and nothing
+/// else: results and exit codes stand.
+void note(std::string_view text);
+
+/// The same without the name of the program before it, and as it is.
+void print_message(std::string_view text);
 
 }  // namespace kqd::app

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <tuple>
@@ -31,8 +32,8 @@ std::string compiler_name() {
 
 std::string version_text() {
   const std::string duckdb = duckdb_version();
-  return fmt::format("kqd {}\nbuild    {}, {}\nSIMD     {}\nBLAS     {}\nDuckDB   {}", kVersion, KQD_BUILD_TYPE,
-                     compiler_name(), simd_name(), blas_name(), duckdb.empty() ? "not found" : duckdb);
+  return fmt::format("kqd {}\nbuild    {}, {}\nSIMD     {} ({})\nDuckDB   {}", kVersion, KQD_BUILD_TYPE,
+                     compiler_name(), simd_name(), bits_name(), duckdb.empty() ? "not found" : duckdb);
 }
 
 // Said once the method is known: a flag that changes nothing should not look as if it did.
@@ -45,12 +46,6 @@ void note_unused(const CLI::App& command, const Flags& flags) {
   const bool directed = find_method(flags.method).uses.directions;
   note(fmt::format("{} {} no effect on method {}{}", fmt::join(unused, ", "), unused.size() == 1 ? "has" : "have",
                    flags.method, directed ? fmt::format(" with {} directions", flags.directions) : ""));
-}
-
-// Said below the report, which names the method and not the reason for it.
-void note_method(const std::string& decisive_flag, const Flags& flags) {
-  if (flags.quiet || decisive_flag.empty()) return;
-  note(fmt::format("{} is for one statistic: the method is {}, --method names another", decisive_flag, flags.method));
 }
 
 // Two files, one that a column splits, or an archive of both.
@@ -77,6 +72,23 @@ void refuse_empty(const CLI::App& command) {
   }
 }
 
+// A pattern such as *.csv also gives the names of files that look like options, and whoever made such a file would
+// decide what is read and where results are written (SECURITY.md). A word that a shell took from a folder names a file
+// there.
+void refuse_file_names(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "--") return;
+    std::error_code error;
+    if (word.size() < 2 || !word.starts_with('-') || !exists(symlink_status(std::filesystem::path(word), error)))
+      continue;
+    throw Error(
+        ErrorCode::invalid_option,
+        fmt::format("{0} looks like an option and is also the name of a file here, as a pattern such as *.csv gives "
+                    "it; for the file write ./{0} or put -- before all files, for the option rename the file",
+                    word));
+  }
+}
+
 // Those of the tests of a matrix, when none were asked for.
 void note_untested(const CLI::App& command, const MatrixFlags& flags) {
   if (flags.with_tests || flags.shared.quiet) return;
@@ -88,7 +100,7 @@ void note_untested(const CLI::App& command, const MatrixFlags& flags) {
 }  // namespace
 
 Program::Program() : app_("kqd compares samples: are they from the same distribution, how far apart are they?", "kqd") {
-  app_.set_version_flag("--version", version_text, "show version, build, instruction set, BLAS and DuckDB");
+  app_.set_version_flag("--version", version_text, "show version, build, instruction set and DuckDB");
   app_.set_help_flag("-h,--help", "show this text");
   app_.formatter(std::make_shared<HelpFormatter>(terminal_width(STDOUT_FILENO)));
   app_.option_defaults()->disable_flag_override();
@@ -131,11 +143,9 @@ void Program::add_test() {
                                   if (!test_.config.empty()) config_places_ = apply_config(test_.config, app_, test);
                                   refuse_empty(test);
                                   check_files(test, test_);
-                                  const std::string decisive = choose_method(test, test_);
+                                  choose_method(test, test_);
                                   note_unused(test, test_);
-                                  const int code = run_test(test_);
-                                  note_method(decisive, test_);
-                                  return code;
+                                  return run_test(test_);
                                 });
   add_comparison_flags(*command, test_);
   add_test_flags(*command, test_);
@@ -177,7 +187,7 @@ void Program::add_distance() {
 void Program::add_matrix() {
   CLI::App* const command = add("matrix", "how far apart many samples are, pair by pair",
                                 "  kqd matrix january.csv february.csv march.csv\n"
-                                "  kqd matrix day-*.npy --test --permutations 9999\n"
+                                "  kqd matrix day-*.npy --test\n"
                                 "  kqd matrix a.csv b.csv c.csv --method sw --power 2 --csv --output distances.csv",
                                 [this] {
                                   CLI::App& matrix = *app_.get_subcommand("matrix");
@@ -185,6 +195,7 @@ void Program::add_matrix() {
                                     config_places_ = apply_config(matrix_.shared.config, app_, matrix);
                                   }
                                   refuse_empty(matrix);
+                                  if (matrix_.with_tests) choose_method(matrix, matrix_.shared);
                                   note_unused(matrix, matrix_.shared);
                                   note_untested(matrix, matrix_);
                                   return run_matrix(matrix_);
@@ -250,6 +261,7 @@ void Program::add_manual() {
 }
 
 int Program::run(int argc, char** argv) {
+  refuse_file_names({argv + 1, argv + argc});
   test_.command = distance_.command = matrix_.shared.command = shell_line(argc, argv);
   try {
     app_.parse(argc, argv);
@@ -259,6 +271,7 @@ int Program::run(int argc, char** argv) {
     print(text.str());
   } catch (const CLI::ParseError& error) {
     note(usage_error(app_, error));
+    print_message(usage_help(app_));
     return kUsage;
   }
   return code_;

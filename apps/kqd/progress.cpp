@@ -47,7 +47,7 @@ ProgressLine::ProgressLine(bool shown) : shown_(shown && isatty(STDERR_FILENO) =
   if (shown) {
     control_.notice = [this](std::string_view sentence) {
       erase();
-      note(std::string(sentence));
+      note(sentence);
     };
   }
 }
@@ -57,7 +57,7 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::erase() {
-  if (drawn_) std::fputs("\r\033[K", stderr);
+  if (drawn_) print_message("\r\033[K");
   drawn_ = false;
 }
 
@@ -76,7 +76,7 @@ void ProgressLine::show(const ProgressReport& at) {
   if (elapsed < 1.0 || (drawn_ && seconds_between(last_, now) < 0.1)) return;
   std::string text = line_text(at, seconds_between(step_start_, now), elapsed);
   text.resize(std::min(text.size(), terminal_width(STDERR_FILENO) - 1));  // a second line could not be erased
-  fmt::print(stderr, "\r{}\033[K", text);
+  print_message(fmt::format("\r{}\033[K", text));
   std::fflush(stderr);
   drawn_ = true;
   last_ = now;

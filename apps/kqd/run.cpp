@@ -42,6 +42,16 @@ SamplePair read(const Flags& flags) {
   return data;
 }
 
+// Points of a file are in the units of the data, which is no longer so where something was subtracted.
+void require_same_units(const KqdOptions& options, const SamplePair& data) {
+  if (options.directions.reference != ReferenceMeasure::points || data.preparation.offsets.empty()) return;
+  const OffsetColumn& column = data.preparation.offsets.front();
+  throw Error(ErrorCode::invalid_option,
+              fmt::format("--reference FILE has points in other units than the data: {} was subtracted from column {}, "
+                          "whose whole numbers are beyond 2^53; --drop excludes the column",
+                          column.offset, column.name));
+}
+
 // What reading warns of stands first in the warnings of a result.
 void put_first(const std::vector<std::string>& of_reading, std::vector<std::string>& warnings) {
   warnings.insert(warnings.begin(), of_reading.begin(), of_reading.end());
@@ -160,7 +170,7 @@ PageInfo page_info(const Flags& flags, const SamplePair& data, const ExplainOpti
   try {
     info.explanation = explain(data.x, data.y, options, &progress.control());
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::resource_limit) throw;
+    if (error.code() != ErrorCode::resource_limit && error.code() != ErrorCode::invalid_weights) throw;
     info.explanation_note = error.what();
   }
   return info;
@@ -221,6 +231,7 @@ int run_test(const Flags& flags) {
   ExplainOptions where = page_options(flags);
   require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
   SamplePair data = read(flags);
+  require_same_units(options.statistic, data);
   options.test.design = design_of(flags, std::move(data.units));
   where.design = options.test.design;
   add_rows(where, data);
@@ -273,6 +284,7 @@ int run_distance(const Flags& flags) {
   ExplainOptions where = page_options(flags);
   require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
   const SamplePair data = read(flags);
+  require_same_units(options, data);
   add_rows(where, data);
   if (!flags.report.empty()) validate(where, data.x.points.cols());
   KqdResult result;
@@ -299,6 +311,12 @@ int run_matrix(const MatrixFlags& matrix_flags) {
     throw Error(ErrorCode::invalid_option,
                 fmt::format("kqd matrix got {} alone, expected two data sets or more", matrix_flags.files.front()));
   }
+  // A test without a distance of its own has parameters of its own, too.
+  DistanceMatrixOptions distances{options.method, options.statistic};
+  if (const auto other = find_method(options.method).effect_method; matrix_flags.with_tests && !other.empty()) {
+    distances.method = other;
+    distances.statistic.parameters.clear();
+  }
   std::vector<std::string> inputs = matrix_flags.files;
   inputs.insert(inputs.end(), {flags.reference, flags.config});
   require_outputs(flags, inputs);
@@ -310,8 +328,7 @@ int run_matrix(const MatrixFlags& matrix_flags) {
   std::optional<PairwiseTests> tests;
   {
     const ProgressLine progress(!flags.quiet);
-    matrix = distance_matrix(samples, different_names(matrix_flags.files), {flags.method, options.statistic},
-                             &progress.control());
+    matrix = distance_matrix(samples, different_names(matrix_flags.files), distances, &progress.control());
     if (matrix_flags.with_tests) tests = pairwise_tests(samples, matrix, options, &progress.control());
   }
   put_first(data.warnings, matrix.warnings);

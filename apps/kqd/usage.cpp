@@ -63,16 +63,23 @@ std::string wrong_count(const CLI::App& command, const std::string& sentence) {
 }
 
 std::string sentence_for(const CLI::App& program, const CLI::App& command, const CLI::ParseError& error) {
-  const std::vector<std::string> extra = command.remaining();
-  const auto flag = std::ranges::find_if(extra, [](const std::string& word) { return word.starts_with('-'); });
-  if (flag != extra.end()) return unknown_flag(command, *flag);
+  std::vector<std::string> extra = command.remaining();
+  const auto end_of_flags = std::ranges::find(extra, "--");
+  const auto flag =
+      std::find_if(extra.begin(), end_of_flags, [](const std::string& word) { return word.starts_with('-'); });
+  if (flag != end_of_flags) return unknown_flag(command, *flag);
+  const bool after_flags = end_of_flags != extra.end();
+  if (after_flags) extra.erase(end_of_flags);
   if (&command == &program) {
     return extra.empty()
                ? fmt::format("a command is missing, expected one of {}", fmt::join(command_names(program), ", "))
                : unknown_command(program, extra.front());
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return wrong_count(command, error.what());
-  if (!extra.empty()) return fmt::format("\"{}\" is one argument too many for {}", extra.front(), full_name(command));
+  if (!extra.empty()) {
+    return fmt::format("\"{}\" is one argument too many for {}{}", extra.front(), full_name(command),
+                       after_flags ? ", whose options come before --" : "");
+  }
   if (dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) return error.what();
   return fmt::format("{} by {}", error.what(), full_name(command));
 }
@@ -98,9 +105,11 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
 }
 
 std::string usage_error(const CLI::App& program, const CLI::ParseError& error) {
-  const CLI::App& command = failed_command(program);
-  return fmt::format("{}\n`{} --help` explains the arguments", sentence_for(program, command, error),
-                     full_name(command));
+  return sentence_for(program, failed_command(program), error);
+}
+
+std::string usage_help(const CLI::App& program) {
+  return fmt::format("`{} --help` explains the arguments\n", full_name(failed_command(program)));
 }
 
 }  // namespace kqd::app

@@ -16,7 +16,8 @@ class HelpFormatter : public CLI::Formatter {
   std::size_t width_;
 };
 
-/// What is wrong with the arguments that `program` could not parse, in one sentence, and where help is.
+/// What is wrong with the arguments that `program` could not parse, in one sentence, and where help is, in another.
 [[nodiscard]] std::string usage_error(const CLI::App& program, const CLI::ParseError& error);
+[[nodiscard]] std::string usage_help(const CLI::App& program);
 
 }  // namespace kqd::app

@@ -15,6 +15,7 @@
 #include "kqd/io/csv_format.hpp"               // CsvFormat
 #include "kqd/io/duckdb.hpp"                   // duckdb_version
 #include "kqd/io/preparation.hpp"              // NaPolicy, Categorical, Standardize, Preparation
+#include "kqd/io/printable.hpp"                // printable
 #include "kqd/io/read.hpp"                     // read_sample, read_pair, read_grouped
 #include "kqd/io/write.hpp"                    // write_sample
 #include "kqd/kernel/bandwidth.hpp"            // BandwidthRule, grids

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from typing import Any, ContextManager, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, ContextManager, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,13 +104,18 @@ def samples(
     With ``nan_policy="omit"`` rows with a NaN are left out, and with them their partners when rows are `paired`.
     """
     require_nan_policy(nan_policy)
-    x_rows, y_rows = matrix(x, "x"), matrix(matching(y, x, "y", "x"), "y")
+    x = as_frame(x)
+    y = matching(y, x, "y", "x")
+    (x_rows, y_rows), warnings = _pooled_matrices(x, y)
+    warnings = _different_names(x, y) + warnings
     x_column, y_column = _weights(x_weights, len(x_rows), "x"), _weights(y_weights, len(y_rows), "y")
     dim, columns = x_rows.shape[1], column_names(x, y)
     if nan_policy == "raise":
-        return Samples(_core.Sample(x_rows, x_column), _core.Sample(y_rows, y_column), dim, columns=columns)
+        return Samples(
+            _core.Sample(x_rows, x_column), _core.Sample(y_rows, y_column), dim, warnings=warnings, columns=columns
+        )
     keep_x, keep_y = complete(x_rows), complete(y_rows)
-    warnings = tuple(
+    warnings += tuple(
         f"{name}: {(~keep).sum()} of {len(keep)} rows have a NaN and are left out"
         for name, keep in (("x", keep_x), ("y", keep_y))
         if not keep.all()
@@ -131,7 +136,7 @@ def gram(x: ArrayLike, y: ArrayLike) -> Tuple[Samples, _core.Kernel]:
     for name, rows in (("x", top), ("y", bottom)):
         if rows.shape[1] != n:
             raise ValueError(
-                f'{name} has {rows.shape[1]} columns, but kernel "precomputed" needs one per pooled row, {n}: '
+                f'{name} has {rows.shape[1]} column{"" if rows.shape[1] == 1 else "s"}, but kernel "precomputed" needs one per pooled row, {n}: '
                 "x and y are the rows of the pooled Gram matrix, x = gram[:n_x] and y = gram[n_x:]"
             )
     whole = np.concatenate([top, bottom])
@@ -144,7 +149,7 @@ def gram(x: ArrayLike, y: ArrayLike) -> Tuple[Samples, _core.Kernel]:
 
 
 def _gram_problems(whole: NDArray[np.float64]) -> Iterator[Tuple[Tuple[Any, ...], str]]:
-    """The first entry that is not finite, then the one furthest from its mirror image, if it is too far."""
+    """Places where a matrix is not a Gram matrix: not finite, not symmetric, or larger than the diagonal allows."""
     bad = np.argwhere(~np.isfinite(whole))
     if len(bad):
         yield tuple(bad[0]), f"{whole[tuple(bad[0])]}, expected a finite number"
@@ -153,6 +158,19 @@ def _gram_problems(whole: NDArray[np.float64]) -> Iterator[Tuple[Tuple[Any, ...]
     if gaps[worst] > 1e-5 * np.abs(whole).max():  # single precision, and some more
         mirrored = whole[worst[::-1]]
         yield worst, f"the matrix is not symmetric, {whole[worst]:.6g} here and {mirrored:.6g} the other way round"
+    diagonal = np.diagonal(whole)
+    largest = np.abs(whole).max()
+    if diagonal.min() < -1e-5 * largest:
+        lowest = int(diagonal.argmin())
+        yield (lowest, lowest), f"{diagonal[lowest]:.6g} on the diagonal, needs >= 0"
+    roots = np.sqrt(np.maximum(diagonal, 0))
+    excess = np.abs(whole) - np.outer(roots, roots)  # Cauchy-Schwarz
+    worst = np.unravel_index(excess.argmax(), excess.shape)
+    if excess[worst] > 1e-5 * largest:
+        yield worst, (
+            f"{whole[worst]:.6g}, needs at most {roots[worst[0]] * roots[worst[1]]:.6g} in size, the root of the product "
+            "of its two diagonal entries; this looks like a distance matrix D, pass np.exp(-(D / h)**2) with some width h"
+        )
 
 
 def sample(
@@ -168,11 +186,17 @@ def sample(
     return _kept(rows, column, keep), keep
 
 
-def matrix(values: ArrayLike, name: str) -> NDArray[np.float64]:
+def matrix(values: ArrayLike, name: str, *, rounded: bool = False) -> NDArray[np.float64]:
     """The values as rows and columns of float64: a view when their layout allows it, else a copy.
 
-    One-dimensional values are one column. Whether they are finite is for the library to check.
+    One-dimensional values are one column. Whether they are finite is for the library to check. Integers that would be
+    rounded are refused unless the caller takes care of them.
     """
+    values = as_frame(values)
+    values = values if is_pandas(values) else _converted(values, name)
+    if not rounded and (lacking := _lacking(values)):
+        j = min(lacking)
+        raise _rounded(name, _listed(column_names(values)[j : j + 1]) or str(j + 1))
     array = _numbers(values, name)
     if array.ndim == 1:
         array = array[:, np.newaxis]
@@ -181,13 +205,96 @@ def matrix(values: ArrayLike, name: str) -> NDArray[np.float64]:
     return array if _core.is_viewable(array) else np.require(array, np.float64, ["C", "A"])
 
 
+def _pooled_matrices(x: Any, y: Any) -> Tuple[List[NDArray[np.float64]], Tuple[str, ...]]:
+    """Both samples as matrix() has them, but integers that are not doubles are compared exactly: the pooled minimum of
+    their column is subtracted, in integers, and a warning says so."""
+    x, y = (values if is_pandas(values) else _converted(values, name) for values, name in ((x, "x"), (y, "y")))
+    lacking = [_lacking(x), _lacking(y)]
+    rows = [matrix(x, "x", rounded=bool(lacking[0])), matrix(y, "y", rounded=bool(lacking[1]))]
+    warnings = []
+    for j in sorted({*lacking[0], *lacking[1]}):
+        if any(j >= part.shape[1] for part in rows):
+            break  # the library says that the numbers of columns differ
+        label = _listed(column_names(x, y)[j : j + 1]) or str(j + 1)
+        doubles = np.concatenate([part[:, j] for part in rows])
+        rest = np.concatenate([kept.get(j, np.zeros(len(part))) for kept, part in zip(lacking, rows)])
+        with np.errstate(invalid="ignore"):
+            lowest = np.nanmin(doubles)
+            least = rest[doubles == lowest].min()  # rounding keeps the order
+            exact = (doubles - lowest) + (rest - least)
+        if not (np.isnan(doubles) | ((doubles == np.floor(doubles)) & (exact < 2**53))).all():
+            raise _rounded("x" if j in lacking[0] else "y", label)
+        rows = [part.copy() for part in rows]
+        rows[0][:, j], rows[1][:, j] = np.split(exact, [len(rows[0])])
+        number = int(lowest) + int(least)
+        warnings.append(f"column {label}: {number} subtracted, as integers beyond 2^53 would be rounded")
+    return rows, tuple(warnings)
+
+
+def _lacking(values: Any) -> Dict[int, NDArray[np.float64]]:
+    """What the doubles next to the integers of a column lack of them, for the columns where that is not always 0."""
+    if not is_pandas(values):
+        return _rounded_off(values) if values.ndim in (1, 2) else {}
+    kept = {}
+    for j in range(1 if values.ndim == 1 else values.shape[1]):
+        column = values if values.ndim == 1 else values.iloc[:, j]
+        if getattr(column.dtype, "kind", "O") not in "iu" or column.dtype.itemsize < 8:
+            continue
+        whole = np.dtype(f"{column.dtype.kind}8")
+        plain = isinstance(column.dtype, np.dtype)
+        found = _rounded_off(column.to_numpy() if plain else column.to_numpy(dtype=whole, na_value=0))
+        kept.update({j: rest for rest in found.values()})
+    return kept
+
+
+def _rounded_off(array: np.ndarray) -> Dict[int, NDArray[np.float64]]:
+    if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or array.size == 0:
+        return {}
+    if array.max() <= 2**53 and array.min() >= -(2**53):
+        return {}
+    low = array & array.dtype.type(2**32 - 1)
+    # Both parts are doubles, and so are their differences with the double next to the sum.
+    rest = low.astype(np.float64) - (array.astype(np.float64) - (array - low).astype(np.float64))
+    columns = rest.reshape(len(rest), -1)
+    return {j: columns[:, j] for j in np.flatnonzero((columns != 0).any(axis=0)).tolist()}
+
+
+def _rounded(name: str, label: str) -> ValueError:
+    return ValueError(
+        f"{name}: column {label} has integers beyond 2^53 that would be rounded, expected integers that differ by less "
+        "than 2^53 in both samples; exclude it if it is an id, otherwise divide it before the conversion to floats"
+    )
+
+
+def as_frame(values: Any) -> Any:
+    """A table of polars or Arrow as a DataFrame, whose columns keep their names and types; anything else as it is."""
+    if hasattr(values, "get_columns") and hasattr(values, "columns"):
+        names, columns = list(values.columns), values.get_columns()
+    elif hasattr(values, "column_names") and hasattr(values, "column"):
+        names = list(values.column_names)
+        columns = [values.column(j) for j in range(len(names))]
+    else:
+        return values
+    try:
+        import pandas
+    except ImportError:
+        raise TypeError(
+            f"{type(values).__module__} tables need pandas, which keeps the names of their columns; install it, or pass "
+            "arrays with the columns in the same order"
+        ) from None
+    frame = pandas.DataFrame({j: np.asarray(column) for j, column in enumerate(columns)})
+    frame.columns = names
+    return frame
+
+
 def matching(values: Any, like: Any, name: str, like_name: str) -> Any:
     """The values with their columns in the order of `like`, when both have column names."""
+    values, like = as_frame(values), as_frame(like)
     pandas = sys.modules.get("pandas")
     if pandas is None or not (isinstance(values, pandas.DataFrame) and isinstance(like, pandas.DataFrame)):
         return values
     wanted, there = list(like.columns), list(values.columns)
-    if wanted == there:
+    if like.columns.equals(values.columns):  # NaN as a name is equal to itself here
         return values
     for owner, names in ((like_name, wanted), (name, there)):
         twice = [column for column in dict.fromkeys(names) if names.count(column) > 1]
@@ -208,6 +315,19 @@ def matching(values: Any, like: Any, name: str, like_name: str) -> Any:
             f"{like_name} and {name} have different columns: {'; '.join(alone)}; select those that both have"
         )
     return values[wanted]
+
+
+def _different_names(x: Any, y: Any) -> Tuple[str, ...]:
+    """Two Series may well be compared whatever they are called, as columns of one frame; frames are matched by name."""
+    names = [getattr(values, "name", None) if is_pandas(values) and values.ndim == 1 else None for values in (x, y)]
+    if None in names or names[0] == names[1]:
+        return ()
+    return (f"x is named {_listed(names[:1])} and y {_listed(names[1:])}: they are compared all the same",)
+
+
+def is_pandas(values: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(values, (pandas.DataFrame, pandas.Series))
 
 
 def column_names(*samples: Any) -> List[str]:
@@ -266,15 +386,20 @@ def _group_column(values: ArrayLike, name: str, num_rows: int) -> np.ndarray:
 
 
 def _numbers(values: Any, name: str) -> np.ndarray:
-    array = values if type(values) is np.ndarray else _converted(values, name)
+    array = _converted(values, name)
+    if array.dtype.kind == "O" and array.ndim == 0:
+        given = array.item()
+        hint = "; .toarray() makes an array of it" if hasattr(given, "toarray") else ""
+        raise TypeError(f"{name} is of type {type(given).__name__}, expected rows of real numbers{hint}")
     if array.dtype.kind not in _NUMERIC_KINDS:
         raise TypeError(f"{name} has dtype {array.dtype}, expected real numbers")
     return array
 
 
 def _converted(values: Any, name: str) -> np.ndarray:
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(values, (pandas.DataFrame, pandas.Series)):
+    if type(values) is np.ndarray:
+        return values
+    if is_pandas(values):
         return _from_pandas(values, name)
     if np.ma.is_masked(values):
         raise TypeError(f"{name} has masked values; drop or fill them first")

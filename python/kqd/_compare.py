@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from . import _arrays, _core
 from ._kernels import PRECOMPUTED
-from ._options import KEYWORDS, compat_text, core_options, count, settings, text
+from ._options import KEYWORDS, compat_text, core_options, count, own_parameters, settings, text
 from ._results import Profile, Result
 
 _PROFILE_LEVELS = np.arange(0.5, 100) / 100
@@ -36,25 +36,27 @@ class Origin(NamedTuple):
 
 
 class Comparison:
-    """One call that compares two samples."""
+    """One call that compares two samples; a test may name no method."""
 
-    def __init__(self, asked: Mapping[str, Any], method: str, defaults: Mapping[str, Any]) -> None:
+    def __init__(self, asked: Mapping[str, Any], method: Optional[str], defaults: Mapping[str, Any]) -> None:
         self._started = time.perf_counter()
-        self.method = text(method, "method")
         self._asked = asked
         self._num_profiles = count(asked["profiles"], "profiles", lowest=0)
         precomputed = isinstance(asked["kernel"], str) and asked["kernel"] == PRECOMPUTED
         if precomputed:
-            _require_kernel_values_only(asked, self.method)
+            _require_kernel_values_only(asked, "ekqd" if method is None else text(method, "method"))
             self.samples, kernel = _arrays.gram(asked["x"], asked["y"])
-            self.options = core_options({**asked, "reference": _pooled(asked["reference"])}, self.method, kernel)
+            self.options = core_options({**asked, "reference": _pooled(asked["reference"])}, kernel)
         else:
             paired = asked.get("design") == "paired" or asked.get("calibration") == "sign-flip"
             self.samples = _arrays.samples(
                 asked["x"], asked["y"], asked["x_weights"], asked["y_weights"],
                 nan_policy=asked["nan_policy"], paired=paired,
             )
-            self.options = core_options(asked, self.method)
+            self.options = core_options(asked)
+        default = _core.default_test_method(self.options, precomputed) if method is None else method
+        self.method = text(default, "method")
+        self.options.set_parameters(self.method, own_parameters(self.method, asked))
         self._ignored = _ignored(asked, self.method, defaults)
 
     def fields(self, found: Dict[str, Any]) -> Dict[str, Any]:
@@ -63,7 +65,7 @@ class Comparison:
         self._null_shown = found.pop("null_shown", np.empty(0))
         samples = self.samples
         found["warnings"] = samples.warnings + self._ignored + found["warnings"]
-        found["profiles"] = tuple(self._profiles(functions, found["per_direction"]))
+        found["profiles"] = tuple(self._profiles(functions, found.pop("gaps")))
         found["n_x"], found["n_y"], found["dim"] = len(samples.x.points), len(samples.y.points), samples.dim
         found["settings"] = settings(self._asked, self.method, self.options.seed)
         found["elapsed_s"] = time.perf_counter() - self._started

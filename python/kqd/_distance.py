@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._compare import Comparison
 from ._kernels import KernelLike
-from ._options import Parameter, Rng
+from ._options import Parameter, Rng, none_is_default, text
 from ._results import DistanceResult
 
 
+@none_is_default
 def distance(
     x: ArrayLike,
     y: ArrayLike,
@@ -143,7 +144,7 @@ def distance(
       seed        0
     """
     asked = locals()  # the arguments, by name
-    comparison = Comparison(asked, method, distance.__kwdefaults__)
+    comparison = Comparison(asked, text(method, "method"), distance.__kwdefaults__)
     samples = comparison.samples
     with samples.in_callers_words():
         found = _core.distance(samples.x, samples.y, comparison.method, comparison.options)

@@ -73,7 +73,8 @@ class Embedding:
         asked = {name: value for name, value in locals().items() if name != "self"}
         if isinstance(kernel, str) and kernel == PRECOMPUTED:
             raise ValueError('kernel "precomputed" knows the rows of one comparison alone; an embedding needs a kernel')
-        options = core_options(asked, "ekqd")
+        options = core_options(asked)
+        sample = _arrays.as_frame(sample)
         rows, kept = _arrays.sample(sample, weights, "sample", nan_policy=nan_policy)
         with _arrays.in_callers_words(_arrays.column_names(sample), {"sample": kept}):
             self._core = _core.Embedding(rows, options)
@@ -128,8 +129,8 @@ class Embedding:
         if not self._core.shares_directions(second._core):
             raise ValueError("the embeddings have directions of their own; make the second one by first.embed(sample)")
         asked: Dict[str, Any] = {**self._asked, "power": power, "weighting": weighting, "workers": workers}
-        found = self._core.distance(second._core, core_options(asked, "ekqd"))
-        del found["functions"]
+        found = self._core.distance(second._core, core_options(asked))
+        del found["functions"], found["gaps"]
         return DistanceResult(
             **found,
             profiles=(),

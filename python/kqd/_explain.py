@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _core
 from ._kernels import PRECOMPUTED, KernelLike
-from ._options import Rng, core_options, count, hinting, real
+from ._options import Rng, core_options, count, hinting, real, text
 from ._progress import ProgressCallback, shown
 from ._results import Finding, table
 from ._test import design_groups
@@ -198,6 +198,7 @@ def explain(
     bandwidth: Union[str, float] = "median",
     x_weights: Optional[ArrayLike] = None,
     y_weights: Optional[ArrayLike] = None,
+    weights_as: Optional[str] = None,
     nan_policy: str = "raise",
     columns: Optional[Sequence[str]] = None,
     image_shape: Optional[Sequence[int]] = None,
@@ -221,7 +222,7 @@ def explain(
     ----------
     x, y, kernel, bandwidth, rng, workers, max_memory
         As for `kqd.distance`.
-    x_weights, y_weights, nan_policy, alpha, design, blocks, clusters, progress
+    x_weights, y_weights, weights_as, nan_policy, alpha, design, blocks, clusters, progress
         As for `kqd.test`.
     columns : sequence of str, optional
         Names of the columns; those of a DataFrame when none are given.
@@ -260,7 +261,6 @@ def explain(
     statistic = core_options(
         {**_kqd_test.__kwdefaults__, "kernel": kernel, "bandwidth": bandwidth, "rng": rng, "workers": workers,
          "max_memory": max_memory, "x": x},
-        "adaptive",
     )
     options = _core.TestOptions(
         method="adaptive",
@@ -274,18 +274,20 @@ def explain(
         set_aside=True,
         randomised_ties=False,
         effect_interval=False,
+        effect_directions=False,
         confidence_level=0.95,
         null_distribution=False,
+        weights_as=None if weights_as is None else text(weights_as, "weights_as"),
     )
     rows = [(np.flatnonzero(kept) + 1).tolist() for kept in samples.kept] if samples.kept else [[], []]
     shape = [] if image_shape is None else [count(size, "image_shape") for size in image_shape]
     labels = _core.Labels(columns=names, rows_x=rows[0], rows_y=rows[1], image=shape)
     with shown(progress) as callback, samples.in_callers_words(groups.names):
-        found, text = _core.explain(samples.x, samples.y, options, labels, callback)
+        found, printed = _core.explain(samples.x, samples.y, options, labels, callback)
     data = json.loads(found)
     data["warnings"] = list(samples.warnings) + data["warnings"]
     data["elapsed_s"] = time.perf_counter() - started
-    return _explanation(data, text)
+    return _explanation(data, printed)
 
 
 def _table_rows(kind: str, entries: Sequence[_Explained]) -> List[List[str]]:

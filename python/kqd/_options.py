@@ -40,8 +40,9 @@ _NO_SETTINGS = (
 _KEPT_ARRAYS = ("reference", "coefficients", "weights", "x_weights", "y_weights", "blocks", "clusters")
 
 
-def core_options(asked: Mapping[str, Any], method: str, kernel: Optional[_core.Kernel] = None) -> _core.Options:
-    """The options of the library from the keywords of a call; those that the call does not have keep their defaults.
+def core_options(asked: Mapping[str, Any], kernel: Optional[_core.Kernel] = None) -> _core.Options:
+    """The options of the library from the keywords of a call, but for parameters that only one method has; those that
+    the call does not have keep their defaults.
 
     Ranges are the library's own affair; here types are checked and words become values. A `kernel` that is there
     already is taken instead of the one that was asked for.
@@ -54,7 +55,7 @@ def core_options(asked: Mapping[str, Any], method: str, kernel: Optional[_core.K
         bandwidth=_bandwidth(asked["bandwidth"], asked["kernel"]),
         directions=text(asked["directions"], "directions"),
         n_directions=count(asked["n_directions"], "n_directions"),
-        whiten=bool(asked["whiten"]),
+        whiten=boolean(asked["whiten"], "whiten"),
         n_reference=None if asked["n_reference"] is None else count(asked["n_reference"], "n_reference"),
         reference="points" if own_points else reference,
         reference_points=_reference(asked) if own_points else None,
@@ -65,8 +66,7 @@ def core_options(asked: Mapping[str, Any], method: str, kernel: Optional[_core.K
         seed=seed_from(asked["rng"]),
         workers=_threads(asked["workers"]),
         max_memory=_bytes(asked.get("max_memory")),
-        allow_quadratic=bool(asked.get("allow_quadratic", False)),
-        parameters=_core.parameters(method, own_parameters(method, asked)),
+        allow_quadratic=boolean(asked.get("allow_quadratic", False), "allow_quadratic"),
     )
 
 
@@ -138,9 +138,25 @@ def hinting(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
         for name in keywords:
             if name not in known:
                 raise TypeError(f'"{name}" is no keyword of kqd.{owner}' + _meant(name, known))
-        return function(*args, **keywords)
+        return function(*args, **_without_none(keywords, known))
 
     return checked
+
+
+def none_is_default(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
+    """The function, for which a keyword that is None is as one that is not given."""
+    known = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def called(*args: _Given.args, **keywords: _Given.kwargs) -> _Made:
+        return function(*args, **_without_none(keywords, known))
+
+    called.__kwdefaults__ = function.__kwdefaults__
+    return called
+
+
+def _without_none(keywords: Mapping[str, Any], known: Mapping[str, inspect.Parameter]) -> Dict[str, Any]:
+    return {name: value for name, value in keywords.items() if value is not None or name not in known}
 
 
 def _meant(name: str, known: Collection[str]) -> str:
@@ -223,6 +239,13 @@ def real(value: object, name: str) -> float:
     if not isinstance(value, (numbers.Real, np.number)) or isinstance(value, np.complexfloating):
         raise TypeError(f"{name} is of type {type(value).__name__}, expected a number")
     return float(value)
+
+
+def boolean(value: object, name: str) -> bool:
+    """The value as a bool, when it is one, or 0 or 1. A text is none: "no" would be true."""
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, numbers.Integral) and value in (0, 1)):
+        return bool(value)
+    raise TypeError(f"{name} is {value!r}, expected True or False")
 
 
 def text(value: object, name: str) -> str:

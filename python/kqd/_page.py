@@ -18,7 +18,7 @@ from ._results import DistanceResult, TestResult
 # What the program calls otherwise in the JSON that the page reads.
 _NAMES = {"n_directions": "num_directions", "n_reference": "num_reference", "confidence_level": "confidence"}
 # Settings that mean the same to kqd.explain.
-_SHARED = ("bandwidth", "x_weights", "y_weights", "nan_policy", "alpha", "design", "blocks", "clusters")
+_SHARED = ("bandwidth", "x_weights", "y_weights", "weights_as", "nan_policy", "alpha", "design", "blocks", "clusters")
 # No part of that JSON: shown by other means, or too much.
 _LEFT_OUT = ("settings", "profiles", "null_distribution")
 
@@ -94,6 +94,10 @@ def _explained(
             **{name: settings[name] for name in _SHARED if name in settings},
         )
     except _core.ResourceLimitError as error:  # what is known is not lost by it
+        return None, str(error)
+    except ValueError as error:
+        if "weights" not in str(error):
+            raise
         return None, str(error)
     return found.to_dict(), ""
 

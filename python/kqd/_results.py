@@ -259,11 +259,18 @@ class TestResult(Result):
     calibration: str
     #: The limiting law behind the p-value, for ``calibration="asymptotic"``.
     law: Optional[str]
+    #: What weights were taken to be: ``"checked"``, ``"frequency"``, ``"precision"`` or ``"sampling"``.
+    weights_as: str
+    #: How weights and cluster sizes were dealt with.
+    notes: Tuple[str, ...]
     #: What a test that aggregates several statistics found for each; else empty.
     configurations: Tuple[Configuration, ...]
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
+
+    def __bool__(self) -> bool:
+        raise TypeError("a TestResult is neither true nor false; use result.reject, or compare result.pvalue")
 
     def _findings(self) -> Lines:
         found = "different" if self.reject else "no difference found"
@@ -279,6 +286,7 @@ class TestResult(Result):
                 ("labellings", f"{self.n_resamples}{stopped}, {self.n_exceed} as far apart or further"),
             ]
         lines.append(("method", f"{self.method}, {self.design} design, {self.calibration}"))
+        lines += [("note", note) for note in self.notes]
         return lines + self._telling()
 
     def _chance(self) -> str:

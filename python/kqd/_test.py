@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional, Sequence, Tuple, Union
+from typing import Optional, Sequence, Tuple, Union
 
 from numpy.typing import ArrayLike
 
 from . import _core
 from ._arrays import Groups, Samples
-from ._compare import Comparison, is_default
-from ._kernels import PRECOMPUTED, KernelLike
-from ._options import Parameter, Rng, compat_text, count, real, text
+from ._compare import Comparison
+from ._kernels import KernelLike
+from ._options import Parameter, Rng, boolean, count, none_is_default, real, text
 from ._progress import ProgressCallback, shown
 from ._results import Configuration, TestResult
 
 
+@none_is_default
 def test(
     x: ArrayLike,
     y: ArrayLike,
@@ -32,6 +33,7 @@ def test(
     weighting: str = "uniform",
     x_weights: Optional[ArrayLike] = None,
     y_weights: Optional[ArrayLike] = None,
+    weights_as: Optional[str] = None,
     nan_policy: str = "raise",
     compat: Union[str, Sequence[str]] = (),
     n_resamples: int = 999,
@@ -65,15 +67,23 @@ def test(
     ----------
     method : str, optional
         Id of a method, see `kqd.methods`. Without it the method is ``"adaptive"``, which looks for many kinds of
-        difference at once; but it is ``"ekqd"`` when an option of one statistic is given another value than its
-        default: `directions`, `n_directions`, `whiten`, `n_reference`, `reference`, `coefficients`, `power`,
-        `weighting`, `compat`, `early_stop`, `effect_interval` or `profiles`.
+        difference at once; but it is ``"ekqd"`` when an option that only a method with one statistic obeys is given
+        another value than its default: `directions`, `n_directions`, `whiten`, `n_reference`, `reference`,
+        `coefficients`, `power`, `weighting` or `compat`, or with ``kernel="precomputed"``. What is to be returned
+        (`effect_interval`, `profiles`, `null_distribution`) never changes the method or the p-value.
     x, y, kernel, bandwidth, directions, n_directions, whiten, n_reference, reference, coefficients, power, weighting, \
 compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         As for `kqd.distance`. The reference measure ``"balanced"`` depends on the labels and is refused, as are points
-        that are rows of one sample alone.
+        that are rows of one sample and not of the other, nearly so, or seem to be made of them.
     x_weights, y_weights : array_like, optional
-        A weight per row, >= 0, that travels with its row; the weights of each relabelled sample are scaled to sum 1.
+        A weight per row, >= 0; the weights of each sample are scaled to sum 1.
+    weights_as : "frequency", "precision" or "sampling", optional
+        What the weights are. ``"frequency"``: a row and its weight are exchanged together, which is exact when both
+        samples were weighted in the same way. ``"precision"``: weights that do not depend on the values; rows are
+        exchanged and weights stay, exact, and the statistic is computed from scratch for every permutation.
+        ``"sampling"``: survey or importance weights; rows are kept with a probability proportional to their weight and
+        the rows that are left are tested. By default ``"frequency"``, unless the weights of x and y look different:
+        that is an error.
     nan_policy : "raise" or "omit"
         What to do with rows that have a NaN. When rows are paired, their partners are left out too.
     n_resamples : int
@@ -83,18 +93,23 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     design : str
         ``"independent"``: any rows may change their labels; ``"paired"``: ``x[i]`` and ``y[i]`` may swap.
     blocks, clusters : pair of array_like, optional
-        Whole numbers or texts, one per row, for the rows of x and of y. Labels move within blocks, or between whole clusters.
+        Whole numbers or texts, one per row, for the rows of x and of y. Labels move within blocks, or between whole
+        clusters of the same size; where sizes differ too much between x and y, clusters are reduced to common sizes by
+        random draws, which `notes` reports.
     calibration : str
         ``"permutation"``; ``"sign-flip"``: swaps of ``x[i]`` and ``y[i]`` alone, for samples of equal size; or
-        ``"asymptotic"``: the limiting law, for methods that have one.
+        ``"asymptotic"``: the limiting distribution, for methods that have one. ``"me"`` and ``"scf"`` refuse it for samples
+        with fewer than 30 rows per feature.
     early_stop : str, optional
-        Stop drawing when the decision is clear: ``"besag-clifford"`` or ``"betting"``.
+        Stop drawing when the decision is clear: ``"besag-clifford"`` or ``"betting"``. Not for methods that combine
+        several statistics, such as ``"adaptive"``.
     set_aside : bool
         Rows that serve as reference points (``reference="pooled"``) leave the samples; without it power is lost.
     randomised_ties : bool
         Share ties out at random: the p-value is then exactly uniform under equal distributions.
     effect_interval : bool
-        Add an interval for the effect size, by half-samples: 199 more evaluations.
+        Add an interval for the effect size, by half-samples: 199 more evaluations. That of ``"adaptive"`` is for the
+        e-KQD, as its effect size is; so are its `profiles`.
     confidence_level : float
         Of the intervals for the p-value and the effect size.
     null_distribution : bool
@@ -151,7 +166,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
       seed        0
     """
     asked = locals()  # the arguments, by name
-    comparison = Comparison(asked, _default_method(asked) if method is None else method, test.__kwdefaults__)
+    comparison = Comparison(asked, method, test.__kwdefaults__)
     samples = comparison.samples
     kind, groups = design_groups(design, blocks, clusters, samples)
     options = _core.TestOptions(
@@ -163,34 +178,18 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         groups=groups.of_row,
         calibration=text(calibration, "calibration"),
         early_stop="none" if early_stop is None else text(early_stop, "early_stop"),
-        set_aside=bool(set_aside),
-        randomised_ties=bool(randomised_ties),
-        effect_interval=bool(effect_interval),
+        set_aside=boolean(set_aside, "set_aside"),
+        randomised_ties=boolean(randomised_ties, "randomised_ties"),
+        effect_interval=boolean(effect_interval, "effect_interval"),
+        effect_directions=count(profiles, "profiles", lowest=0) > 0,
         confidence_level=real(confidence_level, "confidence_level"),
-        null_distribution=bool(null_distribution),
+        null_distribution=boolean(null_distribution, "null_distribution"),
+        weights_as=None if weights_as is None else text(weights_as, "weights_as"),
     )
     with shown(progress) as callback, samples.in_callers_words(groups.names):
         found = _core.test(samples.x, samples.y, options, callback)
     found["configurations"] = tuple(Configuration(*entry) for entry in found["configurations"])
     return comparison.remembered(TestResult._of(comparison.fields(found)))
-
-
-# Options of one statistic: who gives one another value than its default has one in mind.
-_OF_ONE_STATISTIC = (
-    "directions", "n_directions", "whiten", "n_reference", "reference", "coefficients", "power", "weighting", "compat",
-    "early_stop", "effect_interval", "profiles",
-)
-
-
-def _default_method(asked: Mapping[str, Any]) -> str:
-    """The method when none is named: who says how one statistic is made, or asks for what an aggregate of many cannot
-    give, has one in mind."""
-    if isinstance(asked["kernel"], str) and asked["kernel"] == PRECOMPUTED:
-        return "ekqd"
-    defaults = test.__kwdefaults__
-    given = {**asked, "compat": compat_text(asked["compat"]) or ()}
-    named = any(not is_default(given[name], defaults[name]) for name in _OF_ONE_STATISTIC)
-    return "ekqd" if named else "adaptive"
 
 
 def design_groups(

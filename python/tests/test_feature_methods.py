@@ -145,11 +145,21 @@ def test_the_ridge_is_that_of_the_equal_size_form():
 
 @pytest.mark.parametrize("method, freedom", [("me", 4), ("scf", 8)])
 def test_the_asymptotic_p_value_is_the_tail_of_chi_square(method, freedom):
-    x, y, _ = samples(200, 150, shift=0.1)
+    x, y, _ = samples(260, 230, shift=0.1)
     found = kqd.test(x, y, method=method, locations=4, calibration="asymptotic", rng=0)
     assert (found.effect_size, found.permutation_mean, found.permutation_sd) == (None, None, None)
     assert "effect size" not in str(found) and "by chance" not in str(found)
     assert found.pvalue == pytest.approx(scipy.stats.chi2.sf(found.statistic, freedom), rel=1e-10)
+
+
+# Issue 22: at 20 + 20 rows 22% (scf) and 17% (me) of true nulls were rejected.
+@pytest.mark.parametrize("method, features", [("me", 10), ("scf", 20)])
+def test_the_asymptotic_p_value_is_refused_for_few_rows(method, features):
+    rows = 30 * features
+    x, y, _ = samples(rows, rows)
+    kqd.test(x, y, method=method, calibration="asymptotic", rng=0)
+    with pytest.raises(ValueError, match=f"needs 30 rows per feature in each sample, {rows} here.*permutation"):
+        kqd.test(x[:-1], y, method=method, calibration="asymptotic", rng=0)
 
 
 # One feature: the square of Welch's t, with scipy's own t.

@@ -133,9 +133,10 @@ def test_rows_with_a_nan_are_left_out_on_request():
 def test_weights_and_groups_go_with_their_rows():
     x, weights = with_holes(X, [2, 5]), np.arange(1.0, 31)
     keep = np.delete(np.arange(30), [2, 5])
-    found = kqd.test(x, Y, rng=0, nan_policy="omit", x_weights=weights, y_weights=np.ones(20), method="ekqd",
+    found = kqd.test(x, Y, rng=0, nan_policy="omit", x_weights=weights, y_weights=np.ones(20), weights_as="frequency", method="ekqd",
                      blocks=(np.arange(30) % 3, np.arange(20) % 3), n_resamples=50)
-    expected = kqd.test(X[keep], Y, rng=0, x_weights=weights[keep], y_weights=np.ones(20), method="ekqd",
+    expected = kqd.test(X[keep], Y, rng=0, x_weights=weights[keep], y_weights=np.ones(20), weights_as="frequency",
+                        method="ekqd",
                         blocks=((np.arange(30) % 3)[keep], np.arange(20) % 3), n_resamples=50)
     assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
 

@@ -99,7 +99,7 @@ def test_weights_of_any_type_of_number_and_layout_are_accepted():
     ([1 + 2j], TypeError, "x has dtype complex128, expected real numbers"),
     (np.array(["2024-01-01"], dtype="M8[D]"), TypeError, "x has dtype datetime64[D], expected real numbers"),
     (np.ma.masked_array([1.0, 2.0], [False, True]), TypeError, "x has masked values; drop or fill them first"),
-    (None, TypeError, "x has dtype object, expected real numbers"),
+    (None, TypeError, "x is of type NoneType, expected rows of real numbers"),
     (3.0, ValueError, "x has 0 dimensions, expected 2 (rows and columns) or 1 (one column)"),
     (np.zeros((2, 2, 2)), ValueError, "x has 3 dimensions, expected 2 (rows and columns) or 1 (one column)"),
     ([], ValueError, "X: no rows, expected at least one"),

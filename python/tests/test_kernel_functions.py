@@ -237,3 +237,29 @@ def test_matrices_and_options_that_do_not_fit_are_refused(gram, options, sentenc
 def test_an_embedding_needs_more_than_a_gram_matrix():
     with pytest.raises(ValueError, match="an embedding needs a kernel"):
         kqd.Embedding(GRAM, kernel="precomputed")
+
+
+# Issue 22: p = 1 on a shift of two standard deviations.
+@pytest.mark.parametrize("method", ["mmd", "mmd-v", "kmedian", "monk", "ekqd"])
+def test_a_distance_matrix_is_not_taken_for_a_gram_matrix(method):
+    rng = np.random.default_rng(0)
+    pool = np.concatenate([rng.normal(size=(40, 3)), rng.normal(size=(35, 3)) + 2])
+    distances = np.linalg.norm(pool[:, None] - pool, axis=-1)
+    for matrix in (distances, distances**2, -distances):
+        with pytest.raises(ValueError, match="this looks like a distance matrix D, pass np.exp"):
+            kqd.test(matrix[:40], matrix[40:], kernel="precomputed", method=method, rng=0)
+    gram = np.exp(-((distances / 2) ** 2))
+    assert kqd.test(gram[:40], gram[40:], kernel="precomputed", method=method, rng=0).pvalue < 0.05
+    with pytest.raises(ValueError, match="a distance D is not a kernel"):
+        kqd.test(pool[:40], pool[40:], method=method, rng=0,
+                 kernel=lambda a, b: np.linalg.norm(a[:, None] - b, axis=-1))
+
+
+# A kernel is one up to a factor; not so the arithmetic.
+@pytest.mark.parametrize("method", ["me", "kce"])
+def test_a_kernel_whose_squares_vanish_is_warned_of(method):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(40, 2)), rng.normal(size=(35, 2)) + 2
+    tiny = lambda a, b: 1e-300 * np.exp(-((a[:, None] - b) ** 2).sum(-1))
+    found = kqd.test(x, y, kernel=tiny, method=method, rng=0, n_resamples=99)
+    assert any("squares of its values vanish" in warning for warning in found.warnings)

@@ -111,3 +111,12 @@ def test_the_oracle_agrees_on_generated_samples(x, y, power, weighting):
     expected = oracle.discrepancy("supkqd", x, y, k, REFERENCE, COEFFICIENTS, power, weighting)
     found = kqd.distance(x, y, method="supkqd", power=power, weighting=weighting, **DIRECTIONS)
     assert found.per_direction == pytest.approx(expected.per_direction, rel=0, abs=max(ROUNDING, expected.bound))
+
+
+# Issue 22: 0.36848 one way and 0.36838 the other.
+@pytest.mark.parametrize("method", ["supkqd-opt", "max-sw", "max-gsw"])
+def test_a_fitted_distance_is_symmetric(method):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x, y = rng.normal(size=(30, 3)), rng.normal(size=(30 - seed % 2, 3)) + 0.3
+        assert kqd.distance(x, y, method=method, rng=0).statistic == kqd.distance(y, x, method=method, rng=0).statistic

@@ -89,10 +89,33 @@ def test_the_p_value_within_blocks_is_exact(name):
 
 @pytest.mark.parametrize("name", STATISTICS)
 def test_the_p_value_of_whole_clusters_is_exact(name):
-    x, y = RNG.normal(size=(7, 2)), RNG.normal(size=(8, 2))
-    clusters = [1, 1, 2, 2, 2, 3, 3], [4, 4, 4, 5, 5, 5, 6, 6]
-    check_all_labellings(x, y, *STATISTICS[name], labellings.of_clusters(7, clusters[0] + clusters[1]),
+    x, y = RNG.normal(size=(6, 2)), RNG.normal(size=(8, 2))
+    clusters = [1, 1, 2, 2, 3, 3], [4, 4, 5, 5, 6, 6, 7, 7]
+    check_all_labellings(x, y, *STATISTICS[name], labellings.of_clusters(6, clusters[0] + clusters[1]),
                          clusters=clusters)
+
+
+def test_weights_that_differ_need_to_be_explained():
+    x, y, weights = RNG.normal(size=(20, 2)), RNG.normal(size=(40, 2)), np.exp(RNG.normal(size=20))
+    with pytest.raises(ValueError, match='^X has weights and Y has none; say what the weights are: '
+                                         'weights_as="frequency" '):
+        kqd.test(x, y, x_weights=weights, rng=0)
+    with pytest.raises(ValueError, match='^weights-as "surveys" is unknown, expected one of '):
+        kqd.test(x, y, x_weights=weights, weights_as="surveys", rng=0)
+    for kind in ("frequency", "precision", "sampling"):
+        found = kqd.test(x, y, x_weights=weights, weights_as=kind, method="energy", n_resamples=19, rng=0)
+        assert found.weights_as == kind
+        assert [note.split(" weights: ")[0] for note in found.notes] == [kind] * (kind != "frequency")
+        again = kqd.test(x[::-1], y, x_weights=weights[::-1], weights_as=kind, method="energy", n_resamples=19, rng=0)
+        assert again.pvalue == found.pvalue  # whatever the order of the rows
+
+
+def test_clusters_of_other_sizes_are_reduced_and_it_is_said():
+    x, y = RNG.normal(size=(40, 2)), RNG.normal(size=(10, 2))
+    found = kqd.test(x, y, clusters=(np.arange(40) // 5, 100 + np.arange(10)), method="energy", n_resamples=19, rng=0)
+    assert found.notes == (
+        "cluster sizes differ between X and Y (1 to 5 rows): clusters were reduced to 1 row each by random draws, "
+        "which leaves 8 of 40 rows of X and 10 of 10 of Y",)
 
 
 @pytest.mark.parametrize("name", STATISTICS)
@@ -118,11 +141,13 @@ def test_sign_flips_are_the_swaps_of_pairs():
 
 @pytest.mark.parametrize("method", [method.id for method in kqd.methods()])
 def test_random_labellings_give_one_plus_k_over_one_plus_b(method):
+    drawn = 399 if method == "mmd-agg" else 150  # 20 kernels at level 0.05 need 399
     found = kqd.test(X, Y, method=method, rng=1, n_resamples=150, null_distribution=True)
-    assert not found.enumerated and found.n_resamples == 150 == len(found.null_distribution)
+    assert not found.enumerated and found.n_resamples == drawn == len(found.null_distribution)
+    assert ("399 permutations instead of 150" in " ".join(found.warnings)) == (drawn == 399)
     assert found.n_exceed == (found.null_distribution >= found.statistic).sum()
-    assert found.pvalue == (1 + found.n_exceed) / 151
-    assert found.pvalue_ci[0] <= found.n_exceed / 150 <= found.pvalue_ci[1]
+    assert found.pvalue == (1 + found.n_exceed) / (drawn + 1)
+    assert found.pvalue_ci[0] <= found.n_exceed / drawn <= found.pvalue_ci[1]
     assert found.permutation_mean == pytest.approx(found.null_distribution.mean(), rel=1e-12)
     assert found.permutation_sd == pytest.approx(found.null_distribution.std(ddof=1), rel=1e-9)
 
@@ -149,7 +174,7 @@ def test_early_stopping_draws_less_and_decides_the_same():
     alike = X[:30], X[30:]
     full = kqd.test(*alike, method="ekqd", rng=0)
     for rule in ("besag-clifford", "betting"):
-        found = kqd.test(*alike, rng=0, early_stop=rule)
+        found = kqd.test(*alike, method="ekqd", rng=0, early_stop=rule)
         assert found.stopped_early and found.n_resamples < full.n_resamples
         assert found.reject == full.reject == False  # noqa: E712
 
@@ -212,13 +237,39 @@ def test_a_test_is_adaptive_unless_told_otherwise(options):
     dict(directions="linear"), dict(n_directions=5), dict(n_reference=3), dict(reference="uniform"),
     dict(reference=-X[:4]), dict(reference=(-X[:4]).tolist()), dict(coefficients=np.ones((4, 2))), dict(power=2),
     dict(weighting="triangle"), dict(compat=["jitter"]), dict(compat="jitter"), dict(whiten=True),
-    dict(early_stop="betting"), dict(effect_interval=True), dict(profiles=2),
+    dict(early_stop="betting", power=2),
 ])
 def test_an_option_of_one_statistic_means_ekqd(options):
     found = kqd.test(X, Y, **options, rng=0, n_resamples=9)
     assert found.method == "ekqd"
     expected = kqd.test(X, Y, **options, method="ekqd", rng=0, n_resamples=9)
     assert {**found.to_dict(), "elapsed_s": 0} == {**expected.to_dict(), "elapsed_s": 0}
+
+
+# Issue 22: the method became ekqd, and with it the p-value.
+@pytest.mark.parametrize("more", [dict(effect_interval=True), dict(profiles=2), dict(null_distribution=True),
+                                  dict(effect_interval=True, profiles=3, null_distribution=True)])
+def test_asking_for_more_output_changes_nothing_else(more):
+    plain, found = (kqd.test(X, Y, rng=0, n_resamples=99, **options) for options in (dict(), more))
+    kept = ("effect_size_ci", "profiles", "null_distribution", "settings", "elapsed_s")
+    same = lambda result: {name: value for name, value in result.to_dict().items() if name not in kept}
+    assert (same(found), found.method) == (same(plain), "adaptive")
+    assert (found.effect_size_ci is not None, len(found.profiles)) == ("effect_interval" in more, more.get("profiles", 0))
+
+
+def test_profiles_and_effect_interval_of_the_adaptive_test_are_those_of_ekqd():
+    options = dict(rng=0, n_resamples=63, profiles=3, effect_interval=True)
+    found, ekqd = kqd.test(X, Y, **options), kqd.test(X, Y, method="ekqd", **options)
+    assert [entry.direction for entry in found.profiles] == [entry.direction for entry in ekqd.profiles]
+    for ours, theirs in zip(found.profiles, ekqd.profiles):
+        np.testing.assert_allclose(ours.x_quantiles, theirs.x_quantiles, rtol=1e-12)
+    assert found.effect_size_ci == pytest.approx(ekqd.effect_size_ci, rel=1e-9)
+    assert (found.n_directions, len(found.per_direction)) == (0, 0)
+
+
+def test_early_stopping_of_a_combined_test_is_refused():
+    with pytest.raises(ValueError, match='adaptive combines several; add method="ekqd"'):
+        kqd.test(X, Y, early_stop="betting", rng=0)
 
 
 def test_a_named_method_stays_whatever_else_is_given():
@@ -326,7 +377,7 @@ def test_values_out_of_range_are_refused(options, sentence):
     (dict(method=1), "method is of type int, expected a string"),
     (dict(n_resamples=9.0), "n_resamples is of type float, expected a whole number"),
     (dict(alpha="0.05"), "alpha is of type str, expected a number"),
-    (dict(design=None), "design is of type NoneType, expected a string"),
+    (dict(design=1), "design is of type int, expected a string"),
     (dict(blocks=[0] * 105), "blocks is of type list, expected a pair: one column for x, one for y"),
     (dict(clusters=(["a"] * 60, [1] * 45)), "clusters are whole numbers in one sample and texts in the other, expected "
      "the same in both"),
@@ -513,3 +564,23 @@ def test_blocks_may_have_texts_for_names(kind):
     for name, numbers in (("blocks", ([0, 1] * 6, [1, 0, 0] * 3)), ("clusters", ([0, 1, 2] * 4, [3, 4, 5] * 3))):
         named = tuple(kind([f"place {i}" for i in column]) for column in numbers)
         assert kqd.test(x, y, **{name: named}, **options).pvalue == kqd.test(x, y, **{name: numbers}, **options).pvalue
+
+
+# Issue 22: 21 kB were lost by each call that used threads.
+def test_twenty_thousand_calls_keep_no_memory():
+    script = textwrap.dedent("""
+        import numpy as np, kqd
+        def resident():
+            with open("/proc/self/statm") as pages:
+                return int(pages.read().split()[1]) * 4096
+        x, y = np.random.default_rng(0).normal(size=(2, 12, 2))
+        def calls(count):
+            for _ in range(count):
+                kqd.distance(x, y, rng=0, workers=2, n_directions=16)
+        calls(500)
+        before = resident()
+        calls(20_000)
+        print(resident() - before)
+    """)
+    grown = int(subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True).stdout)
+    assert grown < 20e6

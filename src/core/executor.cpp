@@ -9,8 +9,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <latch>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -109,12 +112,22 @@ void stop_point() {
 
 namespace {
 
-// So many threads at once, this one included, or as many as the system starts.
+// So many threads at once, this one included, or as many as the system starts. Each takes memory from the heap, because
+// the C library then reserves address space for it, which later threads use again.
 std::size_t num_started(std::size_t wanted) {
   std::latch all_tried(1);
+  std::atomic<std::size_t> num_ready = 1;
   std::vector<std::thread> threads;
   try {
-    while (threads.size() + 1 < wanted) threads.emplace_back([&] { all_tried.wait(); });
+    while (threads.size() + 1 < wanted) {
+      threads.emplace_back([&] {
+        void* volatile some_memory = std::malloc(64);  // NOLINT(cppcoreguidelines-no-malloc)
+        std::free(some_memory);                        // NOLINT(cppcoreguidelines-no-malloc)
+        ++num_ready;
+        all_tried.wait();
+      });
+      while (num_ready < threads.size() + 1) std::this_thread::yield();
+    }
   } catch (const std::exception&) {
     // No more threads, or no memory for them: what there are is the answer.
   }
@@ -132,10 +145,9 @@ std::size_t threads_that_start(std::size_t wanted) {
   const std::scoped_lock lock(one_at_a_time);
   static std::size_t tried = 1;
   if (wanted > tried) {
-    const std::size_t started = num_started(wanted);
+    const std::size_t started = num_started(wanted + 1);  // one more than it gets: TBB needs memory of its own
     tried = wanted;
-    const std::size_t spared = started < wanted && started > 1 ? 1 : 0;  // TBB needs memory of its own
-    proven = std::max<std::size_t>(proven, started - spared);
+    proven = std::max<std::size_t>(proven, started - 1);
   }
   return std::min<std::size_t>(wanted, proven);
 }
@@ -153,6 +165,52 @@ bool may_use_tbb() {
   tbb_is_in_use = true;
   return true;
 }
+
+// An arena for one loop, kept for later loops with the same number of threads: TBB does not give all memory of an arena
+// back (21 kB each in libtbb 2021.8). Loops that run at the same time have arenas of their own, so none waits for
+// another.
+class BorrowedArena {
+ public:
+  explicit BorrowedArena(std::size_t num_threads) : num_threads_(num_threads) {
+    Idle& idle = idle_arenas();
+    {
+      const std::scoped_lock lock(idle.mutex);
+      auto& arenas = idle.by_num_threads[num_threads];
+      if (!arenas.empty()) {
+        arena_ = std::move(arenas.back());
+        arenas.pop_back();
+      }
+    }
+    if (arena_ == nullptr) arena_ = std::make_unique<tbb::task_arena>(static_cast<int>(num_threads));
+  }
+  ~BorrowedArena() {
+    try {
+      Idle& idle = idle_arenas();
+      const std::scoped_lock lock(idle.mutex);
+      idle.by_num_threads[num_threads_].push_back(std::move(arena_));
+    } catch (const std::exception&) {
+      // No memory to keep it: the next loop makes another.
+    }
+  }
+  BorrowedArena(const BorrowedArena&) = delete;
+  BorrowedArena& operator=(const BorrowedArena&) = delete;
+
+  tbb::task_arena& operator*() { return *arena_; }
+
+ private:
+  struct Idle {
+    std::mutex mutex;
+    std::map<std::size_t, std::vector<std::unique_ptr<tbb::task_arena>>> by_num_threads;
+  };
+  // Never destroyed: loops may run until the process ends, and TBB may be gone before static objects are.
+  static Idle& idle_arenas() {
+    static auto* const idle = new Idle;  // NOLINT(cppcoreguidelines-owning-memory)
+    return *idle;
+  }
+
+  std::size_t num_threads_;
+  std::unique_ptr<tbb::task_arena> arena_;
+};
 
 }  // namespace
 
@@ -185,8 +243,8 @@ void parallel_for_blocks(std::size_t num_items, std::size_t block_size, ThreadCo
     beyond_cores.emplace(global_control::max_allowed_parallelism, num_threads);
   }
   ForkJoin loop;
-  tbb::task_arena arena(static_cast<int>(num_threads));
-  arena.execute([&] {
+  BorrowedArena arena(num_threads);
+  (*arena).execute([&] {
     tbb::parallel_for(
         tbb::blocked_range<std::size_t>(0, num_blocks, 1),
         [&](const tbb::blocked_range<std::size_t>& blocks) {

@@ -70,7 +70,8 @@ void validate_pair(const SampleView& x, const SampleView& y, ThreadCount threads
   validate(x, "X", threads);
   validate(y, "Y", threads);
   if (x.dim() != y.dim()) {
-    fail(ErrorCode::shape_mismatch, "X has {} columns and Y has {}, expected the same number", x.dim(), y.dim());
+    fail(ErrorCode::shape_mismatch, "X has {} column{} and Y has {}, expected the same number", x.dim(),
+         x.dim() == 1 ? "" : "s", y.dim());
   }
 }
 

@@ -4,13 +4,13 @@
 #include <cmath>
 #include <limits>
 
-#include "core/blas.hpp"
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "directions/squared_norms.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "simd/kernel_maps.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -35,8 +35,8 @@ void require_finite(MatrixView<const double> matrix, std::string_view name) {
 void require_shape(const Directions& directions, MatrixView<const double> points, std::size_t first,
                    MatrixView<double> values) {
   if (points.cols() != directions.dim()) {
-    fail(ErrorCode::shape_mismatch, "points have {} columns and the directions {}, expected the same number",
-         points.cols(), directions.dim());
+    fail(ErrorCode::shape_mismatch, "points have {} column{} and the directions {}, expected the same number",
+         points.cols(), points.cols() == 1 ? "" : "s", directions.dim());
   }
   if (values.cols() != points.rows() || first + values.rows() > directions.count()) {
     fail(ErrorCode::shape_mismatch, "values are {} x {} from direction {}, expected at most {} x {}", values.rows(),
@@ -91,7 +91,7 @@ SquaredNorms squared_norms(const Kernel& kernel, MatrixView<const double> refere
   kernel.diagonal(reference, diagonal);
   for (std::size_t j = 0; j < m; ++j) gram(j, j) = diagonal[j];
   Matrix<double> products(m, l);
-  gemm(1.0, gram, Op::none, coefficients, Op::none, 0.0, products);
+  simd::multiply(gram, simd::Op::none, coefficients, simd::Op::none, products);
   SquaredNorms result{std::vector<double>(l, 0.0), std::vector<double>(l, 0.0)};
   for (std::size_t j = 0; j < m; ++j) {
     for (std::size_t i = 0; i < l; ++i) {
@@ -141,12 +141,14 @@ void KernelDirections::evaluate(MatrixView<const double> points, std::size_t fir
   const bool bounded = kernel_.shift_invariant();  // by k(x, x): finite coefficients then give finite values
   parallel_for_blocks(points.rows(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
     Matrix<double> kernel_values(std::min(kRowsAtATime, end - begin), reference_.rows());
+    simd::PackedFactor<double> right;
     for (std::size_t i = begin; i < end; i += kRowsAtATime) {
       const std::size_t rows = std::min(kRowsAtATime, end - i);
       const auto block = kernel_values.view().row_range(0, rows);
       prepared_->block.evaluate(points.row_range(i, rows), block);
       const auto out = values.column_range(i, rows);
-      gemm(1.0, coefficients, Op::transpose, block, Op::transpose, 0.0, out);
+      right.assign(block, simd::Op::transpose);
+      simd::multiply(coefficients, simd::Op::transpose, right, out);
       if (!bounded) require_finite_values(out, first);
     }
   });
@@ -193,7 +195,7 @@ void LinearDirections::evaluate(MatrixView<const double> points, std::size_t fir
   const auto weights = weights_.view().row_range(first, values.rows());
   parallel_for_blocks(points.rows(), kRowsAtATime, threads, [&](std::size_t begin, std::size_t end) {
     const auto out = values.column_range(begin, end - begin);
-    gemm(1.0, weights, Op::none, points.row_range(begin, end - begin), Op::transpose, 0.0, out);
+    simd::multiply(weights, simd::Op::none, points.row_range(begin, end - begin), simd::Op::transpose, out);
     require_finite_values(out, first);
   });
 }
@@ -204,11 +206,13 @@ void LinearDirections::evaluate_from(std::span<const double> origin, MatrixView<
   const auto weights = weights_.view().row_range(first, values.rows());
   parallel_for_blocks(points.rows(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
     Matrix<double> moved(std::min(kRowsAtATime, end - begin), dim());
+    simd::PackedFactor<double> right;
     for (std::size_t i = begin; i < end; i += kRowsAtATime) {
       const std::size_t rows = std::min(kRowsAtATime, end - i);
       for (std::size_t r = 0; r < rows; ++r) simd::center(points.row(i + r), origin, moved.row(r));
       const auto out = values.column_range(i, rows);
-      gemm(1.0, weights, Op::none, moved.view().row_range(0, rows), Op::transpose, 0.0, out);
+      right.assign(moved.view().row_range(0, rows), simd::Op::transpose);
+      simd::multiply(weights, simd::Op::none, right, out);
       require_finite_values(out, first);
     }
   });

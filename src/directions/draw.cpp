@@ -2,13 +2,13 @@
 #include <array>
 #include <cmath>
 
-#include "core/blas.hpp"
 #include "core/names.hpp"
 #include "core/random.hpp"
 #include "directions/principal.hpp"
 #include "directions/reference.hpp"
 #include "directions/squared_norms.hpp"
 #include "kqd/directions/directions.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -77,7 +77,7 @@ std::shared_ptr<const Directions> span_directions(const Kernel& kernel, const Ma
   const JudgedNorms norms = judged_norms(kernel, reference, coefficients, options.jitter);
   require_directions(norms.squared, norms.jitter);
   Matrix<double> weights(coefficients.cols(), reference.cols());
-  gemm(1.0, coefficients, Op::transpose, reference, Op::none, 0.0, weights);
+  simd::multiply(coefficients, simd::Op::transpose, reference, simd::Op::none, weights);
   return std::make_shared<LinearDirections>(std::move(weights), options.normalise, options.jitter);
 }
 
@@ -201,8 +201,7 @@ std::size_t resolve_num_reference(const DirectionOptions& options, std::size_t p
 // pass, so that one set of options can go through all families.
 void require_no_span(const DirectionOptions& options) {
   const auto refuse = [&](std::string_view field) {
-    fail(ErrorCode::invalid_option, "DirectionOptions::{} is given, but {} directions {}", field,
-         to_string(options.family),
+    fail(ErrorCode::invalid_option, "{} is given, but {} directions {}", field, to_string(options.family),
          has_own_kernel(options.family) ? "have no reference points" : "draw reference points themselves");
   };
   if (!options.coefficients.empty()) refuse("coefficients");
@@ -213,7 +212,7 @@ void require_no_span(const DirectionOptions& options) {
 void require_same_number(const DirectionOptions& options) {
   const auto require = [&](std::string_view what, std::size_t rows) {
     if (options.num_reference && *options.num_reference != rows) {
-      fail(ErrorCode::invalid_option, "DirectionOptions::num_reference = {} beside {} {}, leave it out",
+      fail(ErrorCode::invalid_option, "num_reference = {} given with {} {}, expected only one of the two",
            *options.num_reference, rows, what);
     }
   };
@@ -239,27 +238,26 @@ ReferenceMeasure parse_reference_measure(std::string_view text) {
 void validate(const DirectionOptions& options, std::size_t dim) {
   const auto require_count = [](std::string_view field, std::size_t value) {
     if (value < 1 || value > kLargestCount) {
-      fail(ErrorCode::invalid_option, "DirectionOptions::{} = {}, needs 1..{}", field, value, kLargestCount);
+      fail(ErrorCode::invalid_option, "{} = {}, needs 1..{}", field, value, kLargestCount);
     }
   };
   require_count("num_directions", options.num_directions);
   if (options.num_reference) require_count("num_reference", *options.num_reference);
   if (!std::isfinite(options.jitter) || options.jitter < 0.0) {
-    fail(ErrorCode::invalid_option, "DirectionOptions::jitter = {}, needs a finite number >= 0", options.jitter);
+    fail(ErrorCode::invalid_option, "jitter = {}, needs a finite number >= 0", options.jitter);
   }
   if (options.family != DirectionFamily::gaussian) return require_no_span(options);
   const bool own_points = options.reference == ReferenceMeasure::points;
   if (!own_points && !options.reference_points.empty()) {
-    fail(ErrorCode::invalid_option,
-         "DirectionOptions::reference_points are given beside reference \"{}\", needs \"points\"",
+    fail(ErrorCode::invalid_option, "reference_points are given with reference \"{}\", needs \"points\"",
          to_string(options.reference));
   }
   if (own_points && options.reference_points.empty()) {
-    fail(ErrorCode::invalid_option, "DirectionOptions::reference_points is empty, reference \"points\" needs them");
+    fail(ErrorCode::invalid_option, "reference_points is empty, reference \"points\" needs them");
   }
   if (own_points && options.reference_points.cols() != dim) {
-    fail(ErrorCode::shape_mismatch, "reference points have {} columns and the data {}, expected the same number",
-         options.reference_points.cols(), dim);
+    fail(ErrorCode::shape_mismatch, "reference points have {} column{} and the data {}, expected the same number",
+         options.reference_points.cols(), options.reference_points.cols() == 1 ? "" : "s", dim);
   }
   if (own_points) {
     require_coefficient_rows(options, options.reference_points.rows());

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/blas.hpp"
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/random.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -82,7 +82,7 @@ Moments landmark_moments(const KernelBlock& block, const Pool& pool, const Eigen
       }
     }
     second[b] = Matrix<double>(m, m);
-    gemm(1.0, values, Op::transpose, values, Op::none, 0.0, second[b]);
+    simd::multiply(values, simd::Op::transpose, values, simd::Op::none, second[b]);
   });
   Moments moments{Rows::Zero(static_cast<Eigen::Index>(m), static_cast<Eigen::Index>(m)),
                   Eigen::VectorXd::Zero(static_cast<Eigen::Index>(m))};

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/blas.hpp"
 #include "core/vectors.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd::lab {
 namespace {
@@ -28,7 +28,7 @@ class GramKernel : public PooledKernel {
     kernel.diagonal(pool, diagonal);
     for (std::size_t i = 0; i < n; ++i) gram_(i, i) = diagonal[i];
     const std::vector<double> ones(n, 1.0);
-    gemv(1.0, gram_.view(), Op::none, ones, 0.0, row_sums_);
+    simd::multiply(gram_.view(), simd::Op::none, ones, row_sums_);
     for (const double sum : row_sums_) total_ += sum;
   }
 
@@ -36,7 +36,7 @@ class GramKernel : public PooledKernel {
                MatrixView<double> values) const override {
     Matrix<double> at_rows(rows.size(), gram_.cols());
     for (std::size_t j = 0; j < rows.size(); ++j) std::ranges::copy(gram_.row(rows[j]), at_rows.row(j).begin());
-    gemm(1.0, coefficients, Op::transpose, at_rows.view(), Op::none, 0.0, values);
+    simd::multiply(coefficients, simd::Op::transpose, at_rows.view(), simd::Op::none, values);
     for (std::size_t i = 0; i < values.rows(); ++i) {
       // ||f||^2 = sum_j c_j f(z_j)
       double squared_norm = jitter;
@@ -85,7 +85,7 @@ class GramKernel : public PooledKernel {
       for (std::size_t i = 0; i < n / 2; ++i) is_x(b, orders[b][i]) = 1.0;
     }
     Matrix<double> product(orders.size(), n);
-    gemm(1.0, is_x.view(), Op::none, gram_.view(), Op::none, 0.0, product.view());
+    simd::multiply(is_x.view(), simd::Op::none, gram_.view(), simd::Op::none, product.view());
     for (std::size_t b = 0; b < orders.size(); ++b) {
       HalfSums sum;
       double rows_of_x = 0.0;
@@ -120,8 +120,8 @@ class FeatureKernel : public PooledKernel {
     Matrix<double> at_rows(rows.size(), features_.cols());
     for (std::size_t j = 0; j < rows.size(); ++j) std::ranges::copy(features_.row(rows[j]), at_rows.row(j).begin());
     Matrix<double> weights(values.rows(), features_.cols());
-    gemm(1.0, coefficients, Op::transpose, at_rows.view(), Op::none, 0.0, weights.view());
-    gemm(1.0, weights.view(), Op::none, by_feature_.view(), Op::none, 0.0, values);
+    simd::multiply(coefficients, simd::Op::transpose, at_rows.view(), simd::Op::none, weights.view());
+    simd::multiply(weights.view(), simd::Op::none, by_feature_.view(), simd::Op::none, values);
     for (std::size_t i = 0; i < values.rows(); ++i) {
       scale_row(values.row(i), jitter + dot(weights.row(i), weights.row(i)));
     }

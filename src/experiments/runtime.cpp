@@ -181,11 +181,11 @@ class Timing {
   }
 
   void resume() {
-    const Json json = read_results(path_);
-    if (json.is_null()) return;
-    require_same(path_, json, identity());
+    const Json saved = read_results(path_);
+    if (saved.is_null()) return;
+    require_same(path_, saved, identity());
     try {
-      times_ = json.at("seconds").get<Times>();
+      times_ = saved.at("seconds").get<Times>();
     } catch (const Json::exception&) {
       refuse_results(path_, "holds no times of this experiment");
     }
@@ -207,16 +207,17 @@ class Timing {
 
   // What must be the same for times to stand in one table.
   [[nodiscard]] Json identity() const {
-    return {{"version", kVersion},         {"experiment", "runtime"},       {"quick", options_.quick},
-            {"seed", options_.seed.value}, {"permutations", kPermutations}, {"machine", machine_name()},
-            {"simd", simd_name()},         {"blas", blas_name()},           {"threads", 1}};
+    return {{"version", kVersion},           {"experiment", "runtime"},
+            {"quick", options_.quick},       {"seed", options_.seed.value},
+            {"permutations", kPermutations}, {"machine", machine_name()},
+            {"simd", simd_name()},           {"threads", 1}};
   }
 
   void save() const {
-    Json json = {{"schema", "kqd.experiment/1"}};
-    json.update(identity());
-    json["seconds"] = times_;
-    write_text(path_, json.dump(1) + "\n");
+    Json saved = {{"schema", "kqd.experiment/1"}};
+    saved.update(identity());
+    saved["seconds"] = times_;
+    write_text(path_, saved.dump(1) + "\n");
   }
 
   void tell(const std::string& what) const {

@@ -242,7 +242,7 @@ void add_image(const ImageShape& shape, std::span<const double> sensitivities, E
 template <class T>
 void require_count(const std::vector<T>& given, std::size_t needed, std::string_view what) {
   if (given.empty() || given.size() == needed) return;
-  fail(ErrorCode::shape_mismatch, "ExplainOptions::{} has {} entries, needs {} or none", what, given.size(), needed);
+  fail(ErrorCode::shape_mismatch, "{} has {} entries, needs {} or none", what, given.size(), needed);
 }
 
 Explanation begin(const SampleView& x, const SampleView& y, const ExplainOptions& options) {
@@ -254,18 +254,21 @@ Explanation begin(const SampleView& x, const SampleView& y, const ExplainOptions
   result.threads = options.threads;
   result.alpha = options.alpha;
   warn_about_data(x, y, result.warnings);
-  warn_about_weights(x, y, result.warnings);
   return result;
 }
 
-// A column that outweighs all others is all that kernels see, and nobody may have meant that.
+// Columns that outweigh all others are all that kernels see, and nobody may have meant that.
 void warn_about_scales(const Study& study, std::span<const double> scales, std::vector<std::string>& warnings) {
-  const auto found = dominating_column(scales);
+  const auto found = dominating_columns(scales);
   if (!found) return;
+  std::vector<std::string> names;
+  for (const std::size_t index : found->indices) names.push_back(fmt::format("\"{}\"", study.column_name(index)));
   warnings.push_back(fmt::format(
-      "the column \"{}\" has {:.4g} % of the variance of all {} columns, so principal directions and scores of "
-      "rows follow it alone; standardise the columns to let all count",
-      study.column_name(found->index), 100.0 * found->share, scales.size()));
+      "the {} {:.4g} % of the variance of all {} columns, so principal directions and scores of rows follow {}; "
+      "standardise the columns to let all count",
+      names.size() == 1 ? fmt::format("column {} has", names.front())
+                        : fmt::format("columns {} have", fmt::join(names, ", ")),
+      100.0 * found->share, scales.size(), names.size() == 1 ? "it only" : "them only"));
 }
 
 // Every direction for itself; what there is to say of all of them goes into the result.
@@ -326,11 +329,11 @@ std::optional<ImageShape> image_shape(const std::vector<std::size_t>& row_shape)
 
 void validate(const ExplainOptions& options, std::size_t dim) {
   if (options.num_permutations < 0 || options.num_permutations > kMostPermutations) {
-    fail(ErrorCode::invalid_option, "ExplainOptions::num_permutations = {}, needs 0 .. {}", options.num_permutations,
+    fail(ErrorCode::invalid_option, "num_permutations = {}, needs 0 .. {}", options.num_permutations,
          kMostPermutations);
   }
   if (!(options.alpha > 0.0 && options.alpha < 1.0)) {
-    fail(ErrorCode::invalid_option, "ExplainOptions::alpha = {}, needs 0 < alpha < 1", options.alpha);
+    fail(ErrorCode::invalid_option, "alpha = {}, needs 0 < alpha < 1", options.alpha);
   }
   if (options.image && options.image->size() != dim) {
     fail(ErrorCode::shape_mismatch, "pictures of {} x {} points of {} numbers have {} numbers, the rows have {}",
@@ -350,6 +353,8 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
   validate(options.design, {x.size(), y.size()});
   Explanation result = begin(x, y, options);
   const Study study(x, y, options);
+  result.notes = study.samples().notes;
+  result.warnings.insert(result.warnings.end(), study.samples().warnings.begin(), study.samples().warnings.end());
   const ExaminedDirections examined = [&] {
     const ProgressScope progress(control, "preparing");
     result.kernel = resolve(options.kernel, study.pool(), options.bandwidth_rule, options.seed, result.warnings);

@@ -14,36 +14,22 @@ constexpr std::size_t kNumPrincipal = 20;
 constexpr std::size_t kMostRows = 20'000;  // that principal functions are made from
 constexpr std::size_t kRowsPerTask = 4096;
 
-// The rows of a sample that have weight; empty when all have.
-std::vector<std::size_t> kept_rows(const SampleView& sample) {
-  std::vector<std::size_t> rows;
-  for (std::size_t i = 0; i < sample.weights.size(); ++i) {
-    if (sample.weights[i] > 0.0) rows.push_back(i);
-  }
-  return rows;
-}
-
-// A design that names rows cannot lose some of them unseen.
-SampleView with_weight(const SampleView& sample, const Design& design, std::string_view name, Sample& storage) {
-  const SampleView kept = without_zero_weights(sample, storage);
-  if (kept.size() < sample.size() && design.kind != DesignKind::independent) {
+TestSamples samples_of(const SampleView& x, const SampleView& y, const ExplainOptions& options) {
+  require_weights(x, y, options.weights_as);
+  if (options.weights_as == WeightsAs::precision && (x.weighted() || y.weighted())) {
     fail(ErrorCode::invalid_weights,
-         "{}: {} rows of weight 0 in a design that binds rows together; leave them out first", name,
-         sample.size() - kept.size());
+         "--weights-as precision is not available for explanations, expected frequency or sampling; a test takes it");
   }
-  return kept;
+  return make_test_samples(x, y, options.design, options.weights_as, options.seed, options.threads);
 }
 
 }  // namespace
 
 Study::Study(const SampleView& x, const SampleView& y, const ExplainOptions& options)
     : options_(options),
-      x_(with_weight(x, options.design, "X", x_storage_)),
-      y_(with_weight(y, options.design, "Y", y_storage_)),
-      x_rows_(kept_rows(x)),
-      y_rows_(kept_rows(y)),
-      pool_(make_test_pool(x_, y_, options.seed, options.threads)),
-      source_(options.design, {x_.size(), y_.size()}, pool_.order, options.seed),
+      samples_(samples_of(x, y, options)),
+      pool_(make_test_pool(samples_.x, samples_.y, options.seed, options.threads)),
+      source_(samples_.design, {num_x(), num_y()}, pool_.order, pool_.permutation_seed),
       weights_(pool_.weights_of(pool_.order)) {
   source_.fill(LabellingMode::random, 0, 1, observed_);
 }
@@ -55,8 +41,10 @@ Pool Study::pool(std::size_t count) const {
 
 std::size_t Study::index_of(std::size_t position) const {
   const std::size_t row = pool_.order[position];
-  if (row < x_.size()) return x_rows_.empty() ? row : x_rows_[row];
-  return y_rows_.empty() ? row - x_.size() : y_rows_[row - x_.size()];
+  const bool in_x = row < num_x();
+  const std::vector<std::size_t>& given = in_x ? samples_.x_rows : samples_.y_rows;
+  const std::size_t place = in_x ? row : row - num_x();
+  return given.empty() ? place : given[place];
 }
 
 std::size_t Study::file_row_of(std::size_t position) const {

@@ -8,6 +8,7 @@
 #include "kqd/explain/explain.hpp"
 #include "kqd/testing/labelling.hpp"
 #include "metrics/test_pool.hpp"
+#include "two_sample/test_samples.hpp"
 
 namespace kqd {
 
@@ -22,9 +23,10 @@ class Study {
   /// The first rows of the pool, at most `count`: a random choice that knows no labels.
   [[nodiscard]] Pool pool(std::size_t count) const;
   [[nodiscard]] std::size_t num_rows() const { return pool_.order.size(); }
-  [[nodiscard]] std::size_t num_x() const { return x_.size(); }
-  [[nodiscard]] std::size_t num_y() const { return y_.size(); }
-  [[nodiscard]] std::size_t dim() const { return x_.dim(); }
+  [[nodiscard]] std::size_t num_x() const { return samples_.x.size(); }
+  [[nodiscard]] std::size_t num_y() const { return samples_.y.size(); }
+  [[nodiscard]] std::size_t dim() const { return samples_.x.dim(); }
+  [[nodiscard]] const TestSamples& samples() const { return samples_; }
   [[nodiscard]] const LabellingSource& source() const { return source_; }
   [[nodiscard]] const LabelBatch& observed() const { return observed_; }  ///< its first labelling is the observed one
   [[nodiscard]] const std::vector<double>& weights() const { return weights_; }  ///< per position; empty: equal
@@ -37,12 +39,7 @@ class Study {
 
  private:
   const ExplainOptions& options_;
-  Sample x_storage_;
-  Sample y_storage_;
-  SampleView x_;
-  SampleView y_;
-  std::vector<std::size_t> x_rows_;  // of the samples as they were given; empty: all
-  std::vector<std::size_t> y_rows_;
+  TestSamples samples_;
   TestPool pool_;
   LabellingSource source_;
   std::vector<double> weights_;

@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
-#include "core/blas.hpp"
 #include "core/executor.hpp"
 #include "core/summation.hpp"
 #include "directions/principal.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_gradient.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -44,7 +44,7 @@ void evaluate_rows(const KernelBlock& block, const Matrix<double>& coefficients,
   copy_rows(pool, first, rows);
   Matrix<double> kernel_values(values.rows(), block.num_points());
   block.evaluate(rows, kernel_values);
-  gemm(1.0, kernel_values, Op::none, coefficients, Op::none, 0.0, values);
+  simd::multiply(kernel_values, simd::Op::none, coefficients, simd::Op::none, values);
 }
 
 // The labels and weights of the rows a witness is fitted to.
@@ -68,7 +68,8 @@ Groups make_groups(const WitnessRequest& request, std::size_t count) {
 
 std::vector<double> mean_of(const Matrix<double>& features, std::span<const double> weights, double total) {
   std::vector<double> mean(features.cols());
-  gemv(1.0 / total, features, Op::transpose, weights, 0.0, mean);
+  simd::multiply(features, simd::Op::transpose, weights, mean);
+  for (double& value : mean) value /= total;
   return mean;
 }
 
@@ -131,9 +132,9 @@ Scores scores_of(const Matrix<double>& features, const RidgeWeights& weights, co
     Matrix<double> towards_x(rows.rows(), kRidges.size());
     Matrix<double> towards_y(rows.rows(), kRidges.size());
     Matrix<double> towards_itself(rows.rows(), kRidges.size());
-    gemm(1.0, rows, Op::none, weights.towards_x, Op::none, 0.0, towards_x);
-    gemm(1.0, rows, Op::none, weights.towards_y, Op::none, 0.0, towards_y);
-    gemm(1.0, squares, Op::none, weights.inverse, Op::none, 0.0, towards_itself);
+    simd::multiply(rows, simd::Op::none, weights.towards_x, simd::Op::none, towards_x);
+    simd::multiply(rows, simd::Op::none, weights.towards_y, simd::Op::none, towards_y);
+    simd::multiply(squares, simd::Op::none, weights.inverse, simd::Op::none, towards_itself);
     for (std::size_t i = 0; i < rows.rows(); ++i) {
       const bool in_x = groups.of_x[begin + i] > 0.0;
       const double w = in_x ? groups.of_x[begin + i] : groups.of_y[begin + i];
@@ -273,7 +274,7 @@ Witness fit_witness(const WitnessRequest& request) {
   const double scale = best->unit > 0.0 ? 1.0 / best->unit : 1.0;
   Matrix<double> coefficients(best->basis.landmarks.rows(), 1);
   for (double& loading : best->loadings) loading *= scale;
-  gemv(1.0, best->basis.coefficients, Op::none, best->loadings, 0.0, coefficients.values());
+  simd::multiply(best->basis.coefficients, simd::Op::none, best->loadings, coefficients.values());
   witness.function = {best->kernel, std::move(best->basis.landmarks), std::move(coefficients)};
   witness.share = std::max(0.0, best->correlation) * std::max(0.0, best->correlation);
   double at_mean = 0.0;
@@ -299,8 +300,8 @@ AveragedGradients averaged_gradients(const KernelFunctions& functions, const Poo
   parallel_for_blocks(num_rows, 1, threads, [&](std::size_t i, std::size_t) {
     Matrix<double> of_points(m, d);
     kernel_gradient(functions.kernel, pool.row(i), functions.points, of_points);
-    gemm(1.0, functions.coefficients, Op::transpose, of_points, Op::none, 0.0,
-         gradients.view().row_range(i * count, count));
+    simd::multiply(functions.coefficients, simd::Op::transpose, of_points, simd::Op::none,
+                   gradients.view().row_range(i * count, count));
   });
   AveragedGradients averages{Matrix<double>(count, d, 0.0), Matrix<double>(count, d, 0.0)};
   for (std::size_t i = 0; i < num_rows; ++i) {

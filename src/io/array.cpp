@@ -52,13 +52,32 @@ double to_double(Half value) {
 }
 
 template <class T, bool kReversed>
+T item_at(const char* bytes) {
+  std::array<char, sizeof(T)> item{};
+  std::memcpy(item.data(), bytes, sizeof(T));
+  if constexpr (kReversed) std::ranges::reverse(item);
+  return std::bit_cast<T>(item);
+}
+
+template <class T, bool kReversed>
 void convert(const char* bytes, std::span<double> values) {
   for (double& value : values) {
-    std::array<char, sizeof(T)> item{};
-    std::memcpy(item.data(), bytes, sizeof(T));
-    if constexpr (kReversed) std::ranges::reverse(item);
-    value = to_double(std::bit_cast<T>(item));
+    value = to_double(item_at<T, kReversed>(bytes));
     bytes += sizeof(T);
+  }
+}
+
+template <class T, bool kReversed>
+void keep_exact(const char* item, Table& table, std::size_t column, std::size_t row) {
+  table.keep_exact(column, item_at<T, kReversed>(item), row);
+}
+
+template <class T, bool kReversed>
+constexpr ItemType item_type() {
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8) {
+    return {sizeof(T), convert<T, kReversed>, keep_exact<T, kReversed>};
+  } else {
+    return {sizeof(T), convert<T, kReversed>};
   }
 }
 
@@ -70,7 +89,7 @@ struct KnownType {
 
 template <class T>
 constexpr KnownType known_type(std::string_view code) {
-  return {code, {sizeof(T), convert<T, false>}, {sizeof(T), convert<T, true>}};
+  return {code, item_type<T, false>(), item_type<T, true>()};
 }
 
 constexpr std::array kKnownTypes = {
@@ -149,7 +168,8 @@ class ValueStream {
         num_bytes_(num_bytes),
         buffer_(kBufferBytes / header.items.bytes * header.items.bytes) {}
 
-  void read(std::span<double> values) {
+  // Calls `on_large` with the place among `values` and the bytes of each item that may be more than its double.
+  void read(std::span<double> values, FunctionRef<void(std::size_t place, const char* item)> on_large) {
     const std::size_t item_bytes = header_.items.bytes;
     const std::size_t capacity = buffer_.size() / item_bytes;
     for (std::size_t done = 0; done < values.size();) {
@@ -163,9 +183,14 @@ class ValueStream {
       place_ += got;
       if (got < bytes.size()) fail_short();
       if (!as_it_is) header_.items.convert(bytes.data(), part);
+      for (std::size_t k = 0; header_.items.keep_exact != nullptr && k < count; ++k) {
+        if (std::abs(part[k]) >= kLargestExactWhole) on_large(done + k, bytes.data() + k * item_bytes);
+      }
       done += count;
     }
   }
+
+  [[nodiscard]] const ItemType& items() const { return header_.items; }
 
   // Once all values were read: nothing may follow.
   void check_end() {
@@ -192,7 +217,9 @@ class ValueStream {
 void read_by_rows(ValueStream& stream, const Layout& layout, Table& table) {
   for (std::size_t row = 0; row < layout.rows();) {
     const MatrixView<double> block = table.cells.append_within_block(layout.rows() - row);
-    stream.read({block.data(), block.rows() * block.cols()});
+    stream.read({block.data(), block.rows() * block.cols()}, [&](std::size_t place, const char* item) {
+      stream.items().keep_exact(item, table, place % block.cols(), row + place / block.cols());
+    });
     for (std::size_t i = 0; i < block.rows(); ++i) {
       ++row;
       for (std::size_t j = 0; j < block.cols(); ++j) block(i, j) = table.from_number(j, block(i, j), row);
@@ -209,7 +236,9 @@ void read_by_columns(ValueStream& stream, const Layout& layout, Table& table) {
     for (std::size_t b = 0; b < table.cells.num_blocks(); ++b) {
       const MatrixView<double> block = table.cells.block(b);
       piece.resize(block.rows());
-      stream.read(piece);
+      stream.read(piece, [&](std::size_t place, const char* item) {
+        stream.items().keep_exact(item, table, column, row + place);
+      });
       for (std::size_t i = 0; i < block.rows(); ++i) block(i, column) = table.from_number(column, piece[i], ++row);
     }
   }

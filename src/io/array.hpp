@@ -17,6 +17,8 @@ namespace kqd {
 struct ItemType {
   std::size_t bytes = 0;
   void (*convert)(const char* bytes, std::span<double> values) = nullptr;
+  /// Table::keep_exact() for an item. None: doubles lose nothing of such numbers.
+  void (*keep_exact)(const char* item, Table& table, std::size_t column, std::size_t row) = nullptr;
 };
 
 /// The type that NumPy calls `code`, its kind and size: b1, i1 to i8, u1 to u8, f2, f4, f8. None: no such type.

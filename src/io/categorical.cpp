@@ -9,6 +9,7 @@
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "io/cell_checks.hpp"
+#include "io/text.hpp"
 
 namespace kqd {
 namespace {
@@ -31,14 +32,14 @@ std::uint32_t hashed_place(std::uint64_t hash) {
        column.has_text() && all_are_dates(*column.texts) ? "--dates reads them as numbers, " : "");
 }
 
-// The different numbers of a column that also has text.
-std::set<double> numbers_in(Table& table, std::size_t j) {
+// The different numbers of a column that also has text, up to `most` of them and one more.
+std::set<double> numbers_in(Table& table, std::size_t j, std::size_t most) {
   std::set<double> numbers;
   for (std::size_t b = 0; b < table.cells.num_blocks(); ++b) {
     const MatrixView<double> block = table.cells.block(b);
     for (std::size_t i = 0; i < block.rows(); ++i) {
       if (!std::isnan(block(i, j))) numbers.insert(block(i, j) + 0.0);  // one zero, whatever its sign
-      if (numbers.size() > kMostCategories) fail_too_many(table, j);
+      if (numbers.size() > most) return numbers;
     }
   }
   return numbers;
@@ -50,6 +51,7 @@ ColumnEncoder::ColumnEncoder(std::vector<Input>& inputs, std::size_t place, Cate
   if (!is_text_column(inputs, place)) return;
   kind_ = categorical == Categorical::hash ? Kind::hash : Kind::onehot;
   if (kind_ == Kind::onehot) find_categories(inputs, place);
+  if (kind_ == Kind::hash) find_collisions(inputs, place);
   for (const Input& input : inputs) {
     const Column& column = input.table.columns[input.roles.points[place]];
     std::vector<std::uint32_t>& places = place_of_code_.emplace_back();
@@ -58,6 +60,29 @@ ColumnEncoder::ColumnEncoder(std::vector<Input>& inputs, std::size_t place, Cate
       places.push_back(kind_ == Kind::hash ? hashed_place(hash_of_text(text))
                                            : static_cast<std::uint32_t>(std::ranges::lower_bound(categories_, text) -
                                                                         categories_.begin()));
+    }
+  }
+}
+
+void ColumnEncoder::find_collisions(std::vector<Input>& inputs, std::size_t place) {
+  std::set<std::string> texts;
+  for (Input& input : inputs) {
+    const std::size_t j = input.roles.points[place];
+    const Column& column = input.table.columns[j];
+    for (std::size_t code = 0; column.has_text() && code < column.texts->size(); ++code) {
+      texts.emplace((*column.texts)[code].text);
+    }
+    for (const double number : numbers_in(input.table, j, TextDictionary::kMostTexts)) texts.insert(shortest(number));
+  }
+  std::vector<const std::string*> first_of(kHashedColumns, nullptr);
+  std::vector<bool> is_shared(kHashedColumns, false);
+  for (const std::string& text : texts) {
+    const std::uint32_t bucket = hashed_place(hash_of_text(text));
+    if (first_of[bucket] == nullptr) {
+      first_of[bucket] = &text;
+    } else if (!is_shared[bucket]) {
+      is_shared[bucket] = true;
+      collisions_.push_back(fmt::format("{} and {}", in_quotes(*first_of[bucket]), in_quotes(text)));
     }
   }
 }
@@ -72,7 +97,7 @@ void ColumnEncoder::find_categories(std::vector<Input>& inputs, std::size_t plac
     for (std::size_t code = 0; column.has_text() && code < column.texts->size(); ++code) {
       found.emplace((*column.texts)[code].text);
     }
-    numbers.merge(numbers_in(input.table, j));
+    numbers.merge(numbers_in(input.table, j, kMostCategories));
     for (const double number : numbers) found.insert(shortest(number));
     if (found.size() > kMostCategories) fail_too_many(input.table, j);
   }

@@ -28,6 +28,10 @@ class ColumnEncoder {
   /// The names of the columns that come out: `name` itself, `name=text` by category, or `name#1`, `name#2`, ...
   [[nodiscard]] std::vector<std::string> names(const std::string& name) const;
 
+  /// What hashing cannot tell apart, as `"male" and "yes"`: a pair for each column that several texts share, the first
+  /// of them in order of the alphabet.
+  [[nodiscard]] const std::vector<std::string>& collisions() const { return collisions_; }
+
   /// The numbers for a cell of the `input`-th input, into width() places.
   void encode(std::size_t input, double cell, std::span<double> out) const {
     if (kind_ == Kind::number) {
@@ -40,6 +44,7 @@ class ColumnEncoder {
  private:
   enum class Kind { number, onehot, hash };
 
+  void find_collisions(std::vector<Input>& inputs, std::size_t place);
   void find_categories(std::vector<Input>& inputs, std::size_t place);
   void encode_text(std::size_t input, double cell, std::span<double> out) const;
   [[nodiscard]] std::size_t place_of(std::size_t input, double cell) const;
@@ -48,6 +53,7 @@ class ColumnEncoder {
   std::vector<std::string> categories_;                    // sorted
   std::vector<std::vector<std::uint32_t>> place_of_code_;  // per input: where the text of a code goes
   std::unordered_map<double, std::uint32_t> place_of_number_;
+  std::vector<std::string> collisions_;
 };
 
 }  // namespace kqd

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -45,16 +46,6 @@ void check_names(const FirstRow& header, const std::string& source) {
   }
 }
 
-// Tools that name columns by numbers write 0,1,2,... or 1,2,3,... on top, which no reader can tell from data.
-bool counts_up(const std::vector<Cell>& cells) {
-  const double first = cells.front().value;
-  if (cells.size() < 3 || (first != 0.0 && first != 1.0)) return false;
-  for (std::size_t j = 0; j < cells.size(); ++j) {
-    if (cells[j].value != first + static_cast<double>(j)) return false;
-  }
-  return true;
-}
-
 // How pandas writes a table whose columns have no names: nothing above the row index, then 0,1,2,... as names.
 bool is_header_of_index(const std::vector<std::string>& cells) {
   if (cells.size() < 2 || !cells.front().empty()) return false;
@@ -67,6 +58,7 @@ bool is_header_of_index(const std::vector<std::string>& cells) {
 Table with_header(const std::string& source, FirstRow header, std::ptrdiff_t num_numbers, const TextRules& rules) {
   check_names(header, source);
   Table table(source, std::move(header.cells), rules);
+  table.has_lines = true;
   if (num_numbers > 0) {
     table.notes.push_back(fmt::format("{}:{}: taken as a header, with numbers in {} of its {} cells", source,
                                       header.line, num_numbers, table.columns.size()));
@@ -74,17 +66,12 @@ Table with_header(const std::string& source, FirstRow header, std::ptrdiff_t num
   return table;
 }
 
-Table with_first_row(const std::string& source, const FirstRow& first, bool doubtful, const TextRules& rules) {
+Table with_first_row(const std::string& source, const FirstRow& first, const TextRules& rules) {
   Table table(source, first.cells.size(), rules);
+  table.has_lines = true;
   double* row = table.cells.append_row();
   for (std::size_t j = 0; j < first.cells.size(); ++j) row[j] = table.from_text(j, first.cells[j], first.line);
   if (is_header_of_index(first.cells)) table.header_in_data = first.line;
-  if (doubtful) {
-    table.warnings.push_back(fmt::format(
-        "{}:{}: taken as data, although it counts {}, {}, {}, ... as a header might; --header if it holds names, "
-        "--no-header if it does not",
-        source, first.line, first.cells[0], first.cells[1], first.cells[2]));
-  }
   return table;
 }
 
@@ -96,7 +83,9 @@ Table begin_table(const std::string& source, FirstRow first, CsvHeader header, c
   const auto num_of = [&](CellKind kind) { return std::ranges::count(cells, kind, &Cell::kind); };
   const bool looks_so = num_of(CellKind::text) > 0 || is_header_of_index(first.cells);
   if (header == CsvHeader::absent || (header == CsvHeader::found && !looks_so)) {
-    return with_first_row(source, first, header == CsvHeader::found && counts_up(cells), rules);
+    Table table = with_first_row(source, first, rules);
+    if (header == CsvHeader::found) table.undecided_header = first.line;
+    return table;
   }
   return with_header(source, std::move(first), header == CsvHeader::found ? num_of(CellKind::number) : 0, rules);
 }
@@ -130,11 +119,33 @@ Table read_csv(ByteSource& source, const CsvOptions& options, const TextRules& r
          "{}: the file is empty or has only blank lines and comments, expected rows of numbers", source.name());
   }
   const std::size_t first_line = scanner.line();
+  const std::size_t blank_at_top = scanner.blank_lines().count;
   TextRules own_rules = rules;
   own_rules.decimal_comma = options.decimal_comma;
   Table table = begin_table(source.name(), read_first_row(scanner), options.header, own_rules);
-  table.has_lines = true;
-  while (scanner.next_row()) read_data_row(scanner, table, first_line);
+  const bool one_column = table.cells.cols() == 1;
+  const std::size_t most_rows = source.size() || options.max_memory == 0
+                                    ? std::numeric_limits<std::size_t>::max()
+                                    : options.max_memory / (table.cells.cols() * sizeof(double));
+  const auto require_room = [&] {
+    if (table.cells.rows() < most_rows) return;
+    fail(ErrorCode::resource_limit,
+         "{}:{}: the rows so far take more than --max-memory ({} MB); allow more, or fewer rows", table.source,
+         scanner.line(), options.max_memory / 1'000'000);
+  };
+  while (scanner.next_row()) {
+    const auto [count, line] = scanner.blank_lines();
+    if (!one_column) table.skipped_blank_lines += count;
+    // A row of one empty cell is a blank line.
+    for (std::size_t k = 0; one_column && k < count; ++k) {
+      require_room();
+      double* const cell = table.cells.append_row();
+      *cell = table.from_nothing(0, "", line);
+    }
+    require_room();
+    read_data_row(scanner, table, first_line);
+  }
+  if (one_column) table.skipped_blank_lines = blank_at_top + scanner.blank_lines().count;
   if (table.cells.rows() == 0) {
     fail(ErrorCode::empty_sample, "{}: the file has a header and nothing below it, expected rows of numbers",
          table.source);

@@ -24,11 +24,10 @@ void validate(const CsvFormat& format) {
   if (format.delimiter == 0) return;
   const std::string shown = in_quotes({&format.delimiter, 1});
   if (!may_delimit(format.delimiter)) {
-    fail(ErrorCode::invalid_option, "CsvFormat::delimiter = {}, expected a character that no number or name holds",
-         shown);
+    fail(ErrorCode::invalid_option, "delimiter = {}, expected a character that no number or name holds", shown);
   }
   if (format.delimiter == ',' && format.decimal_comma) {
-    fail(ErrorCode::invalid_option, "CsvFormat::delimiter = {} with decimal commas, expected another delimiter", shown);
+    fail(ErrorCode::invalid_option, "delimiter = {} with decimal commas, expected another delimiter", shown);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <span>
 
@@ -44,6 +45,10 @@ CsvScanner::CsvScanner(ByteSource& source, const CsvOptions& options)
 
 void CsvScanner::skip_byte_order_mark() {
   const std::string_view beginning(cursor_, static_cast<std::size_t>(end_ - cursor_));
+  if (beginning.starts_with(std::string_view("\xff\xfe\0\0", 4)) ||
+      beginning.starts_with(std::string_view("\0\0\xfe\xff", 4))) {
+    fail(ErrorCode::unreadable_input, "{}: text in UTF-32, expected UTF-8", source_.name());
+  }
   if (beginning.starts_with("\xff\xfe") || beginning.starts_with("\xfe\xff")) {
     fail(ErrorCode::unreadable_input, "{}: text in UTF-16, expected UTF-8", source_.name());
   }
@@ -104,6 +109,7 @@ void CsvScanner::skip_line_end() {
 }
 
 bool CsvScanner::next_row() {
+  blank_lines_ = {};
   while (!at_end()) {
     if (after_carriage_return_ && *cursor_ == '\n') ++cursor_;
     after_carriage_return_ = false;
@@ -112,6 +118,7 @@ bool CsvScanner::next_row() {
     line_ = next_line_;
     column_ = 0;
     if (*cursor_ == '\n' || *cursor_ == '\r') {
+      if (blank_lines_.count++ == 0) blank_lines_.first_line = line_;
       skip_line_end();
     } else if (at_comment()) {
       skip_line();
@@ -125,7 +132,7 @@ bool CsvScanner::next_row() {
 bool CsvScanner::read_number(double& value) {
   const char* const begin = skip_blanks(cursor_);
   const char* end = decimal_comma_ ? parse_finite_with_comma(begin, end_, value) : parse_finite(begin, end_, value);
-  if (end == nullptr) return false;
+  if (end == nullptr || std::abs(value) >= kLargestExactWhole) return false;
   const char* const next = skip_blanks(end);
   if (next == end_) return false;
   if (delimiter_ != ' ') end = next;

@@ -16,6 +16,8 @@ struct CsvOptions {
   CsvHeader header = CsvHeader::found;
   /// Numbers are written 1,5; no comma then delimits.
   bool decimal_comma = false;
+  /// Bytes that the cells of a text of unknown size may take; 0: no bound.
+  std::size_t max_memory = 0;
   /// The text is read in pieces of this size, and no cell may be longer.
   std::size_t buffer_bytes = std::size_t{1} << 20U;
 };
@@ -30,6 +32,13 @@ class CsvScanner {
 
   /// Goes to the next row that is neither blank nor a comment; false when there is none.
   [[nodiscard]] bool next_row();
+
+  /// Blank lines that the last next_row() passed, and the first of them.
+  struct BlankLines {
+    std::size_t count = 0;
+    std::size_t first_line = 0;
+  };
+  [[nodiscard]] const BlankLines& blank_lines() const { return blank_lines_; }
 
   /// Reads the next cell if it is a plain finite number that ends well within the buffer. The fast way: when it says
   /// no, nothing was read, and read_text() tells what the cell is.
@@ -69,6 +78,7 @@ class CsvScanner {
   char quote_ = '"';
   bool decimal_comma_;
   std::string text_;  // of the last cell, if it had to be unquoted
+  BlankLines blank_lines_;
   std::size_t line_ = 0;
   std::size_t next_line_ = 1;
   std::size_t column_ = 0;

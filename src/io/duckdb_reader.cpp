@@ -310,12 +310,16 @@ bool are_finite(std::span<const double> values) {
   return (carried & ~kAllButSign) == 0;
 }
 
+// Not all of these are doubles.
+template <class T>
+constexpr bool kIsWide = std::is_integral_v<T> && sizeof(T) == 8;
+
 // True for numbers that need no look at each: nothing is missing, nor could be, and all are finite.
 bool is_plain(const ChunkColumn& column, std::size_t num_rows, const Table& table) {
   if (column.validity != nullptr || !table.rules.missing_numbers.empty()) return false;
   return with_type_of(column.type, [&]<class T>(std::type_identity<T>) {
     if constexpr (std::is_same_v<T, double>) return are_finite({static_cast<const double*>(column.data), num_rows});
-    return std::is_integral_v<T>;
+    return std::is_integral_v<T> && !kIsWide<T>;
   });
 }
 
@@ -336,6 +340,7 @@ void copy_column(const ChunkColumn& column, std::size_t first, std::size_t j, Ma
       if (!column.is_there(first + i)) {
         into(i, j) = table.from_nothing(j, "NULL", row);
       } else if constexpr (std::is_arithmetic_v<T>) {
+        if constexpr (kIsWide<T>) table.keep_exact(j, values[i], row - 1);
         into(i, j) = table.from_number(j, static_cast<double>(values[i]), row);
       } else {
         into(i, j) = table.from_text(j, trim(values[i].view()), row);

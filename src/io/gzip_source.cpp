@@ -9,6 +9,8 @@ namespace kqd {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 17U;
+constexpr std::uint64_t kAlwaysAllowed = std::uint64_t{16} << 20U;
+constexpr std::uint64_t kLargestExpansion = 250;  // tables of numbers rarely reach 20
 
 }  // namespace
 
@@ -61,7 +63,14 @@ std::size_t GzipSource::read(std::span<char> into) {
       fail(ErrorCode::unreadable_input, "{}: ends within its gzip data, expected the whole file (was it cut off?)",
            name());
     }
+    const std::size_t room_before = room.size();
     const Inflater::Status status = inflater_.run(pending_, room);
+    bytes_given_ += room_before - room.size();
+    if (bytes_given_ > kAlwaysAllowed && bytes_given_ / kLargestExpansion > bytes_taken_) {
+      fail(ErrorCode::resource_limit,
+           "{}: expands to more than {} times its size, as no table should; if it is right, expand it by gunzip first",
+           name(), kLargestExpansion);
+    }
     if (status == Inflater::Status::ended) in_member_ = false;
     if (status == Inflater::Status::damaged) {
       fail(ErrorCode::unreadable_input, "{}: the gzip data are damaged near byte {} ({}), make the file again", name(),

@@ -15,7 +15,9 @@ namespace kqd {
 inline constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
 /// What gzip data stand for: one or more members one after another, then nothing but zeros (tapes pad with them).
-/// Throws Error{unreadable_input} for data that are damaged, cut off or followed by something else.
+/// Throws Error{unreadable_input} for data that are damaged, cut off or followed by something else, and
+/// Error{resource_limit} for data that expand beyond 16 MiB and 250 times their size: a file of some bytes must not
+/// fill the memory.
 class GzipSource final : public ByteSource {
  public:
   explicit GzipSource(std::unique_ptr<ByteSource> compressed);
@@ -32,7 +34,8 @@ class GzipSource final : public ByteSource {
   Inflater inflater_;
   std::vector<char> buffer_;
   std::span<const char> pending_;  // compressed bytes not yet looked at
-  std::uint64_t bytes_taken_ = 0;  // from `compressed_`, for messages
+  std::uint64_t bytes_taken_ = 0;  // from `compressed_`
+  std::uint64_t bytes_given_ = 0;
   bool in_member_ = false;
   bool ended_ = false;
 };

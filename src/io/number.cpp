@@ -1,5 +1,7 @@
 #include "io/number.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -71,6 +73,30 @@ const char* parse_finite_with_comma(const char* first, const char* last, double&
   std::replace_copy(first, first + length, copy.begin(), ',', '.');
   const char* const end = parse_finite(copy.data(), copy.data() + length, value);
   return end == nullptr ? nullptr : first + (end - copy.data());
+}
+
+std::int64_t rounded_off(std::int64_t value) {
+  return value >= 0 ? rounded_off(static_cast<std::uint64_t>(value))
+                    : -rounded_off(0U - static_cast<std::uint64_t>(value));
+}
+
+std::int64_t rounded_off(std::uint64_t value) {
+  const auto nearest = static_cast<double>(value);
+  // 2^64 itself is 0 in this arithmetic, which is right: the difference is what counts.
+  const std::uint64_t whole = nearest < 0x1p64 ? static_cast<std::uint64_t>(nearest) : 0U;
+  return static_cast<std::int64_t>(value - whole);
+}
+
+std::optional<std::int64_t> rounded_off(std::string_view text, double nearest) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  if (text.find_first_not_of("0123456789") != std::string_view::npos) return 0;
+  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  std::uint64_t value = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{}) {
+    return negative ? -rounded_off(value) : rounded_off(value);
+  }
+  return fmt::format("{:.0f}", std::abs(nearest)) == text ? std::optional<std::int64_t>(0) : std::nullopt;
 }
 
 Cell parse_cell(std::string_view text) {

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace kqd {
@@ -24,6 +26,17 @@ struct Cell {
 
 /// The same for numbers with a decimal comma, in which no point may stand.
 [[nodiscard]] const char* parse_finite_with_comma(const char* first, const char* last, double& value);
+
+/// Whole numbers of at most this size are doubles; of those beyond, only some are.
+constexpr double kLargestExactWhole = 0x1p53;
+
+/// A whole number of 64 bits minus the double nearest to it.
+[[nodiscard]] std::int64_t rounded_off(std::int64_t value);
+[[nodiscard]] std::int64_t rounded_off(std::uint64_t value);
+
+/// The same for the text of a number whose nearest double is `nearest`: 0 for one that is not written as a whole
+/// number, nothing for a whole number that is neither a double nor one of 64 bits.
+[[nodiscard]] std::optional<std::int64_t> rounded_off(std::string_view text, double nearest);
 
 /// What a whole cell without blanks around it stands for. A number too small for a double is a zero of its sign.
 [[nodiscard]] Cell parse_cell(std::string_view text);

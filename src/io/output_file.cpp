@@ -21,10 +21,15 @@ namespace {
   fail_to_write(path, std::error_code(error_number, std::generic_category()));
 }
 
+bool is_null_device(const std::filesystem::path& path) {
+  return path == "/dev/null";
+}
+
 // A rename would replace a device or a pipe by a file, which nobody means.
 void refuse_special_file(const std::filesystem::path& path) {
-  std::error_code ignored;  // what cannot be looked at is told by the opening that follows
-  const auto status = std::filesystem::status(path, ignored);
+  std::error_code error;  // the opening that follows reports what cannot be read here
+  const auto status = std::filesystem::status(path, error);
+  if (error == std::errc::too_many_symbolic_link_levels) fail_to_write(path, error);
   if (std::filesystem::is_directory(status)) fail_to_write(path, EISDIR);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     fail(ErrorCode::unwritable_output, "cannot write {}: it is no regular file", printable(path.string()));
@@ -46,6 +51,11 @@ std::filesystem::path target_of(std::filesystem::path path) {
 }  // namespace
 
 OutputFile::OutputFile(const std::string& path) : path_(path), target_(target_of(path_)) {
+  if (is_null_device(path_)) {
+    file_.reset(std::fopen(path_.c_str(), "wb"));
+    if (!file_) fail_to_write(path_, errno);
+    return;
+  }
   refuse_special_file(path_);
   open_partial();
   keep_mode();
@@ -89,6 +99,7 @@ void OutputFile::write(std::string_view bytes) {
 
 void OutputFile::commit() {
   if (std::fclose(file_.release()) != 0) fail_to_write(path_, errno);
+  if (partial_.empty()) return;  // the null device keeps nothing
   std::error_code error;
   std::filesystem::rename(partial_, target_, error);
   if (error) fail_to_write(path_, error);

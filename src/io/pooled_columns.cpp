@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <optional>
+#include <utility>
 
 #include "core/fail.hpp"
 #include "core/scale.hpp"
@@ -68,6 +70,88 @@ int exponent_of(const std::vector<double>& values) {
   return largest > 0.0 ? std::ilogb(largest) : 0;
 }
 
+// A whole number as the nearest double and what that lacks. Rounding keeps the order, so pairs compare as the numbers.
+using Whole = std::pair<double, std::int64_t>;
+
+// Which column of each input.
+using ColumnPerInput = std::vector<std::size_t>;
+
+[[noreturn]] void fail_inexact(const std::vector<Input>& inputs, const ColumnPerInput& columns) {
+  std::size_t i = 0;
+  while (inputs[i].table.columns[columns[i]].remainders.empty()) ++i;
+  const Table& table = inputs[i].table;
+  const Place& place = table.columns[columns[i]].first_rounded;
+  fail(ErrorCode::unreadable_input,
+       "{} is {}, which would be rounded, expected whole numbers up to 2^53, or larger ones that differ by less; if it "
+       "is "
+       "an id, exclude it by --drop {}, otherwise write it in a larger unit",
+       table.place_of(columns[i], place.line), in_quotes(place.text), table.label_of(columns[i]));
+}
+
+// Calls visit(cell, what it lacks) for every cell of the column that is a number.
+template <class Visit>
+void for_each_number(Input& input, std::size_t j, Visit visit) {
+  auto next = input.table.columns[j].remainders.begin();
+  const auto end = input.table.columns[j].remainders.end();
+  std::size_t row = 0;
+  for (std::size_t b = 0; b < input.table.cells.num_blocks(); ++b) {
+    const MatrixView<double> block = input.table.cells.block(b);
+    for (std::size_t i = 0; i < block.rows(); ++i, ++row) {
+      const std::int64_t lacking = next != end && next->row == row ? (next++)->value : 0;
+      if (!std::isnan(block(i, j))) visit(block(i, j), lacking);
+    }
+  }
+}
+
+std::string digits_of(const Whole& number) {
+  if (number.second == 0) return fmt::format("{:.0f}", number.first);
+  // Unsigned arithmetic wraps around: 2^64 is 0, and the sum is right all the same.
+  const double size = std::abs(number.first);
+  const bool negative = number.first < 0.0;
+  const auto lacking = static_cast<std::uint64_t>(negative ? -number.second : number.second);
+  return fmt::format("{}{}", negative ? "-" : "", (size < 0x1p64 ? static_cast<std::uint64_t>(size) : 0U) + lacking);
+}
+
+// Leaves columns as they are that hold nothing but doubles; else returns what was subtracted.
+std::optional<std::string> offset_column(std::vector<Input>& inputs, const ColumnPerInput& columns, bool may_offset) {
+  bool rounded = false;
+  bool unknown = false;
+  bool has_text = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Column& column = inputs[i].table.columns[columns[i]];
+    rounded = rounded || !column.remainders.empty();
+    unknown = unknown || column.has_unknown_remainder;
+    has_text = has_text || column.has_text();
+  }
+  if (!rounded) return std::nullopt;
+  std::optional<Whole> least;
+  bool all_whole = true;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for_each_number(inputs[i], columns[i], [&](double cell, std::int64_t lacking) {
+      all_whole = all_whole && cell == std::floor(cell);
+      least = std::min(least.value_or(Whole{cell, lacking}), Whole{cell, lacking});
+    });
+  }
+  if (!least) return std::nullopt;  // all of them count as missing
+  if (!may_offset || unknown || has_text || !all_whole) fail_inexact(inputs, columns);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    for_each_number(inputs[i], columns[i], [&](double& cell, std::int64_t lacking) {
+      // A difference of whole doubles below 2^53 is exact, and so is that of their remainders.
+      const double difference = cell - least->first + static_cast<double>(lacking - least->second);
+      if (!(difference < kLargestExactWhole)) fail_inexact(inputs, columns);
+      cell = difference;
+    });
+  }
+  return digits_of(*least);
+}
+
+template <class Role>
+ColumnPerInput columns_in_role(const std::vector<Input>& inputs, Role role) {
+  ColumnPerInput columns;
+  for (const Input& input : inputs) columns.push_back(role(input.roles));
+  return columns;
+}
+
 }  // namespace
 
 void impute_medians(std::vector<Sample>& samples, const std::string& source) {
@@ -111,6 +195,25 @@ void standardize(std::vector<Sample>& samples, Standardize kind, std::vector<std
       fmt::format("half of the values or more are equal in column{} {}: scaled by the median absolute "
                   "deviation or the standard deviation, as the interquartile range is 0",
                   mostly_one_value.size() == 1 ? "" : "s", fmt::join(mostly_one_value, ", ")));
+}
+
+void refuse_rounded_groups(std::vector<Input>& inputs) {
+  const auto group_of = [](const Roles& roles) { return *roles.group; };
+  if (inputs.front().roles.group) {
+    static_cast<void>(offset_column(inputs, columns_in_role(inputs, group_of), false));
+  }
+}
+
+void offset_large_wholes(std::vector<Input>& inputs, bool pooled, Preparation& preparation) {
+  const Input& front = inputs.front();
+  for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
+    const ColumnPerInput columns = columns_in_role(inputs, [k](const Roles& roles) { return roles.points[k]; });
+    if (const auto offset = offset_column(inputs, columns, pooled)) {
+      preparation.offsets.push_back({front.table.name_of(columns.front()), *offset});
+    }
+  }
+  const auto unit_of = [](const Roles& roles) { return *roles.unit; };
+  if (front.roles.unit) static_cast<void>(offset_column(inputs, columns_in_role(inputs, unit_of), pooled));
 }
 
 }  // namespace kqd

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "io/roles.hpp"
 #include "kqd/core/sample.hpp"
 #include "kqd/io/preparation.hpp"
 
@@ -17,5 +18,16 @@ void impute_medians(std::vector<Sample>& samples, const std::string& source);
 /// Brings columns to one scale; constant ones become 0. Columns with an interquartile range of 0 that are not constant
 /// are scaled by what stands for it (see robust_range), and a note tells which.
 void standardize(std::vector<Sample>& samples, Standardize kind, std::vector<std::string>& notes);
+
+/// Columns with whole numbers that are not doubles, such as ids and nanoseconds: the smallest number of all inputs is
+/// subtracted from them, in whole numbers, and the differences are doubles. Cells have passed check_cells(). `pooled`
+/// says that all samples are here; only then is there something to subtract.
+///
+/// Throws Error{unreadable_input} with the first such number where that is not possible: other numbers of the column
+/// have fractions or are 2^53 or more away, or are texts.
+void offset_large_wholes(std::vector<Input>& inputs, bool pooled, Preparation& preparation);
+
+/// Throws the same for a group column with such a number: groups are shown and distinguished by their doubles.
+void refuse_rounded_groups(std::vector<Input>& inputs);
 
 }  // namespace kqd

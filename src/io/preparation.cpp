@@ -68,6 +68,10 @@ std::vector<std::string> columns_taken(const Preparation& p) {
   if (!p.dropped_texts.empty()) lines.push_back(fmt::format("text left out: {}", all_of_them(p.dropped_texts)));
   if (!p.encoded.empty()) lines.push_back(describe_texts(p));
   if (!p.booleans.empty()) lines.push_back(fmt::format("true and false as 1 and 0: {}", all_of_them(p.booleans)));
+  for (const OffsetColumn& column : p.offsets) {
+    lines.push_back(fmt::format("column {}: {} subtracted, as whole numbers beyond 2^53 would be rounded",
+                                shortened(column.name), column.offset));
+  }
   if (!p.dates.empty()) lines.push_back(fmt::format("dates as days since 1970-01-01: {}", all_of_them(p.dates)));
   return lines;
 }

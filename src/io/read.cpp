@@ -1,9 +1,14 @@
 #include "kqd/io/read.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
+#include <limits>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -22,13 +27,8 @@
 namespace kqd {
 namespace {
 
-// What a report calls a column.
-std::string name_of(const Table& table, std::size_t column) {
-  return table.has_names ? table.columns[column].name : std::to_string(column + 1);
-}
-
 TextRules rules_of(const ReadOptions& options) {
-  TextRules rules{.dates = options.dates};
+  TextRules rules{.default_missing = options.default_na, .dates = options.dates};
   const TextRules spelling{.decimal_comma = options.csv.decimal_comma};
   for (const std::string& value : options.na_values) {
     const std::string_view text = trim(value);  // as cells are before they are compared
@@ -41,7 +41,7 @@ TextRules rules_of(const ReadOptions& options) {
 }
 
 ReaderOptions reader_options_of(const ReadOptions& options) {
-  return {rules_of(options), options.csv, options.threads, options.map_files};
+  return {rules_of(options), options.csv, options.threads, options.max_memory, options.map_files};
 }
 
 void keep_numbers_only(std::vector<Input>& inputs, Preparation& preparation) {
@@ -49,7 +49,7 @@ void keep_numbers_only(std::vector<Input>& inputs, Preparation& preparation) {
   const Input& front = inputs.front();
   for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
     if (is_text_column(inputs, k)) {
-      preparation.dropped_texts.push_back(name_of(front.table, front.roles.points[k]));
+      preparation.dropped_texts.push_back(front.table.name_of(front.roles.points[k]));
     } else {
       numbers.push_back(k);
     }
@@ -72,7 +72,7 @@ std::vector<ColumnEncoder> make_encoders(std::vector<Input>& inputs, Categorical
   for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
     const ColumnEncoder& encoder = encoders.emplace_back(inputs, k, categorical);
     if (encoder.encodes_text()) {
-      preparation.encoded.push_back({name_of(front.table, front.roles.points[k]), encoder.width()});
+      preparation.encoded.push_back({front.table.name_of(front.roles.points[k]), encoder.width()});
     }
   }
   return encoders;
@@ -83,7 +83,7 @@ void note_dates_as_text(const std::vector<Input>& inputs, std::vector<std::strin
   const Input& front = inputs.front();
   std::vector<std::string> names;
   for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
-    if (is_column_of_date_texts(inputs, k)) names.push_back(name_of(front.table, front.roles.points[k]));
+    if (is_column_of_date_texts(inputs, k)) names.push_back(front.table.name_of(front.roles.points[k]));
   }
   if (names.empty()) return;
   notes.push_back(fmt::format("{}: {} {} hold{} dates, which are taken as text; --dates reads them as numbers",
@@ -91,12 +91,30 @@ void note_dates_as_text(const std::vector<Input>& inputs, std::vector<std::strin
                               list_of({names.begin(), names.end()}), names.size() == 1 ? "s" : ""));
 }
 
+void warn_about_collisions(const Input& front, const std::vector<ColumnEncoder>& encoders,
+                           std::vector<std::string>& warnings) {
+  constexpr std::size_t kShown = 3;
+  for (std::size_t k = 0; k < encoders.size(); ++k) {
+    const std::vector<std::string>& all = encoders[k].collisions();
+    if (all.empty()) continue;
+    const std::span<const std::string> shown = std::span(all).first(std::min(all.size(), kShown));
+    warnings.push_back(fmt::format(
+        "column {}: different texts share {} of the {} columns of --categorical hash and count as equal, such as {}; "
+        "--categorical onehot keeps up to 1000 texts apart",
+        front.table.label_of(front.roles.points[k]), all.size(), kHashedColumns, fmt::join(shown, ", ")));
+  }
+}
+
 std::vector<std::string> names_of_points(const std::vector<Input>& inputs, const std::vector<ColumnEncoder>& encoders) {
   const auto named = std::ranges::find_if(inputs, [](const Input& input) { return input.table.has_names; });
   std::vector<std::string> names;
   if (named == inputs.end()) return names;
+  std::vector<std::string_view> taken;
+  for (const Column& column : named->table.columns) taken.push_back(column.name);
   for (std::size_t k = 0; k < encoders.size(); ++k) {
     for (std::string& name : encoders[k].names(named->table.columns[named->roles.points[k]].name)) {
+      // An encoded text may make the name that another column has: place=Rome.
+      while (encoders[k].encodes_text() && std::ranges::find(taken, name) != taken.end()) name += "'";
       names.push_back(std::move(name));
     }
   }
@@ -228,7 +246,7 @@ void describe_columns(const std::vector<Input>& inputs, Preparation& preparation
   preparation.columns_read = front.table.columns.size() - with_own_part;
   preparation.columns_used = roles.points.size();
   for (const std::size_t j : roles.points) {
-    if (front.table.columns[j].num_dates > 0) preparation.dates.push_back(name_of(front.table, j));
+    if (front.table.columns[j].num_dates > 0) preparation.dates.push_back(front.table.name_of(j));
   }
 }
 
@@ -274,6 +292,102 @@ std::vector<std::size_t> shape_of_rows(const std::vector<Input>& inputs) {
   return same ? front.row_shape : std::vector<std::size_t>{};
 }
 
+std::span<const double> row_of(Input& input, std::size_t index) {
+  const MatrixView<double> block = input.table.cells.block(0);
+  return index < block.rows() ? block.row(index) : std::span<const double>{};
+}
+
+// Tools that name columns by numbers write 0,1,2,... or 1,2,3,... on top.
+bool counts_up(std::span<const double> row) {
+  if (row.size() < 3 || (row[0] != 0.0 && row[0] != 1.0)) return false;
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    if (row[j] != row[0] + static_cast<double>(j)) return false;
+  }
+  return true;
+}
+
+// Names differ, as a rule: equal numbers are data.
+bool may_be_names(std::span<const double> row) {
+  std::vector<double> sorted(row.begin(), row.end());
+  std::ranges::sort(sorted);
+  return std::ranges::none_of(row, [](double value) { return std::isnan(value); }) &&
+         std::ranges::adjacent_find(sorted) == sorted.end();
+}
+
+// Whether the first row of a file is like no other row there: in each column, further from all other values than ten
+// times their range; or, to be a row that files have in common, different from each.
+struct FirstRowAlone {
+  bool is_far = false;
+  bool is_unique = true;
+};
+
+FirstRowAlone compare_first_row(Input& input) {
+  constexpr double kFar = 10.0;
+  constexpr std::size_t kFewestRows = 5;
+  const std::span<const double> first = row_of(input, 0);
+  std::vector<double> low(first.size(), std::numeric_limits<double>::infinity());
+  std::vector<double> high(first.size(), -std::numeric_limits<double>::infinity());
+  FirstRowAlone found;
+  for (std::size_t b = 0; b < input.table.cells.num_blocks(); ++b) {
+    const MatrixView<double> block = input.table.cells.block(b);
+    for (std::size_t i = b == 0 ? 1 : 0; i < block.rows(); ++i) {
+      found.is_unique = found.is_unique && !std::ranges::equal(block.row(i), first);
+      for (std::size_t j = 0; j < first.size(); ++j) {
+        low[j] = std::fmin(low[j], block(i, j));
+        high[j] = std::fmax(high[j], block(i, j));
+      }
+    }
+  }
+  found.is_far = input.table.cells.rows() > kFewestRows;
+  for (std::size_t j = 0; j < first.size(); ++j) {
+    const double gap = std::max(low[j] - first[j], first[j] - high[j]);
+    found.is_far = found.is_far && gap > kFar * (high[j] - low[j]);
+  }
+  return found;
+}
+
+// Numbers on top of a file may be names, such as years, and no reader can know. What makes one doubt is said.
+void warn_about_headers(std::vector<Input>& inputs, std::vector<std::string>& warnings) {
+  const auto is_undecided = [](const Input& input) {
+    return input.table.undecided_header > 0 && input.table.cells.rows() > 1;  // below a header there are rows
+  };
+  const auto same_row = [&](std::size_t index) {
+    const std::span<const double> front = row_of(inputs.front(), index);
+    return std::ranges::all_of(inputs, [&](Input& input) { return std::ranges::equal(row_of(input, index), front); });
+  };
+  // Files with more rows in common have data in common.
+  const bool in_common = inputs.size() > 1 && std::ranges::all_of(inputs, is_undecided) && same_row(0) && !same_row(1);
+  for (Input& input : inputs) {
+    if (!is_undecided(input) || !may_be_names(row_of(input, 0))) continue;
+    const FirstRowAlone alone = compare_first_row(input);
+    const std::string_view reason = counts_up(row_of(input, 0))    ? "it counts as a header might"
+                                    : in_common && alone.is_unique ? "all files begin with it"
+                                    : alone.is_far ? "its values are far from all others of their columns"
+                                                   : "";
+    if (reason.empty()) continue;
+    warnings.push_back(
+        fmt::format("{}:{}: taken as data, although {}; --header if it holds names, --no-header if it does "
+                    "not",
+                    input.table.source, input.table.undecided_header, reason));
+  }
+}
+
+// Pairs are found by counting rows, so a row that is not there moves all that follow.
+void warn_about_pairs(const std::vector<Input>& inputs, const RowPlan& rows, std::vector<std::string>& warnings) {
+  for (const Input& input : inputs) {
+    const std::size_t count = input.table.skipped_blank_lines;
+    if (count == 0) continue;
+    warnings.push_back(
+        fmt::format("{}: {} blank line{} skipped; if one is a row without values, rows are paired wrongly: "
+                    "write NA for a missing value",
+                    input.table.source, count, count == 1 ? " was" : "s were"));
+  }
+  if (const RowCounts& x = rows.counts[0]; x.omitted > 0) {
+    warnings.push_back(
+        fmt::format("{} of {} pairs left out, because a value of X or of Y is missing", x.omitted, x.read));
+  }
+}
+
 struct Prepared {
   std::vector<Sample> samples;
   std::vector<std::int64_t> units;
@@ -288,6 +402,7 @@ struct Prepared {
 void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options, Prepared& out) {
   const std::vector<ColumnEncoder> encoders = make_encoders(inputs, options.categorical, out.preparation);
   note_dates_as_text(inputs, out.notes);
+  warn_about_collisions(inputs.front(), encoders, out.warnings);
   const bool grouped = !out.preparation.group_column.empty();
   Filler filler(inputs, rows, encoders, grouped ? 2 : inputs.size());
   out.samples = std::move(filler.samples());
@@ -302,20 +417,23 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
   std::vector<Input> inputs;
   for (Table& table : tables) {
     out.notes.insert(out.notes.end(), table.notes.begin(), table.notes.end());
-    out.warnings.insert(out.warnings.end(), table.warnings.begin(), table.warnings.end());
     inputs.push_back({std::move(table), {}});
   }
+  warn_about_headers(inputs, out.warnings);
   assign_roles(inputs, options, group_column, out.notes);
   for (const std::size_t k : turn_booleans_into_numbers(inputs)) {
     const Input& front = inputs.front();
-    out.preparation.booleans.push_back(name_of(front.table, front.roles.points[k]));
+    out.preparation.booleans.push_back(front.table.name_of(front.roles.points[k]));
   }
+  refuse_rounded_groups(inputs);
   RowPlan rows = split_rows(inputs);
   check_cells(inputs, options);
   if (options.categorical == Categorical::drop) keep_numbers_only(inputs, out.preparation);
+  offset_large_wholes(inputs, inputs.size() > 1 || !group_column.empty(), out.preparation);
   describe_columns(inputs, out.preparation);
   choose_rows(inputs, options, rows);
   describe_rows(rows, out.preparation);
+  if (options.paired) warn_about_pairs(inputs, rows, out.warnings);
   out.rows = rows.counts;
   out.rows_x = row_numbers(rows, 0);
   out.rows_y = row_numbers(rows, 1);
@@ -337,11 +455,22 @@ SamplePair to_pair(Prepared prepared) {
           std::move(prepared.rows_y),     std::move(prepared.warnings)};
 }
 
+// What one reading takes from a pipe is gone, and the next would wait for ever.
+void refuse_same_pipe(const std::vector<std::string>& paths) {
+  for (auto path = paths.begin(); path != paths.end(); ++path) {
+    std::error_code ignored;
+    if (!std::filesystem::is_fifo(*path, ignored) || std::find(paths.begin(), path, *path) == path) continue;
+    fail(ErrorCode::invalid_option, "{} is a pipe and is given twice, which can be read once; write it to a file",
+         printable(*path));
+  }
+}
+
 std::vector<Table> read_tables(const std::vector<std::string>& paths, const ReadOptions& options) {
   if (std::ranges::count_if(paths, is_standard_input) > 1) {
     fail(ErrorCode::invalid_option, "{}, which can be read once; write one of them to a file and name that",
          paths.size() == 2 ? "both samples are standard input" : "several samples are standard input");
   }
+  refuse_same_pipe(paths);
   std::vector<Table> tables;
   for (const std::string& path : paths) tables.push_back(read_table(path, reader_options_of(options)));
   return tables;

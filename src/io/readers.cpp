@@ -28,7 +28,11 @@ constexpr std::string_view kCompressed = ".gz";
 
 Table read_csv_text(ByteSource& source, const ReaderOptions& options) {
   const CsvFormat& csv = options.csv;
-  return read_csv(source, {.delimiter = csv.delimiter, .header = csv.header, .decimal_comma = csv.decimal_comma},
+  return read_csv(source,
+                  {.delimiter = csv.delimiter,
+                   .header = csv.header,
+                   .decimal_comma = csv.decimal_comma,
+                   .max_memory = options.max_memory},
                   options.rules);
 }
 

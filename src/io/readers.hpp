@@ -11,9 +11,10 @@ namespace kqd {
 /// What readers are told besides the path.
 struct ReaderOptions {
   TextRules rules = {};
-  CsvFormat csv = {};        ///< of text files
-  ThreadCount threads = {};  ///< of DuckDB
-  bool map_files = false;    ///< arrays may be mapped instead of read (ReadOptions::map_files)
+  CsvFormat csv = {};          ///< of text files
+  ThreadCount threads = {};    ///< of DuckDB
+  std::size_t max_memory = 0;  ///< of the cells of CSV text of unknown size; 0: no bound
+  bool map_files = false;      ///< arrays may be mapped instead of read (ReadOptions::map_files)
 };
 
 /// Whether a path stands for standard input: -, or the name the system has for it.

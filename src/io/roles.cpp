@@ -135,8 +135,9 @@ void match_columns(const Input& x, Input& y, std::vector<std::string>& notes) {
     return;
   }
   if (x.roles.points.size() != y.roles.points.size()) {
-    fail(ErrorCode::shape_mismatch, "{} has {} columns of points and {} has {}, expected the same number",
-         x.table.source, x.roles.points.size(), y.table.source, y.roles.points.size());
+    fail(ErrorCode::shape_mismatch, "{} has {} column{} of points and {} has {}, expected the same number",
+         x.table.source, x.roles.points.size(), x.roles.points.size() == 1 ? "" : "s", y.table.source,
+         y.roles.points.size());
   }
   if (x.table.has_names != y.table.has_names) {
     const Table& named = x.table.has_names ? x.table : y.table;

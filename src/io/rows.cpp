@@ -32,11 +32,20 @@ std::string text_of(const Column& column, double cell) {
   std::vector<std::string> texts;
   for (const double value : values) texts.push_back(text_of(table.columns[j], value));
   const bool too_many = more || values.size() > 2;
-  fail(
-      ErrorCode::invalid_option, "{}: column {} has {}{} different value{} ({}{}), expected two, one for each sample{}",
-      table.source, table.label_of(j), more ? "more than " : "", values.size(), values.size() == 1 && !more ? "" : "s",
-      list_of({texts.begin(), texts.end()}), more ? ", ..." : "",
-      too_many ? R"(; to compare two of them, give two files, or two queries such as "sql:SELECT ... WHERE ...")" : "");
+  const Column& column = table.columns[j];
+  const std::string missing =
+      values.size() < 2 && column.num_missing > 0
+          ? fmt::format("; {} cell{} such as {} count{} as missing: --no-default-na takes texts as they are",
+                        column.num_missing, column.num_missing == 1 ? "" : "s", in_quotes(column.first_missing.text),
+                        column.num_missing == 1 ? "s" : "")
+          : "";
+  fail(ErrorCode::invalid_option,
+       "{}: column {} has {}{} different value{} ({}{}), expected two, one for each sample{}", table.source,
+       table.label_of(j), more ? "more than " : "", values.size(), values.size() == 1 && !more ? "" : "s",
+       list_of({texts.begin(), texts.end()}), more ? ", ..." : "",
+       !missing.empty() ? missing
+       : too_many ? R"(; to compare two of them, give two files, or two queries such as "sql:SELECT ... WHERE ...")"
+                  : "");
 }
 
 // Sends each row to the sample of its group. The first value met is X.

@@ -32,6 +32,12 @@ double Table::from_text(std::size_t column, std::string_view text, std::size_t l
   Column& books = columns[column];
   switch (cell.kind) {
     case CellKind::number:
+      if (std::abs(cell.value) >= kLargestExactWhole) {
+        const auto remainder = rounded_off(text, cell.value);
+        books.has_unknown_remainder = books.has_unknown_remainder || !remainder;
+        const std::size_t row = has_lines ? cells.rows() - 1 : line - 1;
+        add_remainder(column, {row, remainder.value_or(1)}, line, text);
+      }
       break;
     case CellKind::missing:
       return from_nothing(column, text, line);
@@ -61,6 +67,12 @@ double Table::from_other_number(std::size_t column, double value, std::size_t li
   return value;
 }
 
+void Table::add_remainder(std::size_t column, const Remainder& remainder, std::size_t line, std::string_view text) {
+  if (remainder.value == 0) return;
+  note_first(columns[column].first_rounded, line, text);
+  columns[column].remainders.push_back(remainder);
+}
+
 double Table::add_text(Column& column, std::string_view text, std::size_t line) {
   ++column.num_texts;
   if (!column.texts) column.texts = std::make_unique<TextDictionary>();
@@ -72,6 +84,10 @@ std::string Table::place_of(std::size_t column, std::size_t line) const {
   const std::string name = has_names ? fmt::format(" ({})", shortened(columns[column].name)) : "";
   return has_lines ? fmt::format("{}:{}: column {}{}", source, line, column + 1, name)
                    : fmt::format("{}: row {}, column {}{}", source, line, column + 1, name);
+}
+
+std::string Table::name_of(std::size_t column) const {
+  return has_names ? columns[column].name : std::to_string(column + 1);
 }
 
 std::string Table::label_of(std::size_t column) const {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +20,12 @@ struct Place {
   std::string text;
 };
 
+/// What the double in a cell lacks of the whole number that it stands for.
+struct Remainder {
+  std::size_t row = 0;  ///< from 0
+  std::int64_t value = 0;
+};
+
 /// What is known of a column besides its cells.
 struct Column {
   std::string name;  ///< empty in a table without names
@@ -28,6 +35,9 @@ struct Column {
   Place first_missing;
   Place first_infinite;  ///< infinite, or too large for a double; the cell holds an infinity
   Place first_date;
+  Place first_rounded;                    ///< a whole number that is not a double
+  std::vector<Remainder> remainders;      ///< of such numbers, in the order of the rows
+  bool has_unknown_remainder = false;     ///< one of them has more than 64 bits
   std::unique_ptr<TextDictionary> texts;  ///< of a column with a cell of text; none otherwise
 
   [[nodiscard]] bool has_text() const { return texts != nullptr; }
@@ -48,6 +58,13 @@ struct Table {
     const bool plain = std::isfinite(value) && (rules.missing_numbers.empty() || !rules.is_missing_number(value));
     return plain ? value : from_other_number(column, value, line);
   }
+  /// Keeps what the double in row `row`, from 0, lacks of a whole number of 64 bits.
+  template <class Whole>
+  void keep_exact(std::size_t column, Whole value, std::size_t row) {
+    if (const std::int64_t lacking = rounded_off(value); lacking != 0) {
+      add_remainder(column, {row, lacking}, row + 1, std::to_string(value));
+    }
+  }
   /// The cell for a text without blanks around it: a number, a spelling of "missing", a date if the rules say so, or
   /// else a text.
   [[nodiscard]] double from_text(std::size_t column, std::string_view text, std::size_t line);
@@ -60,6 +77,9 @@ struct Table {
   /// "height" in quotes, or 3 in a table without names: how a message calls a column.
   [[nodiscard]] std::string label_of(std::size_t column) const;
 
+  /// Its name, or its number from 1 in a table without names: how a report calls a column.
+  [[nodiscard]] std::string name_of(std::size_t column) const;
+
   std::string source;  ///< starts every message about the table
   bool has_names = false;
   bool has_lines = false;  ///< places are lines of a text, not rows of a matrix
@@ -67,13 +87,17 @@ struct Table {
   std::vector<std::size_t> row_shape;  ///< of an array of more than two dimensions: all but the first; else empty
   BlockedRows cells;
   TextRules rules;
-  std::vector<std::string> notes;     ///< sentences about choices the reader made that a user may want to undo
-  std::vector<std::string> warnings;  ///< likewise, where the other choice would change the answer
+  std::vector<std::string> notes;    ///< sentences about choices the reader made that a user may want to undo
+  std::size_t undecided_header = 0;  ///< the line that was taken as data because all of its cells are numbers; 0: none
+  /// Blank lines of a text that may have been rows: in several columns those between rows; in one column, where those
+  /// are missing values, those at its beginning and end.
+  std::size_t skipped_blank_lines = 0;
   std::size_t header_in_data = 0;  ///< the line that was taken as data by order alone, a header to all looks; 0: none
 
  private:
   [[nodiscard]] double from_other_number(std::size_t column, double value, std::size_t line);
   [[nodiscard]] double add_text(Column& column, std::string_view text, std::size_t line);
+  void add_remainder(std::size_t column, const Remainder& remainder, std::size_t line, std::string_view text);
 
   /// Texts of all columns together take no more than this: memory stays bounded whatever the file holds.
   std::size_t text_bytes_left_ = std::size_t{64} << 20U;

@@ -34,9 +34,17 @@ std::size_t utf8_length(std::string_view text) {
   return 0;
 }
 
+// U+061C, U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069: what follows is shown in another order than it has.
+bool changes_direction(std::string_view character) {
+  const unsigned last = byte_at(character, 2);
+  if (character == "\xd8\x9c") return true;
+  if (character.starts_with("\xe2\x80")) return last == 0x8e || last == 0x8f || (last >= 0xaa && last <= 0xae);
+  return character.starts_with("\xe2\x81") && last >= 0xa6 && last <= 0xa9;
+}
+
 bool is_control(std::string_view character) {
   const unsigned lead = byte_at(character, 0);
-  return lead < 0x20 || lead == 0x7f || (lead == 0xc2 && byte_at(character, 1) < 0xa0);
+  return lead < 0x20 || lead == 0x7f || (lead == 0xc2 && byte_at(character, 1) < 0xa0) || changes_direction(character);
 }
 
 void append_hexadecimal(std::string& out, std::string_view bytes) {
@@ -86,6 +94,20 @@ std::string shortened(std::string_view text) {
 
 std::string in_quotes(std::string_view text) {
   return '"' + escape(text, kShownCharacters, "\"\\") + '"';
+}
+
+std::string in_one_direction(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::string_view character = text.substr(0, std::max<std::size_t>(1, utf8_length(text)));
+    if (changes_direction(character)) {
+      append_hexadecimal(out, character);
+    } else {
+      out += character;
+    }
+    text.remove_prefix(character.size());
+  }
+  return out;
 }
 
 bool has_suffix(std::string_view path, std::string_view suffix) {

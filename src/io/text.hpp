@@ -2,16 +2,18 @@
 #include <string>
 #include <string_view>
 
+#include "kqd/io/printable.hpp"
+
 namespace kqd {
 
-/// Text of unknown origin, safe to print: control characters and bytes that are not UTF-8 become \n, \t, \r or \xNN.
-[[nodiscard]] std::string printable(std::string_view text);
-
-/// The same, cut after 40 characters with "..." in place of the rest: how a message shows a name.
+/// printable() text, cut after 40 characters with "..." in place of the rest: how a message shows a name.
 [[nodiscard]] std::string shortened(std::string_view text);
 
 /// The same between double quotes, with quotes and backslashes escaped: how a message shows a value.
 [[nodiscard]] std::string in_quotes(std::string_view text);
+
+/// The text with characters that change the direction of what follows as hexadecimal bytes, and all else as it is.
+[[nodiscard]] std::string in_one_direction(std::string_view text);
 
 /// Whether a path ends with a suffix, in capitals or not; the suffix itself is in small letters.
 [[nodiscard]] bool has_suffix(std::string_view path, std::string_view suffix);

@@ -22,6 +22,9 @@ Cell parse_cell_with_comma(std::string_view text) {
 Cell parse_cell(std::string_view text, const TextRules& rules) {
   if (std::ranges::find(rules.missing, text) != rules.missing.end()) return {CellKind::missing};
   const Cell cell = rules.decimal_comma ? parse_cell_with_comma(text) : parse_cell(text);
+  if (cell.kind == CellKind::missing && !rules.default_missing && !text.empty()) {
+    return {CellKind::text};
+  }
   if (cell.kind == CellKind::number && rules.is_missing_number(cell.value)) return {CellKind::missing};
   if (cell.kind != CellKind::text || !rules.dates) return cell;
   const auto days = parse_date(text);

@@ -10,7 +10,8 @@ namespace kqd {
 
 /// How texts are read, the same for every format.
 struct TextRules {
-  std::vector<std::string> missing = {};     ///< texts that mean "missing" besides those that always do
+  std::vector<std::string> missing = {};     ///< texts that mean "missing" besides the usual ones
+  bool default_missing = true;               ///< whether the usual ones do; an empty text always does
   std::vector<double> missing_numbers = {};  ///< numbers that mean it, such as -999
   bool dates = false;                        ///< ISO dates and times are numbers: days since 1970-01-01
   bool decimal_comma = false;                ///< numbers are written 1,5, and what is written 1.5 is a text

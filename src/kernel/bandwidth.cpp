@@ -123,7 +123,7 @@ KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule,
       if (leaf.origin.empty()) leaf.origin = pooled_mean(pool);
       require_origin(leaf, pool.dim());
     }
-    if (leaf.family == KernelFamily::custom) require_kernel(leaf, pool, seed);
+    if (leaf.family == KernelFamily::custom) require_kernel(leaf, pool, seed, warnings);
   });
   return resolved;
 }

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::size_t kPairsAtATime = 32;  // k(x_i, z_i) costs as many values as a block has rows
 constexpr std::size_t kTriedPoints = 32;   // enough to meet a kernel that has its arguments the wrong way round
+constexpr double kSmallestValue = 1e-100;  // some products of squares of smaller ones are 0
 constexpr double kSinglePrecision = 1e-5;  // what two orders of summation in float differ by, and some more
 
 // A point as a person writes it; of many coordinates the first ones.
@@ -45,23 +46,38 @@ void custom_pairs(const KernelSpec& kernel, MatrixView<const double> x, MatrixVi
   }
 }
 
-void require_kernel(const KernelSpec& kernel, const Pool& pool, Seed seed) {
+void require_kernel(const KernelSpec& kernel, const Pool& pool, Seed seed, std::vector<std::string>& warnings) {
   const Matrix<double> points = subsample(pool, kTriedPoints, seed, Purpose::bandwidth_subsample);
   const std::size_t n = points.rows();
   Matrix<double> gram(n, n);
   custom_values(kernel, points, points, gram);
   double largest = 0.0;
   for (const double value : gram.values()) largest = std::max(largest, std::abs(value));
+  if (largest > 0.0 && largest < kSmallestValue) {
+    warnings.push_back(fmt::format(
+        "kernel {} is at most {:.3g}: squares of its values vanish, and methods that need them see no difference; "
+        "multiply it by a constant",
+        kernel.name, largest));
+  }
   for (std::size_t i = 0; i < n; ++i) {
     if (gram(i, i) < -kSinglePrecision * largest) {
       fail(ErrorCode::invalid_option, "kernel {} is {:.6g} for the point {} with itself, needs >= 0", kernel.name,
            gram(i, i), point_text(points.row(i)));
     }
     for (std::size_t j = 0; j < i; ++j) {
-      if (std::abs(gram(i, j) - gram(j, i)) <= kSinglePrecision * largest) continue;
-      fail(ErrorCode::invalid_option,
-           "kernel {} is not symmetric: {:.6g} for the points {} and {}, {:.6g} the other way round", kernel.name,
-           gram(i, j), point_text(points.row(i)), point_text(points.row(j)), gram(j, i));
+      if (std::abs(gram(i, j) - gram(j, i)) > kSinglePrecision * largest) {
+        fail(ErrorCode::invalid_option,
+             "kernel {} is not symmetric: {:.6g} for the points {} and {}, {:.6g} the other way round", kernel.name,
+             gram(i, j), point_text(points.row(i)), point_text(points.row(j)), gram(j, i));
+      }
+      // Cauchy-Schwarz, which a distance or a covariance of something else does not obey.
+      const double bound = std::sqrt(std::max(0.0, gram(i, i))) * std::sqrt(std::max(0.0, gram(j, j)));
+      if (std::abs(gram(i, j)) > bound + kSinglePrecision * largest) {
+        fail(ErrorCode::invalid_option,
+             "kernel {} is {:.6g} for the points {} and {}, needs at most {:.6g} in size, the root of k(a, a) k(b, b); "
+             "a distance D is not a kernel, but exp(-D^2 / h^2) is",
+             kernel.name, gram(i, j), point_text(points.row(i)), point_text(points.row(j)), bound);
+      }
     }
   }
 }

@@ -1,5 +1,7 @@
 #pragma once
 #include <span>
+#include <string>
+#include <vector>
 
 #include "core/pool.hpp"
 #include "kqd/kernel/kernel.hpp"
@@ -16,7 +18,8 @@ void custom_pairs(const KernelSpec& kernel, MatrixView<const double> x, MatrixVi
                   std::span<double> values);
 
 /// Tries a custom kernel on a few rows of the pool. Throws Error{invalid_option} when k(x, y) differs from k(y, x) by
-/// more than single precision explains, or when k(x, x) is negative.
-void require_kernel(const KernelSpec& kernel, const Pool& pool, Seed seed);
+/// more than single precision explains, when k(x, x) is negative, or when k(x, y)^2 > k(x, x) k(y, y); warns of values
+/// whose squares vanish.
+void require_kernel(const KernelSpec& kernel, const Pool& pool, Seed seed, std::vector<std::string>& warnings);
 
 }  // namespace kqd

@@ -158,7 +158,7 @@ void combine_leaves(const KernelSpec& spec, std::span<double> values, const Leaf
 void require_origin(const KernelSpec& spec, std::size_t dim) {
   for_each_leaf(spec, [&](const KernelSpec& leaf) {
     if (leaf.family == KernelFamily::energy && leaf.origin.size() != dim) {
-      fail(ErrorCode::shape_mismatch, "KernelSpec::origin has {} coordinates, needs {}", leaf.origin.size(), dim);
+      fail(ErrorCode::shape_mismatch, "origin has {} coordinates, needs {}", leaf.origin.size(), dim);
     }
   });
 }
@@ -237,10 +237,10 @@ Kernel::Kernel(KernelSpec spec) : spec_(std::move(spec)) {
   validate(spec_);
   for_each_leaf(spec_, [](const KernelSpec& leaf) {
     if (has_bandwidth(leaf.family) && !leaf.bandwidth) {
-      fail(ErrorCode::invalid_option, "KernelSpec::bandwidth of {} is not set, needs a number > 0", to_string(leaf));
+      fail(ErrorCode::invalid_option, "bandwidth of {} is not set, needs a number > 0", to_string(leaf));
     }
     if (leaf.family == KernelFamily::energy && leaf.origin.empty()) {
-      fail(ErrorCode::invalid_option, "KernelSpec::origin of energy is not set, needs one coordinate per column");
+      fail(ErrorCode::invalid_option, "origin of energy is not set, needs one coordinate per column");
     }
   });
 }

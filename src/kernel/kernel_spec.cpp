@@ -110,7 +110,7 @@ KernelSpec parse_summand(std::string_view term, std::string_view text) {
 }
 
 void require(bool holds, std::string_view field, double value, std::string_view bound) {
-  if (!holds) fail(ErrorCode::invalid_option, "KernelSpec::{} = {}, needs {}", field, value, bound);
+  if (!holds) fail(ErrorCode::invalid_option, "{} = {}, needs {}", field, value, bound);
 }
 
 std::string leaf_to_string(const KernelSpec& spec) {
@@ -181,14 +181,14 @@ void validate(const KernelSpec& spec) {
   const KernelFamily family = spec.family;
   require(std::isfinite(spec.weight) && spec.weight >= 0.0, "weight", spec.weight, "a finite number >= 0");
   if (is_composite(family)) {
-    if (spec.parts.empty()) fail(ErrorCode::invalid_option, "KernelSpec::parts is empty, a sum or product needs parts");
+    if (spec.parts.empty()) fail(ErrorCode::invalid_option, "parts is empty, a sum or product needs parts");
     for (const KernelSpec& part : spec.parts) {
       // What the text form cannot say, the structure may not say either: products hold leaves, sums hold no sums.
       if (family == KernelFamily::product && is_composite(part.family)) {
-        fail(ErrorCode::invalid_option, "KernelSpec::parts of a product holds a sum or product, needs plain kernels");
+        fail(ErrorCode::invalid_option, "parts of a product holds a sum or product, needs plain kernels");
       }
       if (part.family == KernelFamily::sum) {
-        fail(ErrorCode::invalid_option, "KernelSpec::parts of a sum holds a sum, needs products or plain kernels");
+        fail(ErrorCode::invalid_option, "parts of a sum holds a sum, needs products or plain kernels");
       }
       validate(part);
     }
@@ -201,7 +201,7 @@ void validate(const KernelSpec& spec) {
             smallest > 1e-200 ? "a number in 1e-150 .. 1e150" : "a number in 1e-300 .. 1e300");
   }
   if (family == KernelFamily::custom && (spec.name.empty() || spec.function == nullptr)) {
-    fail(ErrorCode::invalid_option, "KernelSpec::custom needs a name and a function that can be called");
+    fail(ErrorCode::invalid_option, "custom needs a name and a function that can be called");
   }
   if (family == KernelFamily::rq)
     require(spec.alpha >= 1e-6 && spec.alpha <= 1e6, "alpha", spec.alpha, "a number in 1e-6 .. 1e6");

@@ -1,11 +1,12 @@
 #include "kernel/pairwise.hpp"
 
 #include <algorithm>
+#include <utility>
 
-#include "core/blas.hpp"
 #include "core/pool.hpp"
 #include "core/vectors.hpp"
 #include "simd/kernel_maps.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -31,24 +32,32 @@ PairwiseBlock::PairwiseBlock(PairQuantity quantity, MatrixView<const double> z) 
       quantity == PairQuantity::l1_distance || (quantity == PairQuantity::squared_distance && z.cols() <= kDirectDim);
   if (by_differences) {
     z_columns_ = transposed(z);
-  } else if (quantity == PairQuantity::squared_distance) {
+    return;
+  }
+  if (quantity == PairQuantity::squared_distance) {
     origin_ = pooled_mean({z, MatrixView<const double>(nullptr, 0, z.cols())});
     z_norms_.resize(z.rows());
     for (std::size_t j = 0; j < z.rows(); ++j) z_norms_[j] = simd::center(z.row(j), origin_, z_.row(j));
+  }
+  for (std::size_t k = 0; k < z.cols(); k += kDepthBlock) {
+    const std::size_t depth = std::min(kDepthBlock, z.cols() - k);
+    factors_.emplace_back(std::as_const(z_).view().column_range(k, depth), simd::Op::transpose);
   }
 }
 
 void PairwiseBlock::evaluate(MatrixView<const double> x, MatrixView<double> values) const {
   if (quantity_ == PairQuantity::dot) {
-    for (std::size_t i = 0; i < x.rows(); i += kRowBlock) {
-      const std::size_t rows = std::min(kRowBlock, x.rows() - i);
-      gemm(1.0, x.row_range(i, rows), Op::none, z_.view(), Op::transpose, 0.0, values.row_range(i, rows));
-    }
+    for (std::size_t part = 0; part < factors_.size(); ++part)
+      add_products(x.column_range(part * kDepthBlock, factors_[part].rows()), part, values);
   } else if (!z_columns_.empty()) {
     evaluate_by_differences(x, values);
   } else {
     evaluate_by_products(x, values);
   }
+}
+
+void PairwiseBlock::add_products(MatrixView<const double> x, std::size_t part, MatrixView<double> values) const {
+  simd::multiply(x, simd::Op::none, factors_[part], values, part == 0 ? simd::Into::overwrite : simd::Into::add);
 }
 
 void PairwiseBlock::evaluate_by_differences(MatrixView<const double> x, MatrixView<double> values) const {
@@ -72,7 +81,7 @@ void PairwiseBlock::evaluate_by_products(MatrixView<const double> x, MatrixView<
       for (std::size_t i = 0; i < rows; ++i) {
         x_norms[i] += simd::center(x.row(first + i).subspan(k, depth), origin, part.row(i));
       }
-      gemm(1.0, part, Op::none, z_.view().column_range(k, depth), Op::transpose, k == 0 ? 0.0 : 1.0, block);
+      add_products(part, k / kDepthBlock, block);
     }
     for (std::size_t i = 0; i < rows; ++i) {
       const auto row = block.row(i);

@@ -5,6 +5,7 @@
 
 #include "kqd/core/matrix.hpp"
 #include "kqd/core/matrix_view.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 
@@ -14,27 +15,30 @@ enum class PairQuantity { dot, squared_distance, l1_distance };
 /// Fixed points z_1..z_m, prepared once, against which blocks of rows x are measured: values(i, j) = quantity(x_i,
 /// z_j).
 ///
-/// Inner products go through GEMM. Squared distances do too above kDirectDim columns, as |x|^2 + |z|^2 - 2 x.z after
-/// both have been moved by the mean of z, with pairs that nearly coincide computed again from their difference: there
-/// the subtraction has eaten the digits. In few dimensions the differences themselves are cheaper and exact.
+/// Inner products are matrix products. So are squared distances above kDirectDim columns, as |x|^2 + |z|^2 - 2 x.z
+/// after both have been moved by the mean of z, with pairs that nearly coincide computed again from their difference:
+/// there the subtraction has eaten the digits. In few dimensions the differences themselves are cheaper and exact.
 class PairwiseBlock {
  public:
   PairwiseBlock(PairQuantity quantity, MatrixView<const double> z);
 
   [[nodiscard]] std::size_t num_points() const { return z_.rows(); }
 
-  /// Any number of rows, on the calling thread. Rows are taken 256 at a time, counted from the first row of `x`.
+  /// Any number of rows, on the calling thread. Each row has the same values whatever rows come with it.
   void evaluate(MatrixView<const double> x, MatrixView<double> values) const;
 
  private:
+  // values += x z', or values = x z' for the first part of the columns.
+  void add_products(MatrixView<const double> x, std::size_t part, MatrixView<double> values) const;
   void evaluate_by_differences(MatrixView<const double> x, MatrixView<double> values) const;
   void evaluate_by_products(MatrixView<const double> x, MatrixView<double> values) const;
 
   static constexpr std::size_t kDirectDim = 32;
 
   PairQuantity quantity_;
-  Matrix<double> z_;          // as given, or moved by origin_ when distances go through products
-  Matrix<double> z_columns_;  // transposed, for evaluation by differences
+  Matrix<double> z_;                                 // as given, or moved by origin_ when distances go through products
+  Matrix<double> z_columns_;                         // transposed, for evaluation by differences
+  std::vector<simd::PackedFactor<double>> factors_;  // z_ by parts of its columns, for evaluation by products
   std::vector<double> origin_;
   std::vector<double> z_norms_;
 };

@@ -19,25 +19,28 @@ void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::
 void warn_about_one_row(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings);
 void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings);
 
-/// A column that has nearly all of the variance of all columns, and its share.
-struct DominatingColumn {
-  std::size_t index;
-  double share;
+/// Columns that have nearly all of the variance of all columns, and their share.
+struct DominatingColumns {
+  std::vector<std::size_t> indices;  ///< ascending; at most half of the columns that vary
+  double share = 0.0;
 };
 
-/// It, if there is one beside others that vary; from the standard deviations of the columns, in any unit.
-[[nodiscard]] std::optional<DominatingColumn> dominating_column(std::span<const double> deviations);
+/// They, if there are some whose standard deviations are far above all others; from these, in any unit.
+[[nodiscard]] std::optional<DominatingColumns> dominating_columns(std::span<const double> deviations);
 
-/// Says that there is one: what follows distances between rows sees little else.
+/// Says that there are such columns: what follows distances between rows sees little else.
 void warn_about_scales(const Pool& pool, std::vector<std::string>& warnings);
 
-/// Throws Error{invalid_option} when all `points` of the caller's are rows of one sample and none of the other, and
-/// warns where some are: what a test sees from points of one sample differs between samples of one law too.
-void check_reference_points(const MatrixView<const double>& points, const SampleView& x, const SampleView& y,
-                            std::vector<std::string>& warnings);
+/// Throws Error{invalid_option} when some of the caller's `points` are rows of one sample and not of the other, or
+/// nearly so, or when all seem to be made of rows of one sample: what a test sees from there differs between samples of
+/// one distribution, too. Points that are independent of both samples pass with a probability above 0.999.
+void check_reference_points(const MatrixView<const double>& points, const SampleView& x, const SampleView& y, Seed seed,
+                            ThreadCount threads);
 
-/// Says that weights of the two samples are on very different scales, which matters to a test and not to a distance.
-void warn_about_weights(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings);
+/// Says that rows of a sample are copies: nine in ten of its different rows, ten at least, are there equally often,
+/// twice or more. A test that takes copies for independent rows finds differences by chance. Ordinary discrete values
+/// are there in varying numbers.
+void warn_about_copies(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings);
 
 /// The sentence on directions that carry no information.
 [[nodiscard]] std::string flat_directions_warning(std::size_t num_flat, std::size_t num_directions,

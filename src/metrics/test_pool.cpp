@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/random.hpp"
+#include "kernel/custom_kernel.hpp"
 #include "kernel/resolve.hpp"
 #include "quantiles/sort.hpp"
 
@@ -68,11 +70,23 @@ std::vector<double> TestPool::weights_of(std::span<const std::size_t> rows) cons
   return scaled_near_one(weights);
 }
 
-std::uint64_t fingerprint(const TestPool& pool) {
-  const Pool rows = pool.rows();
-  std::uint64_t total = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) total += hash_row(rows.row(i), pool.weight_of_row(pool.order[i]), 0);
-  return total;
+Seed pool_seed(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+  const Pool rows{x.points, y.points};
+  if (options.kernel.family != KernelFamily::custom || rows.dim() != 1) return options.seed;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows.row(i)[0] != static_cast<double>(i)) return options.seed;
+  }
+  constexpr std::size_t kPartners = 16;
+  const std::size_t step = (rows.size() + kPartners - 1) / kPartners;
+  Matrix<double> partners((rows.size() + step - 1) / step, 1);
+  for (std::size_t j = 0; j < partners.rows(); ++j) partners(j, 0) = static_cast<double>(j * step);
+  std::uint64_t hash = options.seed.value;
+  for (const SampleView* sample : {&x, &y}) {
+    Matrix<double> values(sample->size(), partners.rows());
+    custom_values(options.kernel, sample->points, partners.view(), values.view());
+    hash = hash_row(values.values(), 1.0, hash);
+  }
+  return Seed{hash};
 }
 
 TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads) {
@@ -81,22 +95,27 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
   if (n > std::numeric_limits<std::uint32_t>::max()) {
     fail(ErrorCode::resource_limit, "{} pooled rows, at most 4294967295 can be tested", n);
   }
-  TestPool pool{x, y, {}};
+  TestPool pool{x, y, {}, {}};
   pool.order.resize(n);
-  RandomStream stream(seed, Purpose::row_order);
-  const std::uint64_t key = stream.bits64();
+  const std::uint64_t key = RandomStream(seed, Purpose::row_order).bits64();
   std::vector<std::uint64_t> keys(n);
   parallel_for_blocks(n, kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const std::uint64_t hash = hash_row(natural.row(i), pool.weight_of_row(i), key);
-      keys[i] = (hash & 0xffffffff00000000ULL) | i;
-    }
+    for (std::size_t i = begin; i < end; ++i) keys[i] = hash_row(natural.row(i), pool.weight_of_row(i), key);
   });
+  // Sums do not depend on the order of rows, and the smaller one first not on which sample is X.
+  const auto border = keys.begin() + static_cast<std::ptrdiff_t>(x.size());
+  const auto [low, high] = std::minmax(
+      {std::accumulate(keys.begin(), border, std::uint64_t{0}), std::accumulate(border, keys.end(), std::uint64_t{0})});
+  pool.permutation_seed = Seed{mix(mix(key, low), high)};
+  for (std::size_t i = 0; i < n; ++i) keys[i] = (keys[i] & 0xffffffff00000000ULL) | i;
   sort_ascending(keys);
   for (std::size_t k = 0; k < n; ++k) pool.order[k] = keys[k] & 0xffffffffULL;
 
   // Runs of equal half-hashes are equal rows, or rarely different ones: those are told apart by what they hold. Equal
-  // rows are shuffled, since bits hashed from their indices leave some interleavings of X and Y likelier than others.
+  // rows are shuffled, since bits hashed from their indices leave some interleavings of X and Y likelier than others;
+  // by the permutation seed, since with one shuffle for all data sets the position of an equal row would give its
+  // label.
+  RandomStream shuffling(pool.permutation_seed, Purpose::row_order);
   const auto before = [&](std::size_t a, std::size_t b) {
     const auto by_values = std::ranges::lexicographical_compare(natural.row(a), natural.row(b));
     if (by_values || std::ranges::lexicographical_compare(natural.row(b), natural.row(a))) return by_values;
@@ -114,7 +133,7 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
         std::ranges::sort(order.subspan(begin, end - begin), before);
         for_each_run(
             begin, end, [&](std::size_t k) { return equal(order[k], order[k - 1]); },
-            [&](std::size_t first, std::size_t last) { shuffle(order.subspan(first, last - first), stream); });
+            [&](std::size_t first, std::size_t last) { shuffle(order.subspan(first, last - first), shuffling); });
       });
   return pool;
 }
@@ -130,7 +149,7 @@ void require_weight_of_both(double of_x, double of_y) {
 
 TestPool make_summary_pool(const SampleView& x, const SampleView& y, const KqdOptions& options) {
   const bool all_rows = x.size() + y.size() <= kMaxMedianPoints;  // in any order
-  return all_rows ? TestPool{x, y, {}} : make_test_pool(x, y, options.seed, options.threads);
+  return all_rows ? TestPool{x, y, {}, {}} : make_test_pool(x, y, options.seed, options.threads);
 }
 
 KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const KqdOptions& options,

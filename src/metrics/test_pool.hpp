@@ -26,6 +26,8 @@ struct TestPool {
   SampleView x;  ///< no rows of weight 0
   SampleView y;
   std::vector<std::size_t> order;  ///< position -> row of (X, Y)
+  /// Permutations are drawn from this: it follows from the seed and from which rows are in which sample.
+  Seed permutation_seed = {};
 
   [[nodiscard]] Pool rows() const { return {x.points, y.points, order}; }
   [[nodiscard]] bool weighted() const { return x.weighted() || y.weighted(); }
@@ -42,10 +44,15 @@ struct TestPool {
 /// they belong: rows are ordered by a seeded hash of their values and weight, equal rows are shuffled. So whatever is
 /// computed from the ordered pool is label-blind for every seed, and a test does not change when the rows of a sample
 /// are given in another order.
+///
+/// The permutation seed hashes the cells and weights of both samples, so that every data set meets permutations of its
+/// own, also when all are tested with one seed (docs/design/0003-validity.md). It is the same for any order of rows
+/// within a sample and for X and Y exchanged.
 [[nodiscard]] TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads);
 
-/// A number that all rows and weights of a pool make together, whatever their order and labels.
-[[nodiscard]] std::uint64_t fingerprint(const TestPool& pool);
+/// The seed to make a test pool with: options.seed, together with kernel values when the rows are only numbers
+/// 0, 1, 2, ... for a kernel of the caller's own (a precomputed Gram matrix), since these do not identify the data.
+[[nodiscard]] Seed pool_seed(const SampleView& x, const SampleView& y, const KqdOptions& options);
 
 /// The pool of a distance, of which no more than kMaxMedianPoints rows will be looked at: in the order of a test when
 /// there are more, so that what comes from them is that of the test and does not change when samples or rows change

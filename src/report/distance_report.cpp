@@ -35,11 +35,11 @@ Rows closing_rows(const KqdResult& result, const KqdOptions& options, const RunI
          Rows{run_row(options.seed, options.threads, run.elapsed_s)} + warning_rows(result.warnings);
 }
 
-constexpr std::array<std::string_view, 27> kColumns = {
-    "schema",         "version",        "method",        "x",         "y",         "statistic", "statistic_power",
-    "standard_error", "mmd_squared",    "n_x",           "n_y",       "dim",       "kernel",    "bandwidth",
-    "directions",     "num_directions", "num_reference", "reference", "power",     "weighting", "parameters",
-    "details",        "seed",           "threads",       "simd",      "elapsed_s", "warnings"};
+constexpr std::array<std::string_view, 28> kColumns = {
+    "schema",         "version",        "method",        "x",         "y",     "statistic", "statistic_power",
+    "standard_error", "mmd_squared",    "n_x",           "n_y",       "dim",   "kernel",    "bandwidth",
+    "directions",     "num_directions", "num_reference", "reference", "power", "weighting", "parameters",
+    "details",        "seed",           "threads",       "simd",      "bits",  "elapsed_s", "warnings"};
 
 }  // namespace
 

@@ -188,7 +188,7 @@ std::string pvalue_text(double p) {
 // A column or direction of two values has no tails: its shares tell more.
 std::string place_text(const auto& found) {
   if (!found.shares || found.where == Where::nowhere) return to_string(found.where);
-  return fmt::format("{:.3g} % to {:.3g} %", 100.0 * found.shares->x, 100.0 * found.shares->y);
+  return fmt::format("share {:.3g} % to {:.3g} %", 100.0 * found.shares->x, 100.0 * found.shares->y);
 }
 
 Table column_table(const Explanation& e) {
@@ -196,7 +196,7 @@ Table column_table(const Explanation& e) {
   for (const ColumnExplanation& c : e.columns) {
     if (table.size() > kColumnsInText) break;
     table.push_back({shortened(c.name), fmt::format("{:.4g}", c.wasserstein), fmt::format("{:.3f}", c.effect),
-                     fmt::format("{:+.4g}", c.shift), pvalue_text(c.pvalue),
+                     fmt::format("{:+.4g}", c.shift + 0.0), pvalue_text(c.pvalue),
                      pvalue_text(c.pvalue_adjusted) + (c.reject ? " *" : ""), place_text(c),
                      fmt::format("{:+.3f}", c.sensitivity)});
   }
@@ -215,7 +215,8 @@ Table level_table(const Explanation& e) {
   for (const ColumnExplanation& c : e.columns) {
     if (table.size() > kProfilesInText || !c.profile || (table.size() > 1 && !c.reject)) break;
     Cells cells = {shortened(c.name)};
-    for (const double level : kLevelsInText) cells.push_back(fmt::format("{:+.3g}", difference_at(*c.profile, level)));
+    for (const double level : kLevelsInText)
+      cells.push_back(fmt::format("{:+.3g}", difference_at(*c.profile, level) + 0.0));
     table.push_back(std::move(cells));
   }
   return table;
@@ -265,15 +266,18 @@ std::string of_some_rows(std::string_view what, std::size_t count, const Explana
 }
 
 Rows closing_rows(const Explanation& e, const RunInfo& run) {
+  // With one row per sample there is nothing left to judge by.
+  const std::string share =
+      e.n_x + e.n_y < 3
+          ? ""
+          : fmt::format(", explains {:.1f} % of the labels' variance for rows left out", 100.0 * e.witness_share);
   Rows rows = {{"kernel", kernel_phrase(e.kernel) + of_some_rows("principal functions of", e.n_principal_rows, e)},
-               {"witness", fmt::format("{}{}, tells {:.1f} % of the labels' variance for rows left out",
-                                       kernel_phrase(e.witness_kernel), of_some_rows("fitted to", e.n_witness_rows, e),
-                                       100.0 * e.witness_share)},
+               {"witness", kernel_phrase(e.witness_kernel) + of_some_rows("fitted to", e.n_witness_rows, e) + share},
                {"calibration",
                 e.enumerated ? fmt::format("all {} labellings", e.n_resamples)
                              : fmt::format("{} random labellings, fewer where 100 are as far apart", e.n_resamples)},
                run_row(e.seed, e.threads, run.elapsed_s)};
-  return std::move(rows) + warning_rows(e.warnings);
+  return std::move(rows) + note_rows(e.notes) + warning_rows(e.warnings);
 }
 
 }  // namespace
@@ -315,7 +319,9 @@ std::string explanation_json(const Explanation& e, const RunInfo& run) {
   json["image"] = image_json(e);
   json["threads"] = resolve(e.threads);
   json["simd"] = simd_name();
+  json["bits"] = bits_name();
   json["elapsed_s"] = run.elapsed_s;
+  json["notes"] = e.notes;
   json["warnings"] = e.warnings;
   return dump_by_lines(json);
 }

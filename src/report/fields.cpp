@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <utility>
 
-#include "core/blas.hpp"
 #include "core/executor.hpp"
 #include "core/text.hpp"
 #include "io/text.hpp"
@@ -82,6 +82,28 @@ Json parameter_json(const ParameterInfo& parameter, double value) {
   return parameter.whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
 }
 
+// Characters that change the direction of what follows, as JSON escapes them: a screen shows the text in its order.
+std::string with_escapes(std::string text) {
+  constexpr std::array<std::pair<std::string_view, unsigned>, 12> kCharacters = {{{"\u061c", 0x061c},
+                                                                                  {"\u200e", 0x200e},
+                                                                                  {"\u200f", 0x200f},
+                                                                                  {"\u202a", 0x202a},
+                                                                                  {"\u202b", 0x202b},
+                                                                                  {"\u202c", 0x202c},
+                                                                                  {"\u202d", 0x202d},
+                                                                                  {"\u202e", 0x202e},
+                                                                                  {"\u2066", 0x2066},
+                                                                                  {"\u2067", 0x2067},
+                                                                                  {"\u2068", 0x2068},
+                                                                                  {"\u2069", 0x2069}}};
+  for (const auto& [character, code] : kCharacters) {
+    for (std::size_t at = 0; (at = text.find(character, at)) != std::string::npos;) {
+      text.replace(at, character.size(), fmt::format("\\u{:04x}", code));
+    }
+  }
+  return text;
+}
+
 Json rows_json(const RowCounts& rows) {
   return {{"read", rows.read},
           {"omitted", rows.omitted},
@@ -92,7 +114,7 @@ Json rows_json(const RowCounts& rows) {
 }  // namespace
 
 std::string compact(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return with_escapes(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string_view plural(std::size_t count) {
@@ -115,6 +137,8 @@ Json preparation_json(const Preparation& prepared, const std::vector<RowCounts>&
   json["dropped_texts"] = prepared.dropped_texts;
   json["dates"] = prepared.dates;
   json["booleans"] = prepared.booleans;
+  json["offsets"] = Json::object();
+  for (const OffsetColumn& column : prepared.offsets) json["offsets"][column.name] = column.offset;
   json["standardize"] = to_string(prepared.standardize);
   if (prepared.max_rows > 0) json["max_rows"] = prepared.max_rows;
   if (!prepared.weights_column.empty()) json["weights"] = prepared.weights_column;
@@ -178,12 +202,13 @@ void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::
   json["seed"] = options.seed.value;
   json["threads"] = resolve(options.threads);
   json["simd"] = simd_name();
+  json["bits"] = bits_name();
   json["elapsed_s"] = elapsed_s;
   json["warnings"] = warnings;
 }
 
 std::string dump(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return with_escapes(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 Rows data_rows(const RunInfo& run) {
@@ -218,6 +243,12 @@ Rows setting_rows(const Made& made) {
   return std::move(rows) + own_rows(made);
 }
 
+Rows note_rows(const std::vector<std::string>& notes) {
+  Rows rows;
+  for (const std::string& note : notes) rows.push_back({"note", note});
+  return rows;
+}
+
 Rows warning_rows(const std::vector<std::string>& warnings) {
   Rows rows;
   for (const std::string& warning : warnings) rows.push_back({"warning", warning, Tone::caution});
@@ -233,8 +264,8 @@ Row run_row(Seed seed, ThreadCount threads, double elapsed_s) {
 std::string simd_name() {
   return simd::target_name();
 }
-std::string blas_name() {
-  return fmt::format("OpenBLAS ({})", blas_core_name());
+std::string bits_name() {
+  return simd::has_fma() ? "fma" : "no-fma";
 }
 
 }  // namespace kqd

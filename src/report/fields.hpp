@@ -51,6 +51,7 @@ void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::
 /// The lines on data, kernel, directions, levels and the run that every block has.
 [[nodiscard]] Rows data_rows(const RunInfo& run);
 [[nodiscard]] Rows setting_rows(const Made& made);
+[[nodiscard]] Rows note_rows(const std::vector<std::string>& notes);
 [[nodiscard]] Rows warning_rows(const std::vector<std::string>& warnings);
 [[nodiscard]] Row run_row(Seed seed, ThreadCount threads, double elapsed_s);
 

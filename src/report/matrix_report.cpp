@@ -162,18 +162,19 @@ Rows data_rows(const MatrixReport& report) {
   return rows;
 }
 
-std::string labellings_phrase(const PairwiseTests& tests) {
-  if (tests.num_enumerated == tests.num_pairs) return "all labellings of each pair";
-  return fmt::format("{} permutations per pair{}", tests.num_permutations,
-                     tests.num_enumerated == 0 ? "" : fmt::format(", all labellings of {}", tests.num_enumerated));
+std::string permutations_phrase(const PairwiseTests& tests) {
+  if (tests.num_enumerated == tests.num_pairs) return "all permutations of each pair";
+  return fmt::format("{} permutations per pair{}{}", tests.num_permutations,
+                     tests.raised ? " (999 are too few for so many pairs)" : "",
+                     tests.num_enumerated == 0 ? "" : fmt::format(", all permutations of {}", tests.num_enumerated));
 }
 
 Rows closing_rows(const MatrixReport& report) {
   Rows rows = setting_rows(made(report));
   if (report.tests != nullptr) {
-    rows.push_back(
-        {"calibration", fmt::format("{}, adjusted for {} pair{} by Holm's rule", labellings_phrase(*report.tests),
-                                    report.tests->num_pairs, plural(report.tests->num_pairs))});
+    rows.push_back({"tests", fmt::format("by {}, {}, adjusted for {} pair{} by Holm's rule", report.tests->method,
+                                         permutations_phrase(*report.tests), report.tests->num_pairs,
+                                         plural(report.tests->num_pairs))});
   }
   rows.push_back(run_row(report.options.seed, report.options.threads, report.elapsed_s));
   return std::move(rows) + warning_rows(all_warnings(report));
@@ -276,6 +277,7 @@ Json matrix_object(const MatrixReport& report) {
   json["pvalues"] = tests != nullptr ? rows_of(tests->pvalues) : Json(nullptr);
   json["adjusted_pvalues"] = tests != nullptr ? rows_of(tests->adjusted) : Json(nullptr);
   if (tests != nullptr) {
+    json["test_method"] = tests->method;
     json["adjustment"] = "holm";
     json["n_pairs"] = tests->num_pairs;
     json["n_rejected"] = tests->num_rejected;

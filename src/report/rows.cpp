@@ -6,6 +6,9 @@
 #include <cctype>
 #include <sstream>
 
+#include "core/text.hpp"
+#include "io/text.hpp"
+
 namespace kqd {
 namespace {
 
@@ -35,14 +38,25 @@ bool opens_tag(std::string_view after) {
                             std::string_view("/!?").find(after.front()) != std::string_view::npos);
 }
 
+// Whether Markdown would take the character at the front for more than itself: the end of a cell, a link, an image or a
+// tag. A backslash is one only before punctuation.
+bool is_markup(std::string_view text) {
+  constexpr std::string_view kAlways = "|[]";
+  const std::string_view after = text.substr(1);
+  const bool before_mark = !after.empty() && std::ispunct(static_cast<unsigned char>(after.front())) != 0;
+  return kAlways.find(text.front()) != std::string_view::npos ||
+         (text.front() == '\\' && (before_mark || after.empty())) || (text.front() == '<' && opens_tag(after)) ||
+         text.starts_with("://");
+}
+
 std::string in_cell(std::string_view text) {
   std::string safe;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '|' || c == '\\' || (c == '<' && opens_tag(text.substr(i + 1)))) safe += '\\';
+    if (is_markup(text.substr(i))) safe += '\\';
     safe += c == '\n' || c == '\r' ? ' ' : c;
   }
-  return safe;
+  return in_one_direction(safe);
 }
 
 bool starts_like_number(std::string_view cell) {
@@ -50,7 +64,14 @@ bool starts_like_number(std::string_view cell) {
   return first != std::string_view::npos && cell[first] >= '0' && cell[first] <= '9';
 }
 
-std::string quoted(const std::string& cell) {
+// What a spreadsheet would take for a formula is a text behind an apostrophe; a number stays one.
+std::string without_formula(const std::string& cell) {
+  if (cell.empty() || std::string_view("=+-@\t\r").find(cell.front()) == std::string_view::npos) return cell;
+  return parse_number(cell) || parse_number(std::string_view(cell).substr(1)) ? cell : "'" + cell;
+}
+
+std::string quoted(const std::string& text) {
+  const std::string cell = in_one_direction(without_formula(text));
   if (cell.find_first_of(",\"\r\n") == std::string::npos) return cell;
   std::string result = "\"";
   for (const char c : cell) result += c == '"' ? "\"\"" : std::string(1, c);

@@ -137,10 +137,10 @@ Rows closing_rows(const TwoSampleResult& result, const TwoSampleOptions& options
   Rows rows = setting_rows(made(find_method(run.method), result, options));
   rows.push_back({"calibration", asymptotic ? result.law : count_phrase(result.test, options)});
   rows.push_back(run_row(options.statistic.seed, options.statistic.threads, run.elapsed_s));
-  return std::move(rows) + warning_rows(result.warnings);
+  return std::move(rows) + note_rows(result.notes) + warning_rows(result.warnings);
 }
 
-constexpr std::array<std::string_view, 36> kColumns = {"schema",
+constexpr std::array<std::string_view, 37> kColumns = {"schema",
                                                        "version",
                                                        "method",
                                                        "x",
@@ -174,6 +174,7 @@ constexpr std::array<std::string_view, 36> kColumns = {"schema",
                                                        "seed",
                                                        "threads",
                                                        "simd",
+                                                       "bits",
                                                        "elapsed_s",
                                                        "warnings"};
 
@@ -201,6 +202,8 @@ Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options,
   json["num_permutations"] = result.law.empty() ? Json(options.test.num_permutations) : Json(nullptr);
   json["randomised_ties"] = options.test.randomised_ties;
   json["set_aside"] = options.set_aside;
+  json["weights_as"] = to_string(options.weights_as);
+  json["notes"] = result.notes;
   const bool relabelled = result.law.empty();  // a limiting law knows nothing of labellings
   const auto if_relabelled = [&](double value) { return relabelled ? Json(value) : Json(nullptr); };
   json["permutation_mean"] = if_relabelled(test.permutation_mean);

@@ -13,12 +13,13 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include "simd/lane_sum-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace kqd::simd {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-using D = hn::ScalableTag<double>;
-using V = hn::Vec<D>;
+using D = LaneSum::D;
+using V = LaneSum::V;
 
 constexpr std::size_t kBlock = 512;
 
@@ -28,27 +29,22 @@ HWY_INLINE V gap(D d, V x, V y, const GapRule& rule) {
   return hn::Sqrt(hn::Max(hn::Zero(d), hn::MulAdd(difference, difference, hn::Set(d, rule.shift))));
 }
 
-// Calls step(x, y, mass) for whole vectors of one block; the rest is padded with pairs of equal values and no mass.
+// Calls step(x, y, mass) for eight pairs at a time; the rest is padded with pairs of equal values and no mass.
 template <class Step>
-HWY_INLINE void for_each_vector(const double* HWY_RESTRICT x, const double* HWY_RESTRICT y,
-                                const double* HWY_RESTRICT mass, std::size_t n, const Step& step) {
-  const D d;
-  const std::size_t lanes = hn::Lanes(d);
-  const V one = hn::Set(d, 1.0);
+HWY_INLINE void for_each_eight(const double* HWY_RESTRICT x, const double* HWY_RESTRICT y,
+                               const double* HWY_RESTRICT mass, std::size_t n, const Step& step) {
   std::size_t j = 0;
-  for (; j + lanes <= n; j += lanes) {
-    step(hn::LoadU(d, x + j), hn::LoadU(d, y + j), mass == nullptr ? one : hn::LoadU(d, mass + j));
+  for (; j + LaneSum::kTerms <= n; j += LaneSum::kTerms) {
+    if (mass == nullptr) {
+      step(EightTerms(x, j, n), EightTerms(y, j, n), EightTerms(1.0));
+    } else {
+      step(EightTerms(x, j, n), EightTerms(y, j, n), EightTerms(mass, j, n));
+    }
   }
   if (j == n) return;
-  HWY_ALIGN double px[hn::MaxLanes(d)] = {};
-  HWY_ALIGN double py[hn::MaxLanes(d)] = {};
-  HWY_ALIGN double pm[hn::MaxLanes(d)] = {};
-  for (std::size_t i = 0; j + i < n; ++i) {
-    px[i] = x[j + i];
-    py[i] = y[j + i];
-    pm[i] = mass == nullptr ? 1.0 : mass[j + i];
-  }
-  step(hn::Load(d, px), hn::Load(d, py), hn::Load(d, pm));
+  HWY_ALIGN double rest[LaneSum::kTerms] = {};
+  for (std::size_t i = 0; j + i < n; ++i) rest[i] = mass == nullptr ? 1.0 : mass[j + i];
+  step(EightTerms(x, j, n), EightTerms(y, j, n), EightTerms(rest, 0, LaneSum::kTerms));
 }
 
 template <class Term>
@@ -58,10 +54,14 @@ HWY_INLINE double sum_of_blocks(std::span<const double> x, std::span<const doubl
   CompensatedSum total;
   for (std::size_t begin = 0; begin < x.size(); begin += kBlock) {
     const std::size_t n = HWY_MIN(kBlock, x.size() - begin);
-    V sum = hn::Zero(d);
-    for_each_vector(x.data() + begin, y.data() + begin, mass.empty() ? nullptr : mass.data() + begin, n,
-                    [&](V vx, V vy, V vm) { sum = hn::MulAdd(vm, term(gap(d, vx, vy, rule)), sum); });
-    total.add(hn::GetLane(hn::SumOfLanes(d, sum)));
+    LaneSum sum;
+    for_each_eight(x.data() + begin, y.data() + begin, mass.empty() ? nullptr : mass.data() + begin, n,
+                   [&](const EightTerms& vx, const EightTerms& vy, const EightTerms& vm) {
+                     sum.add([&](std::size_t v, V old) {
+                       return hn::MulAdd(vm.vectors[v], term(gap(d, vx.vectors[v], vy.vectors[v], rule)), old);
+                     });
+                   });
+    total.add(sum.total());
   }
   return total.value();
 }
@@ -107,9 +107,13 @@ double LargestGap(std::span<const double> x, std::span<const double> y, std::spa
                   const GapRule& rule) {
   const D d;
   V largest = hn::Zero(d);
-  for_each_vector(x.data(), y.data(), mass.empty() ? nullptr : mass.data(), x.size(), [&](V vx, V vy, V vm) {
-    largest = hn::Max(largest, hn::IfThenElseZero(hn::Gt(vm, hn::Zero(d)), gap(d, vx, vy, rule)));
-  });
+  for_each_eight(x.data(), y.data(), mass.empty() ? nullptr : mass.data(), x.size(),
+                 [&](const EightTerms& vx, const EightTerms& vy, const EightTerms& vm) {
+                   for (std::size_t v = 0; v < LaneSum::kVectors; ++v) {
+                     const V size = gap(d, vx.vectors[v], vy.vectors[v], rule);
+                     largest = hn::Max(largest, hn::IfThenElseZero(hn::Gt(vm.vectors[v], hn::Zero(d)), size));
+                   }
+                 });
   return hn::GetLane(hn::MaxOfLanes(d, largest));
 }
 

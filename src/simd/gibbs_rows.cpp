@@ -13,10 +13,11 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include "simd/lane_sum-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace kqd::simd {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<double>;
 using One = hn::CappedTag<double, 1>;
 
@@ -48,26 +49,33 @@ void GibbsRow(std::span<const double> costs, std::span<const double> column_term
 }
 
 double LogSumExp(std::span<const double> costs, std::span<const double> terms, double rate) {
-  const D d;
-  const std::size_t lanes = hn::Lanes(d);
+  using E = LaneSum::D;
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  const E d;
   const std::size_t n = costs.size();
-  const auto exponent = [&](auto tag, std::size_t j) {
-    return hn::NegMulAdd(hn::Set(tag, rate), hn::LoadU(tag, costs.data() + j), hn::LoadU(tag, terms.data() + j));
+  // Terms beyond the end are -infinity: they are never the largest, and their exponential is 0.
+  const auto exponent = [&](const EightTerms& cost, const EightTerms& term, std::size_t v) {
+    return hn::NegMulAdd(hn::Set(d, rate), cost.vectors[v], term.vectors[v]);
   };
-  auto largest_lanes = hn::Set(d, -std::numeric_limits<double>::infinity());
-  std::size_t j = 0;
-  for (; j + lanes <= n; j += lanes) largest_lanes = hn::Max(largest_lanes, exponent(d, j));
-  double largest = hn::GetLane(hn::MaxOfLanes(d, largest_lanes));
-  for (; j < n; ++j) largest = std::max(largest, hn::GetLane(exponent(One(), j)));
-
-  auto sum_lanes = hn::Zero(d);
-  const auto shift = hn::Set(d, largest);
-  for (j = 0; j + lanes <= n; j += lanes) {
-    sum_lanes = hn::Add(sum_lanes, exponential(d, hn::Sub(exponent(d, j), shift)));
+  auto largest_lanes = hn::Set(d, kNone);
+  for (std::size_t j = 0; j < n; j += LaneSum::kTerms) {
+    const EightTerms cost(costs.data(), j, n);
+    const EightTerms term(terms.data(), j, n, kNone);
+    for (std::size_t v = 0; v < LaneSum::kVectors; ++v) {
+      largest_lanes = hn::Max(largest_lanes, exponent(cost, term, v));
+    }
   }
-  double total = hn::GetLane(hn::SumOfLanes(d, sum_lanes));
-  for (; j < n; ++j) total += hn::GetLane(exponential(One(), hn::Sub(exponent(One(), j), hn::Set(One(), largest))));
-  return largest + std::log(total);
+  const double largest = hn::GetLane(hn::MaxOfLanes(d, largest_lanes));
+  const auto shift = hn::Set(d, largest);
+  LaneSum total;
+  for (std::size_t j = 0; j < n; j += LaneSum::kTerms) {
+    const EightTerms cost(costs.data(), j, n);
+    const EightTerms term(terms.data(), j, n, kNone);
+    total.add([&](std::size_t v, LaneSum::V sum) {
+      return hn::Add(sum, exponential(d, hn::Sub(exponent(cost, term, v), shift)));
+    });
+  }
+  return largest + std::log(total.total());
 }
 
 void RaiseMaxima(std::span<const double> costs, double term, double rate, std::span<double> maxima) {
@@ -90,30 +98,15 @@ void AddExponentials(std::span<const double> costs, double term, double rate, st
 template <std::size_t kRows>
 HWY_INLINE void multiply(MatrixView<const double> kernel, std::size_t row, std::span<const double> factors,
                          double* HWY_RESTRICT row_sums) {
-  const D d;
-  const std::size_t lanes = hn::Lanes(d);
   const std::size_t n = factors.size();
-  const double* rows[kRows];
-  hn::Vec<D> even[kRows];
-  hn::Vec<D> odd[kRows];
-  for (std::size_t r = 0; r < kRows; ++r) {
-    rows[r] = kernel.row(row + r).data();
-    even[r] = odd[r] = hn::Zero(d);
-  }
-  std::size_t j = 0;
-  for (; j + 2 * lanes <= n; j += 2 * lanes) {
-    const auto first = hn::LoadU(d, factors.data() + j);
-    const auto second = hn::LoadU(d, factors.data() + j + lanes);
+  LaneSum sums[kRows];
+  for (std::size_t j = 0; j < n; j += LaneSum::kTerms) {
+    const EightTerms factor(factors.data(), j, n);
     for (std::size_t r = 0; r < kRows; ++r) {
-      even[r] = hn::MulAdd(hn::LoadU(d, rows[r] + j), first, even[r]);
-      odd[r] = hn::MulAdd(hn::LoadU(d, rows[r] + j + lanes), second, odd[r]);
+      sums[r].add_products(EightTerms(kernel.row(row + r).data(), j, n), factor);
     }
   }
-  for (std::size_t r = 0; r < kRows; ++r) {
-    double total = hn::GetLane(hn::SumOfLanes(d, hn::Add(even[r], odd[r])));
-    for (std::size_t k = j; k < n; ++k) total += rows[r][k] * factors[k];
-    row_sums[r] = total;
-  }
+  for (std::size_t r = 0; r < kRows; ++r) row_sums[r] = sums[r].total();
 }
 
 template <std::size_t kRows>

@@ -1,5 +1,7 @@
 #include "simd/kernel_maps.hpp"
 
+#include <algorithm>
+
 #include "simd/target.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -9,10 +11,11 @@
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
+#include "simd/lane_sum-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace kqd::simd {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;
 
@@ -133,25 +136,25 @@ void L1Distances(MatrixView<const double> x, MatrixView<const double> z, MatrixV
 }
 
 double Center(std::span<const double> x, std::span<const double> origin, std::span<double> out) {
-  const D d;
-  const std::size_t lanes = hn::Lanes(d);
   const std::size_t n = x.size();
-  V s0 = hn::Zero(d), s1 = s0;
+  LaneSum total;
+  const auto take = [&](std::size_t i, double* HWY_RESTRICT to) HWY_ATTR {
+    const EightTerms from(x.data(), i, n);
+    const EightTerms by(origin.data(), i, n);
+    total.add([&](std::size_t v, LaneSum::V sum) HWY_ATTR {
+      const auto moved = hn::Sub(from.vectors[v], by.vectors[v]);
+      hn::StoreU(moved, LaneSum::D(), to + v * LaneSum::kLanes);
+      return hn::MulAdd(moved, moved, sum);
+    });
+  };
   std::size_t i = 0;
-  for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    const V c0 = hn::Sub(hn::LoadU(d, x.data() + i), hn::LoadU(d, origin.data() + i));
-    const V c1 = hn::Sub(hn::LoadU(d, x.data() + i + lanes), hn::LoadU(d, origin.data() + i + lanes));
-    hn::StoreU(c0, d, out.data() + i);
-    hn::StoreU(c1, d, out.data() + i + lanes);
-    s0 = hn::MulAdd(c0, c0, s0);
-    s1 = hn::MulAdd(c1, c1, s1);
+  for (; i + LaneSum::kTerms <= n; i += LaneSum::kTerms) take(i, out.data() + i);
+  if (i < n) {
+    HWY_ALIGN double rest[LaneSum::kTerms];
+    take(i, rest);
+    std::copy_n(rest, n - i, out.data() + i);
   }
-  double total = hn::GetLane(hn::SumOfLanes(d, hn::Add(s0, s1)));
-  for (; i < n; ++i) {
-    out[i] = x[i] - origin[i];
-    total += out[i] * out[i];
-  }
-  return total;
+  return total.total();
 }
 
 double DistancesFromDots(double x_norm, std::span<const double> z_norms, std::span<double> dots) {

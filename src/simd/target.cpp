@@ -22,12 +22,17 @@ std::int64_t this_target() {
   return HWY_TARGET;
 }
 
+bool multiplies_and_adds_at_once() {
+  return HWY_NATIVE_FMA != 0;
+}
+
 }  // namespace kqd::simd::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace kqd::simd {
 HWY_EXPORT(this_target);
+HWY_EXPORT(multiplies_and_adds_at_once);
 
 namespace {
 
@@ -63,6 +68,10 @@ std::vector<std::string> available_targets() {
   std::vector<std::string> names;
   for (const Target& target : targets()) names.push_back(target.name);
   return names;
+}
+
+bool has_fma() {
+  return KQD_DISPATCH(multiplies_and_adds_at_once)();
 }
 
 void use_target(std::string_view name) {

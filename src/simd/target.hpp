@@ -12,6 +12,9 @@ namespace kqd::simd {
 /// What use_target() and KQD_SIMD accept on this CPU, best first.
 [[nodiscard]] std::vector<std::string> available_targets();
 
+/// True where the instruction set in use has fused multiply-add. All such sets give the same bits.
+[[nodiscard]] bool has_fma();
+
 /// From now on every kernel of the process uses this instruction set.
 /// Throws Error{invalid_option} with the list of what is available.
 void use_target(std::string_view name);

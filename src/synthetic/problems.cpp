@@ -116,8 +116,7 @@ Matrix<double> allocate_rows(std::string_view field, std::size_t num_rows, std::
     if (num_rows <= std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double) / dim) return {num_rows, dim};
   } catch (const std::bad_alloc&) {  // told below, as the same lack
   }
-  fail(ErrorCode::resource_limit, "ProblemRequest::{} = {} rows of {} numbers do not fit in memory", field, num_rows,
-       dim);
+  fail(ErrorCode::resource_limit, "{} = {} rows of {} numbers do not fit in memory", field, num_rows, dim);
 }
 
 void draw_rows(const RowLaw& law, Seed seed, Purpose purpose, ThreadCount threads, Matrix<double>& rows) {

@@ -8,7 +8,7 @@ namespace kqd {
 namespace {
 
 void refuse_empty_sample(std::string_view field, std::size_t num_rows) {
-  if (num_rows == 0) fail(ErrorCode::invalid_option, "ProblemRequest::{} = 0, needs >= 1", field);
+  if (num_rows == 0) fail(ErrorCode::invalid_option, "{} = 0, needs >= 1", field);
 }
 
 std::string dimension_range(const ProblemInfo& problem) {

@@ -19,4 +19,11 @@ struct AggregatedOutcome {
 [[nodiscard]] AggregatedOutcome aggregated_test(const AggregatedPlan& plan, const LabellingSource& source,
                                                 const TestOptions& options, const RunControl* control);
 
+/// The number of permutations that an aggregate draws: as many as the options ask for, or as its rule needs.
+[[nodiscard]] std::uint64_t permutations_of_aggregate(const AggregatedPlan& plan, const TestOptions& options);
+
+/// The same from the values of all statistics (rows) for all labellings (columns, the observed one first).
+[[nodiscard]] AggregatedOutcome aggregated_outcome(const AggregatedPlan& plan, Matrix<double> values, bool enumerated,
+                                                   const TestOptions& options, Seed seed);
+
 }  // namespace kqd

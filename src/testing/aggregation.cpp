@@ -16,7 +16,7 @@ constexpr double kLeastSkewness = 0.05;  // below it the cube root is the identi
 // docs/design/0005-adaptive-test.md lost least with it.
 constexpr double kSoftExponent = 1.5;
 constexpr double kMostSkewness = 4.0;
-constexpr double kLargestScore = 1000.0;  // of a value that stands out from equal ones
+constexpr double kLargestScore = 38.0;  // its p-value is about the smallest number: further ones are not told apart
 
 // log of the upper tail of the standard normal law, for any score.
 double log_upper_tail(double z) {
@@ -123,6 +123,9 @@ void merge_ties(std::span<double> row, double slack) {
 void deskewed_scores(std::span<const double> statistics, std::span<double> scores) {
   const std::vector<double> row = scaled_near_one(statistics);  // scores have no unit, and cubes shall not overflow
   const auto others = static_cast<double>(row.size() - 1);
+  // A value that stands out from equal ones has a p-value of one over their number and no scale; sqrt(2 log n) is the
+  // score of the largest of n.
+  const double lone_score = std::sqrt(2.0 * std::log(static_cast<double>(row.size())));
   const double centre = sum(row) / static_cast<double>(row.size());
   CompensatedSum squares;
   CompensatedSum cubes;
@@ -137,8 +140,9 @@ void deskewed_scores(std::span<const double> statistics, std::span<double> score
     const double mean = -x / others;
     const double second = std::max(0.0, squares.value() - x * x) / others;
     const double variance = second - mean * mean;
-    if (!(variance > 1e-24 * second)) {
-      scores[k] = x == 0.0 ? 0.0 : std::copysign(kLargestScore, x);
+    // Sums that are mostly one square have its rounding: a variance below that of the others is none.
+    if (!(variance > std::max(1e-24 * second, 1e-15 * x * x / others))) {
+      scores[k] = x == 0.0 ? 0.0 : std::copysign(lone_score, x);
       continue;
     }
     const double sd = std::sqrt(variance);

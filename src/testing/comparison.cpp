@@ -8,32 +8,42 @@
 #include "core/summation.hpp"
 
 namespace kqd {
-namespace {
 
-struct Moments {
-  double mean = 0.0;
-  double sd = 0.0;
-};
-
-// In units of a power of two near the largest value: neither the sum nor the squares leave the range of numbers, and
-// nothing is rounded that would not be rounded anyway.
-Moments moments(std::span<const double> values, double lost_degrees_of_freedom) {
-  const auto n = static_cast<double>(values.size());
-  const int unit = binary_magnitude(values);
+void RunningMoments::merge_block() {
+  if (block_.empty()) return;
+  // The largest value so far sets the unit.
+  const int unit = count_ > 0.0 ? std::max(unit_, binary_magnitude(block_)) : binary_magnitude(block_);
+  mean_ = std::scalbn(mean_, unit_ - unit);
+  squares_ = std::scalbn(squares_, 2 * (unit_ - unit));
+  unit_ = unit;
+  const auto n = static_cast<double>(block_.size());
   CompensatedSum total;
-  for (const double v : values) total.add(std::scalbn(v, -unit));
+  for (const double v : block_) total.add(std::scalbn(v, -unit));
   const double mean = total.value() / n;
   CompensatedSum squares;
-  for (const double v : values) {
+  for (const double v : block_) {
     const double deviation = std::scalbn(v, -unit) - mean;
     squares.add(deviation * deviation);
   }
-  const double divisor = n - lost_degrees_of_freedom;
-  const double sd = divisor > 0.0 ? std::sqrt(squares.value() / divisor) : 0.0;
-  return {std::scalbn(mean, unit), std::scalbn(sd, unit)};
+  block_.clear();
+  // Moments of two parts together [Chan, Golub, LeVeque 1983].
+  const double gap = mean - mean_;
+  const double all = count_ + n;
+  squares_ += squares.value() + gap * gap * count_ * (n / all);
+  mean_ = count_ > 0.0 ? mean_ + gap * (n / all) : mean;
+  count_ = all;
 }
 
-}  // namespace
+double RunningMoments::mean() {
+  merge_block();
+  return std::scalbn(mean_, unit_);
+}
+
+double RunningMoments::sd(double lost_degrees_of_freedom) {
+  merge_block();
+  const double divisor = count_ - lost_degrees_of_freedom;
+  return divisor > 0.0 ? std::scalbn(std::sqrt(squares_ / divisor), unit_) : 0.0;
+}
 
 TestOutcome summarise(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop, Seed seed,
                       Comparison& comparison) {
@@ -59,12 +69,9 @@ TestOutcome summarise(const Labellings& labellings, const TestOptions& options, 
   }
   outcome.reject = outcome.pvalue <= options.alpha;
 
-  std::vector<double>& values = comparison.values();
-  if (!labellings.enumerated) values.erase(values.begin());
-  const auto [mean, sd] = moments(values, labellings.enumerated ? 0.0 : 1.0);
-  outcome.permutation_mean = mean;
-  outcome.permutation_sd = sd;
-  if (options.keep_null_distribution) outcome.null_distribution = std::move(values);
+  outcome.permutation_mean = comparison.moments().mean();
+  outcome.permutation_sd = comparison.moments().sd(labellings.enumerated ? 0.0 : 1.0);
+  outcome.null_distribution = std::move(comparison.values());
   return outcome;
 }
 

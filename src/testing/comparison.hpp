@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/finite.hpp"
@@ -11,46 +12,82 @@
 
 namespace kqd {
 
-/// Compares the values of the labellings with the observed one, in labelling order.
-class Comparison {
+/// Mean and standard deviation of any number of values, of which a few thousand are held at a time. Sums are in units
+/// of a power of two near the largest value: neither they nor the squares leave the range of numbers.
+class RunningMoments {
  public:
-  /// `tie_slack`: how far from the observed value another one may lie and still be the same.
-  Comparison(std::function<double(double)> tie_slack, std::unique_ptr<SequentialTest> test)
-      : tie_slack_(std::move(tie_slack)), test_(std::move(test)) {}
-
-  /// True when no further value is needed.
-  bool add(double value) {
-    require_finite_statistic(value);
-    if (values_.empty()) {
-      slack_ = tie_slack_(value);
-      values_.push_back(value);
-      return false;
-    }
-    // A labelling that merely reorders the observed sums gives the observed value up to rounding; calling it smaller
-    // would make p too small.
-    const bool exceeds = value >= observed() - slack_;
-    if (exceeds && value <= observed() + slack_) ++num_tied_;
-    values_.push_back(value);
-    return test_->add(exceeds);
+  void add(double value) {
+    block_.push_back(value);
+    if (block_.size() == kBlock) merge_block();
   }
-
-  [[nodiscard]] double observed() const { return values_.front(); }
-  [[nodiscard]] const SequentialTest& test() const { return *test_; }
-  [[nodiscard]] std::uint64_t num_tied() const { return num_tied_; }
-  [[nodiscard]] std::vector<double>& values() { return values_; }
+  [[nodiscard]] double mean();
+  [[nodiscard]] double sd(double lost_degrees_of_freedom);
 
  private:
-  std::function<double(double)> tie_slack_;
-  std::unique_ptr<SequentialTest> test_;
-  double slack_ = 0.0;
-  std::uint64_t num_tied_ = 0;
-  std::vector<double> values_;  // the observed one first
+  static constexpr std::size_t kBlock = 4096;
+  void merge_block();
+
+  std::vector<double> block_;
+  double count_ = 0.0;
+  double mean_ = 0.0;     // of what is merged, in units of 2^unit_
+  double squares_ = 0.0;  // sum of squared deviations, in units of 4^unit_
+  int unit_ = 0;
 };
 
 /// How many labellings a test has, the observed one included, and whether they are all there are.
 struct Labellings {
   std::uint64_t count = 0;
   bool enumerated = false;
+};
+
+/// Compares the values of the labellings with the observed one, in labelling order.
+class Comparison {
+ public:
+  /// `tie_slack`: how far from the observed value another one may be and still be the same. Values are kept only on
+  /// request: there may be 10^9 of them. The observed one counts among them when all there are were enumerated.
+  Comparison(std::function<double(double)> tie_slack, std::unique_ptr<SequentialTest> test, bool enumerated, bool keep)
+      : tie_slack_(std::move(tie_slack)), test_(std::move(test)), enumerated_(enumerated), keep_(keep) {}
+
+  /// True when no further value is needed.
+  bool add(double value) {
+    require_finite_statistic(value);
+    if (!std::exchange(has_observed_, true)) {
+      slack_ = tie_slack_(value);
+      observed_ = value;
+      if (enumerated_) count(value);
+      return false;
+    }
+    // A labelling that merely reorders the observed sums gives the observed value up to rounding; calling it smaller
+    // would make p too small.
+    const bool exceeds = value >= observed_ - slack_;
+    if (exceeds && value <= observed_ + slack_) ++num_tied_;
+    count(value);
+    return test_->add(exceeds);
+  }
+
+  [[nodiscard]] double observed() const { return observed_; }
+  [[nodiscard]] const SequentialTest& test() const { return *test_; }
+  [[nodiscard]] std::uint64_t num_tied() const { return num_tied_; }
+  [[nodiscard]] RunningMoments& moments() { return moments_; }
+  /// Empty unless they were to be kept.
+  [[nodiscard]] std::vector<double>& values() { return values_; }
+
+ private:
+  void count(double value) {
+    moments_.add(value);
+    if (keep_) values_.push_back(value);
+  }
+
+  std::function<double(double)> tie_slack_;
+  std::unique_ptr<SequentialTest> test_;
+  bool enumerated_;
+  bool keep_;
+  bool has_observed_ = false;
+  double observed_ = 0.0;
+  double slack_ = 0.0;
+  std::uint64_t num_tied_ = 0;
+  RunningMoments moments_;
+  std::vector<double> values_;
 };
 
 /// The outcome of a comparison; its values are moved out when they are to be kept.

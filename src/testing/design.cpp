@@ -1,11 +1,30 @@
 #include "kqd/testing/design.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/fail.hpp"
+#include "core/names.hpp"
 
 namespace kqd {
+namespace {
+
+constexpr std::array<Name<WeightsAs>, 3> kWeightsAs = {{
+    {WeightsAs::frequency, "frequency"},
+    {WeightsAs::precision, "precision"},
+    {WeightsAs::sampling, "sampling"},
+}};
+
+}  // namespace
+
+WeightsAs parse_weights_as(std::string_view text) {
+  return value_of(kWeightsAs, text, "weights-as");
+}
+
+std::string to_string(WeightsAs weights_as) {
+  return weights_as == WeightsAs::checked ? "checked" : std::string(name_of(kWeightsAs, weights_as));
+}
 
 std::string to_string(DesignKind kind) {
   switch (kind) {
@@ -33,7 +52,7 @@ void validate(const Design& design, SampleSizes sizes) {
   const bool needs_ids = design.kind == DesignKind::blocks || design.kind == DesignKind::clusters;
   const std::size_t num_needed = needs_ids ? sizes.total() : 0;
   if (design.group_ids.size() != num_needed) {
-    fail(ErrorCode::shape_mismatch, "Design::group_ids: {} ids for {} rows of X and {} of Y, needs {}",
+    fail(ErrorCode::shape_mismatch, "{} ids of blocks or clusters for {} rows of X and {} of Y, needs {}",
          design.group_ids.size(), sizes.x, sizes.y, num_needed);
   }
   if (design.kind == DesignKind::paired && sizes.x != sizes.y) {

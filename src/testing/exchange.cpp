@@ -1,6 +1,7 @@
 #include "testing/exchange.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -116,16 +117,28 @@ Exchange exchange_within_blocks(const Design& design, std::span<const std::size_
   return exchange;
 }
 
+// Clusters of the same size form a stratum: a cluster that changes its label changes it with one of its own size, so
+// that the test is exact given the sizes, however these differ between the samples.
 Exchange exchange_clusters(const Design& design, std::span<const std::size_t> row_order,
                            std::span<const std::uint8_t> is_x) {
   const auto cluster_of = [&](std::size_t position) { return design.group_ids[row_order[position]]; };
   const Groups clusters = group_positions(is_x.size(), cluster_of);
+  if (clusters.size() == 2) {
+    fail(ErrorCode::invalid_option,
+         "clusters design: X and Y have one cluster each, so labels can only be swapped as a whole; needs at least 2 "
+         "clusters in one of them");
+  }
+  std::vector<std::size_t> by_size(clusters.size());
+  std::iota(by_size.begin(), by_size.end(), std::size_t{0});
+  std::ranges::stable_sort(by_size, {}, [&](std::size_t g) { return clusters[g].size(); });
   Exchange exchange;
   exchange.units_are_rows = false;
   exchange.unit_of_position.resize(is_x.size());
-  for (std::size_t unit = 0; unit < clusters.size(); ++unit) {
-    const std::uint8_t label = is_x[clusters[unit].front()];
-    for (const std::size_t position : clusters[unit]) {
+  std::size_t num_idle = 0;
+  for (std::size_t unit = 0; unit < by_size.size(); ++unit) {
+    const auto cluster = clusters[by_size[unit]];
+    const std::uint8_t label = is_x[cluster.front()];
+    for (const std::size_t position : cluster) {
       exchange.unit_of_position[position] = unit;
       if (is_x[position] != label) {
         fail(ErrorCode::invalid_option,
@@ -134,14 +147,25 @@ Exchange exchange_clusters(const Design& design, std::span<const std::size_t> ro
       }
     }
     exchange.observed_is_x.push_back(label);
+    const bool new_size = unit == 0 || cluster.size() != clusters[by_size[unit - 1]].size();
+    if (new_size) exchange.strata.push_back({unit, 0, 0});
+    ++exchange.strata.back().size;
+    exchange.strata.back().num_x += label;
   }
-  const Stratum all = {0, clusters.size(), count_x(exchange.observed_is_x)};
-  if (all.size == 2) {
+  for (const Stratum& stratum : exchange.strata) {
+    if (stratum.num_x == 0 || stratum.num_x == stratum.size) num_idle += stratum.size;
+  }
+  if (num_idle == clusters.size()) {
     fail(ErrorCode::invalid_option,
-         "clusters design: X and Y have one cluster each, so labels can only be swapped as a whole; needs at least 2 "
-         "clusters in one of them");
+         "clusters design: no number of rows is that of a cluster of X and of one of Y, so no labels can be exchanged; "
+         "needs clusters of equal size in both samples");
   }
-  exchange.strata = {all};
+  if (num_idle > 0) {
+    exchange.warnings.push_back(fmt::format(
+        "{} of {} clusters have a number of rows that no cluster of the other sample has: they keep their labels in "
+        "every permutation",
+        num_idle, clusters.size()));
+  }
   return exchange;
 }
 
@@ -166,7 +190,7 @@ Exchange make_exchange(const Design& design, SampleSizes sizes, std::span<const 
     case DesignKind::clusters:
       return exchange_clusters(design, row_order, is_x);
   }
-  fail(ErrorCode::invalid_option, "Design::kind = {}, needs one of the four designs", static_cast<int>(design.kind));
+  fail(ErrorCode::invalid_option, "design kind {}, needs one of the four designs", static_cast<int>(design.kind));
 }
 
 }  // namespace kqd

@@ -19,7 +19,7 @@ struct Stratum {
 
 /// Every design in the same terms: rows form units that carry one label, units form strata that keep their number of
 /// X units, and every labelling that does so is equally likely. Independent: units are rows, one stratum. Blocks: units
-/// are rows, a stratum per block; pairs are blocks of two. Clusters: units are clusters, one stratum.
+/// are rows, a stratum per block; pairs are blocks of two. Clusters: units are clusters, a stratum per size.
 struct Exchange {
   std::vector<Stratum> strata;                ///< they cover the units, in order
   std::vector<std::size_t> unit_of_position;  ///< empty: unit i is the row at position i

@@ -49,14 +49,13 @@ void compare_all(const Plan& plan, LabellingRun& run, const TestOptions& options
 
 void validate(const TestOptions& options) {
   if (options.num_permutations < 1 || options.num_permutations > kMaxPermutations) {
-    fail(ErrorCode::invalid_option, "TestOptions::num_permutations = {}, needs 1 .. {}", options.num_permutations,
-         kMaxPermutations);
+    fail(ErrorCode::invalid_option, "num_permutations = {}, needs 1 .. {}", options.num_permutations, kMaxPermutations);
   }
   if (!(options.alpha > 0.0 && options.alpha < 1.0)) {
-    fail(ErrorCode::invalid_option, "TestOptions::alpha = {}, needs 0 < alpha < 1", options.alpha);
+    fail(ErrorCode::invalid_option, "alpha = {}, needs 0 < alpha < 1", options.alpha);
   }
   if (!(options.confidence > 0.0 && options.confidence < 1.0)) {
-    fail(ErrorCode::invalid_option, "TestOptions::confidence = {}, needs 0 < confidence < 1", options.confidence);
+    fail(ErrorCode::invalid_option, "confidence = {}, needs 0 < confidence < 1", options.confidence);
   }
   const auto num_permutations = static_cast<std::uint64_t>(options.num_permutations);
   if (options.early_stop == EarlyStop::besag_clifford && besag_clifford_limit(options.alpha, num_permutations) == 0) {
@@ -81,7 +80,8 @@ TestOutcome permutation_test(const Plan& plan, const LabellingSource& source, co
   LabellingRun run(source, num_permutations, options.enumeration_limit, options.max_label_memory);
   const EarlyStop early_stop = run.enumerated() ? EarlyStop::none : options.early_stop;
   Comparison comparison([&](double value) { return plan.tie_slack(value); },
-                        make_sequential_test(early_stop, options.alpha, num_permutations));
+                        make_sequential_test(early_stop, options.alpha, num_permutations), run.enumerated(),
+                        options.keep_null_distribution);
   compare_all(plan, run, options, early_stop, control, comparison);
   const Labellings labellings{run.num_labellings(), run.enumerated()};
   TestOutcome outcome = summarise(labellings, options, early_stop, source.seed(), comparison);

@@ -7,6 +7,7 @@
 #include "core/fail.hpp"
 #include "core/pairs.hpp"
 #include "core/sentence_counts.hpp"
+#include "kqd/metrics/methods.hpp"
 
 namespace kqd {
 namespace {
@@ -18,13 +19,22 @@ double resolution(const TestOutcome& test) {
   return test.enumerated ? 1.0 / count : 1.0 / (count + 1.0);
 }
 
+// Permutations after which the smallest p-value of one pair can be alpha after adjustment for all of them.
+double needed_permutations(std::size_t num_pairs, double alpha) {
+  constexpr double kRounding = 1e-12;
+  return std::ceil(static_cast<double>(num_pairs) / alpha * (1.0 - kRounding)) - 1.0;
+}
+
+constexpr std::int64_t kUsualOfOnePair = 999;
+constexpr double kMostOfOnePair = 19'999;  // a thousand pairs; beyond, tests of all pairs take too long
+
 void warn_about_resolution(double smallest, const PairwiseTests& tests, std::vector<std::string>& warnings) {
   const auto num_pairs = static_cast<double>(tests.num_pairs);
   if (smallest * num_pairs <= tests.alpha) return;
   warnings.push_back(
       fmt::format("p-values are at least {:.3g}, so over {} pairs none can be {:g} or less after adjustment; take {} "
                   "permutations or more, as far as the samples have so many labellings",
-                  smallest, tests.num_pairs, tests.alpha, std::ceil(num_pairs / tests.alpha) - 1.0));
+                  smallest, tests.num_pairs, tests.alpha, needed_permutations(tests.num_pairs, tests.alpha)));
 }
 
 Matrix<double> symmetric(std::span<const IndexPair> pairs, std::span<const double> values, std::size_t count) {
@@ -43,12 +53,19 @@ PairwiseTests pairwise_tests(std::span<const SampleView> samples, const Distance
     fail(ErrorCode::shape_mismatch, "{} samples for a matrix of {}, expected those it was made of", samples.size(),
          matrix.names.size());
   }
-  TwoSampleOptions shared = options;
-  shared.method = matrix.method;
-  shared.statistic = matrix.shared;
-  shared.test.design = Design::independent();
-
   const std::vector<IndexPair> pairs = all_pairs(samples.size());
+  TwoSampleOptions shared = options;
+  if (find_method(options.method).distance != nullptr) {
+    shared.method = matrix.method;
+    shared.statistic = matrix.shared;
+  } else {
+    shared.statistic.kernel = matrix.shared.kernel;
+  }
+  shared.test.design = Design::independent();
+  if (options.test.num_permutations == 0) {
+    const double needed = std::min(needed_permutations(pairs.size(), options.test.alpha), kMostOfOnePair);
+    shared.test.num_permutations = std::max(kUsualOfOnePair, static_cast<std::int64_t>(needed));
+  }
   const auto total = static_cast<double>(pairs.size());
   std::vector<double> pvalues;
   SentenceCounts sentences;
@@ -71,12 +88,14 @@ PairwiseTests pairwise_tests(std::span<const SampleView> samples, const Distance
   }
 
   const std::vector<double> adjusted = holm_adjusted(pvalues);
-  PairwiseTests tests{.pvalues = symmetric(pairs, pvalues, samples.size()),
+  PairwiseTests tests{.method = shared.method,
+                      .pvalues = symmetric(pairs, pvalues, samples.size()),
                       .adjusted = symmetric(pairs, adjusted, samples.size()),
                       .num_pairs = pairs.size(),
                       .num_rejected = 0,
                       .alpha = options.test.alpha,
-                      .num_permutations = options.test.num_permutations,
+                      .num_permutations = shared.test.num_permutations,
+                      .raised = options.test.num_permutations == 0 && shared.test.num_permutations > kUsualOfOnePair,
                       .num_enumerated = num_enumerated,
                       .warnings = {}};
   tests.num_rejected =

@@ -18,6 +18,8 @@
 #include "testing/aggregated_test.hpp"
 #include "testing/labelling_run.hpp"
 #include "two_sample/effect_interval.hpp"
+#include "two_sample/precision_test.hpp"
+#include "two_sample/test_samples.hpp"
 
 namespace kqd {
 namespace {
@@ -50,14 +52,6 @@ Design calibrated_design(const TwoSampleOptions& options, const MethodInfo& meth
   return Design::paired();
 }
 
-// Rows of weight 0 leave both samples; a design that names rows cannot lose some of them unseen.
-void require_positive_weights(const SampleView& given, const SampleView& kept, const Design& design,
-                              std::string_view name) {
-  if (given.size() == kept.size() || design.kind == DesignKind::independent) return;
-  fail(ErrorCode::invalid_weights, "{}: {} rows of weight 0 in a design that binds rows together; leave them out first",
-       name, given.size() - kept.size());
-}
-
 void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
   std::ranges::copy(more, std::back_inserter(to));
 }
@@ -83,14 +77,24 @@ std::vector<Configuration> configurations(const AggregatedPlan& plan, std::span<
   return list;
 }
 
-// An aggregate has no units: its effect is that of the plan beside it, whose mean over labellings a few of them tell.
-double effect_of_plan(const Plan& plan, const LabellingSource& source, const TestOptions& test) {
+// An aggregate has no units: its effect is that of the plan next to it, whose mean a few permutations estimate.
+TestOutcome outcome_of_plan(const Plan& plan, const LabellingSource& source, const TestOptions& test) {
   TestOptions few = test;
   few.num_permutations = LabelBatch::kCapacity - 1;
   few.enumeration_limit = 0;
   few.early_stop = EarlyStop::none;
-  const TestOutcome outcome = permutation_test(plan, source, few, nullptr);
-  return outcome.statistic - outcome.permutation_mean;
+  return permutation_test(plan, source, few, nullptr);
+}
+
+// What weights that stay at their positions go with.
+void require_positions(const TwoSampleOptions& options) {
+  const DesignKind design = options.test.design.kind;
+  if (design == DesignKind::clusters || options.calibration != Calibration::permutation) {
+    fail(ErrorCode::invalid_option,
+         "--weights-as precision goes with calibration permutation and the independent, paired and blocks designs, got "
+         "{}",
+         design == DesignKind::clusters ? "clusters" : to_string(options.calibration));
+  }
 }
 
 TwoSampleResult asymptotic_test(const MethodInfo& method, const SampleView& x, const SampleView& y,
@@ -134,6 +138,19 @@ std::string to_string(EarlyStop rule) {
   return std::string(name_of(kEarlyStops, rule));
 }
 
+std::string_view default_test_method(const KqdOptions& statistic, bool kernel_values_only) {
+  const KqdOptions plain;
+  const DirectionOptions& directions = statistic.directions;
+  const bool one_statistic =
+      kernel_values_only || directions.family != plain.directions.family ||
+      directions.num_directions != plain.directions.num_directions || directions.num_reference ||
+      directions.reference != plain.directions.reference || directions.reference_points.rows() > 0 ||
+      directions.coefficients.rows() > 0 || directions.whiten || statistic.power != plain.power ||
+      to_string(statistic.weighting) != to_string(plain.weighting) ||
+      std::ranges::any_of(compat_flags(), [&](const CompatFlag& flag) { return flag.is_on(statistic); });
+  return one_statistic ? "ekqd" : "adaptive";
+}
+
 TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_given, const TwoSampleOptions& options,
                                 const RunControl* control) {
   const StopScope stoppable(control);
@@ -149,35 +166,58 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   validate_parameters(method, statistic.parameters);
   validate(test);
   validate_pair(x_given, y_given, statistic.threads);
-  Sample x_storage;
-  Sample y_storage;
-  const SampleView x = without_zero_weights(x_given, x_storage);
-  const SampleView y = without_zero_weights(y_given, y_storage);
+  require_weights(x_given, y_given, options.weights_as);
+  test.design = calibrated_design(options, method, {x_given.size(), y_given.size()});
+  // A limiting distribution exchanges nothing.
+  const bool no_exchange = options.calibration == Calibration::asymptotic && options.weights_as == WeightsAs::checked;
+  const Seed of_data = pool_seed(x_given, y_given, statistic);  // before any row is dropped
+  const TestSamples samples =
+      make_test_samples(x_given, y_given, test.design, no_exchange ? WeightsAs::frequency : options.weights_as, of_data,
+                        statistic.threads);
+  const SampleView& x = samples.x;
+  const SampleView& y = samples.y;
   const SampleSizes sizes{x.size(), y.size()};
-  test.design = calibrated_design(options, method, sizes);
-  require_positive_weights(x_given, x, test.design, "X");
-  require_positive_weights(y_given, y, test.design, "Y");
-  validate(test.design, sizes);
-  std::vector<std::string> about_data;
-  if (method.uses.points) check_reference_points(statistic.directions.reference_points, x, y, about_data);
+  test.design = samples.design;
+  const bool by_position = options.weights_as == WeightsAs::precision && (x.weighted() || y.weighted());
+  if (by_position) require_positions(options);
+  std::vector<std::string> about_data = samples.warnings;
+  if (method.uses.points) {
+    check_reference_points(statistic.directions.reference_points, x, y, statistic.seed, statistic.threads);
+  }
   warn_about_scales({x.points, y.points}, about_data);
+  if (test.design.kind != DesignKind::clusters) {
+    warn_about_copies(x, "X", about_data);
+    warn_about_copies(y, "Y", about_data);
+  }
   if (options.calibration == Calibration::asymptotic) {
     TwoSampleResult result = asymptotic_test(method, x, y, options);
+    result.notes = samples.notes;
     append(result.warnings, about_data);
     return result;
   }
 
   TwoSampleResult result;
+  result.notes = samples.notes;
   warn_about_data(x, y, result.warnings);
   append(result.warnings, about_data);
-  warn_about_weights(x, y, result.warnings);
-  const TestPool pool = make_test_pool(x, y, statistic.seed, statistic.threads);
-  if (test.randomised_ties) test.seed = Seed{fingerprint(pool)};
+  TestPool pool = make_test_pool(x, y, of_data, statistic.threads);
+  const std::vector<std::size_t> positions = pool.order;
+  if (by_position) {
+    // The order of rows must not depend on which weights they were observed with.
+    pool.order = make_test_pool({x.points, {}}, {y.points, {}}, statistic.seed, statistic.threads).order;
+    result.notes.emplace_back(
+        "precision weights: permutations exchange rows and leave the weights where they are; exact for weights that do "
+        "not depend on the values");
+  }
   // Before any row is set aside: what estimates of time count with.
-  const LabellingSource of_all_rows(test.design, sizes, pool.order, statistic.seed);
-  const std::size_t num_labellings =
-      LabellingRun(of_all_rows, static_cast<std::uint64_t>(test.num_permutations), test.enumeration_limit)
-          .num_labellings();
+  const LabellingSource of_all_rows(test.design, sizes, pool.order, pool.permutation_seed);
+  const LabellingRun all_rows_run(of_all_rows, static_cast<std::uint64_t>(test.num_permutations),
+                                  test.enumeration_limit);
+  const std::size_t num_labellings = all_rows_run.num_labellings();
+  if (test.early_stop != EarlyStop::none && method.distance == nullptr && !all_rows_run.enumerated()) {
+    fail(ErrorCode::invalid_option,
+         "early stopping needs a method with one statistic, {} combines several; add --method ekqd", method.id);
+  }
   const DesignKind design = test.design.kind;
   const PlanRequest request{
       .set_aside = options.set_aside,
@@ -192,18 +232,25 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   if (options.effect_interval && !prepared.no_interval.empty()) {
     fail(ErrorCode::invalid_option, "{} has no interval for the effect size: {}", method.id, prepared.no_interval);
   }
-  announce(prepared, method, num_labellings, statistic, control);
+  if (!by_position) announce(prepared, method, num_labellings, statistic, control);
   append(result.warnings, prepared.warnings);
-  const LabellingSource source(test.design, sizes, prepared.rows, statistic.seed);
-  double effect = 0.0;  // beyond chance, in the units of the plan
-  if (prepared.aggregate.bundles.empty()) {
+  const LabellingSource source(test.design, sizes, prepared.rows, pool.permutation_seed);
+  TestOutcome of_plan;  // what the effect size comes from, in the units of the plan
+  if (by_position) {
+    statistic.kernel = prepared.frozen.kernel;
+    PrecisionOutcome outcome = precision_test(method, pool, statistic, request, prepared, positions, test, control);
+    result.test = std::move(outcome.test);
+    if (!outcome.statistics.empty()) result.configurations = configurations(prepared.aggregate, outcome.statistics);
+    of_plan.statistic = outcome.effect;
+  } else if (prepared.aggregate.bundles.empty()) {
     result.test = permutation_test(*prepared.plan, source, test, control);
-    effect = result.test.statistic - result.test.permutation_mean;
+    of_plan.statistic = result.test.statistic;
+    of_plan.permutation_mean = result.test.permutation_mean;
   } else {
     AggregatedOutcome outcome = aggregated_test(prepared.aggregate, source, test, control);
     result.test = std::move(outcome.test);
     result.configurations = configurations(prepared.aggregate, outcome.statistics);
-    effect = effect_of_plan(*prepared.plan, source, test);
+    of_plan = outcome_of_plan(*prepared.plan, source, test);
   }
   append(result.warnings, result.test.warnings);
 
@@ -213,20 +260,21 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   result.num_set_aside = prepared.num_set_aside;
   result.details = prepared.details;
   if (prepared.pooled_scale > 0.0) {
-    result.effect_size = effect / prepared.pooled_scale;
+    result.effect_size = (of_plan.statistic - of_plan.permutation_mean) / prepared.pooled_scale;
   }
-  // The plan beside an aggregate gives the effect size alone: its directions are not what was tested.
   const auto* plan = dynamic_cast<const DirectionalPlan*>(prepared.plan.get());
-  if (plan != nullptr && prepared.num_directions > 0) {
+  // The plan next to an aggregate gives the effect size only: its directions are not what was tested.
+  if (plan != nullptr && (prepared.num_directions > 0 || options.effect_directions)) {
     LabelBatch observed;
     source.fill(LabellingMode::random, 0, 1, observed);
     result.per_direction = plan->per_direction(observed, 0, statistic.threads);
     result.directions = prepared.directions;
   }
   if (options.effect_interval && prepared.pooled_scale > 0.0) {
-    const EffectEstimate estimate{result.effect_size, result.test.permutation_mean, prepared.pooled_scale,
+    const MethodInfo& measured = method.effect_method.empty() ? method : find_method(method.effect_method);
+    const EffectEstimate estimate{result.effect_size, of_plan.permutation_mean, prepared.pooled_scale,
                                   prepared.squares};
-    result.effect_interval = effect_interval(method, prepared.frozen, x, y, estimate, test.confidence);
+    result.effect_interval = effect_interval(measured, prepared.frozen, x, y, estimate, test.confidence);
   }
   return result;
 }

@@ -43,7 +43,7 @@ BAD_FILES = [
     ("weighted.csv weighted.csv --weights v",
      'weighted.csv: no column "v" to take weights from, the columns are "a", "b", "w"'),
     ("a.csv b.csv --reference one-column.csv",
-     "reference points have 1 columns and the data 2, expected the same number"),
+     "reference points have 1 column and the data 2, expected the same number"),
     ("a.csv b.csv --reference nan.csv", 'nan.csv:3: column 2 is "nan", expected a number' + MISSING),
     ("row.csv a.csv --method mmd", "X has one row, the unbiased MMD needs at least two (mmd-v takes one)"),
 ]
@@ -206,4 +206,4 @@ def test_an_unknown_method_to_explain_is_refused(kqd):
 
 def test_a_sample_larger_than_memory_is_a_resource_limit(kqd):
     run = kqd("sample", "null", "-n", "1000000000", "-d", "1000000", "-o", "x.npy", "y.npy")
-    assert_refused(run, "kqd: ProblemRequest::n_x = 1000000000 rows of 1000000 numbers do not fit in memory\n", code=4)
+    assert_refused(run, "kqd: n_x = 1000000000 rows of 1000000 numbers do not fit in memory\n", code=4)

@@ -48,7 +48,7 @@ def test_a_file_without_need_of_preparation_says_so(kqd):
     data = result_of(kqd, "distance", "a.csv", "b.csv")["data"]
     assert data == {
         "columns_read": 2, "columns_used": 2, "na": "raise", "categorical": "raise", "encoded": {}, "dropped_texts": [],
-        "dates": [], "booleans": [], "standardize": "none",
+        "dates": [], "booleans": [], "offsets": {}, "standardize": "none",
         "rows_x": {"read": 3, "omitted": 0, "not_drawn": 0, "missing_values": 0},
         "rows_y": {"read": 3, "omitted": 0, "not_drawn": 0, "missing_values": 0}}
 
@@ -77,7 +77,7 @@ def test_a_group_of_the_same_rows_is_the_test_of_two_files(kqd, folder):
     grouped = result_of(kqd, "test", "trial.csv", "--group", "arm", *flags)
     separate = result_of(kqd, "test", "old.csv", "new.csv", *flags)
     assert [grouped[key] for key in ("statistic", "pvalue", "dim")] == [separate[key] for key in ("statistic", "pvalue", "dim")]
-    assert grouped["dim"] == 1 + 16 + 1
+    assert grouped["dim"] == 1 + 64 + 1
 
 
 @pytest.mark.parametrize("flags, rows", [

@@ -33,7 +33,7 @@ def result_of(kqd, command, *flags):
     ('[test]\npermutations = 99\nalpha = 0.1\n[sample]\nrows = 3\n', "--permutations 99 --alpha 0.1"),
     ('seed = 1\n[test]\nseed = 2\n', "--seed 2"),
     ('early-stop = true\nmethod = "ekqd"\n', "--early-stop --method ekqd"),
-    ('early-stop = "besag-clifford"\npower = 1', "--early-stop=besag-clifford --power 1"),
+    ('early-stop = "besag-clifford"\npower = 2', "--early-stop=besag-clifford --power 2"),
     ('whiten = false\nquiet = false\n', ""),
     ('power = inf\n', "--power inf"),
     ('\ufeffseed = 5\n', "--seed 5"),

@@ -1,4 +1,4 @@
-"""Which method runs when none is named: the adaptive test, or ekqd for whoever gives an option of one statistic."""
+"""Which method runs when none is named: the adaptive test, or ekqd when an option of one statistic is set."""
 
 import json
 
@@ -15,15 +15,16 @@ def method_of(kqd, command, *flags):
 
 @pytest.mark.parametrize("flags", ["", "--kernel laplace", "--bandwidth 2", "--permutations 9", "--alpha 0.1", "--seed 3",
                                    "--threads 1", "--design paired", "--calibration sign-flip", "--set-aside no",
-                                   "--randomise-ties", "--null-distribution", "--yes-quadratic", "--set combine=rank"])
+                                   "--randomise-ties", "--null-distribution", "--yes-quadratic", "--set combine=rank",
+                                   "--early-stop"])
 def test_a_test_is_adaptive_unless_told_otherwise(kqd, flags):
     assert method_of(kqd, "test", *flags.split()) == "adaptive"
 
 
 @pytest.mark.parametrize("flags", ["--directions linear", "--num-directions 5", "--num-reference 2",
-                                   "--reference uniform", "--reference far.csv", "--power 2", "--power 1",
-                                   "--weighting triangle", "--compat jitter", "--whiten --directions principal",
-                                   "--early-stop --power 1", "--early-stop=besag-clifford --method ekqd"])
+                                   "--reference uniform", "--reference far.csv", "--power 2", "--weighting triangle",
+                                   "--compat jitter", "--compat extra-direction", "--whiten --directions principal",
+                                   "--early-stop --power 2", "--early-stop=besag-clifford --method ekqd"])
 def test_an_option_of_one_statistic_means_ekqd(kqd, flags):
     assert method_of(kqd, "test", *flags.split()) == "ekqd"
 
@@ -53,13 +54,41 @@ def test_the_points_of_a_file_span_the_directions_of_sw(kqd):
     assert (run.stderr, run.code) == ("", 0)
 
 
-@pytest.mark.parametrize("flag", ["--effect-interval", "--early-stop", "--early-stop=besag-clifford"])
-def test_what_many_statistics_cannot_give_means_ekqd_and_says_so(kqd, flag):
-    flags = ("sensors-march.csv", "sensors-april.csv", flag, "--permutations", "39", "--json")
-    run = kqd("test", *flags)
-    sentence = f"kqd: {flag.split('=')[0]} is for one statistic: the method is ekqd, --method names another\n"
-    assert (json.loads(run.stdout)["method"], run.stderr, run.code) == ("ekqd", sentence, 0)
-    assert kqd("test", *flags, "--method", "ekqd").stderr == ""
+# Issue 22: such flags turned the adaptive test into ekqd, whose p-value is another one.
+@pytest.mark.parametrize("flags", ["--effect-interval", "--null-distribution", "--report page.html",
+                                   "--effect-interval --null-distribution --report page.html"])
+def test_asking_for_more_output_changes_neither_method_nor_p_value(kqd, flags):
+    files = ("sensors-march.csv", "sensors-april.csv", "--permutations", "39", "--json")
+    plain = json.loads(kqd("test", *files).stdout)
+    run = kqd("test", *files, *flags.split())
+    assert (run.stderr, run.code) == ("", 0)
+    more = json.loads(run.stdout)
+    same = ("method", "statistic", "pvalue", "n_exceed", "n_resamples", "effect_size", "configurations", "warnings")
+    assert {name: more[name] for name in same} == {name: plain[name] for name in same}
+    assert plain["method"] == "adaptive"
+    assert (more["effect_size_ci"] is not None) == ("interval" in flags)
+
+
+def test_the_effect_interval_of_the_adaptive_test_is_that_of_ekqd(kqd):
+    flags = ("sensors-march.csv", "sensors-april.csv", "--permutations", "63", "--effect-interval", "--json")
+    adaptive, ekqd = (json.loads(kqd("test", *flags, *more).stdout) for more in ((), ("--method", "ekqd")))
+    assert adaptive["effect_size"] == pytest.approx(ekqd["effect_size"], rel=1e-9)
+    assert adaptive["effect_size_ci"] == pytest.approx(ekqd["effect_size_ci"], rel=1e-9)
+
+
+@pytest.mark.parametrize("flags", ["", "--method adaptive", "--method mmd-agg"])
+def test_early_stopping_of_a_combined_test_is_refused_with_the_way_on(kqd, flags):
+    run = kqd("test", "sensors-march.csv", "sensors-april.csv", "--early-stop", *flags.split())
+    method = flags.split()[-1] if flags else "adaptive"
+    sentence = f"early stopping needs a method with one statistic, {method} combines several; add --method ekqd"
+    assert (run.stdout, run.stderr, run.code) == ("", f"kqd: {sentence}\n", 2)
+    assert kqd("test", "sensors-march.csv", "sensors-april.csv", "--early-stop", "--method", "ekqd").code == 0
+
+
+def test_a_value_that_is_the_default_changes_nothing(kqd):
+    run = kqd("test", *FILES, "--power", "1", "--json")
+    assert json.loads(run.stdout)["method"] == "adaptive"
+    assert run.stderr == "kqd: --power has no effect on method adaptive\n"
 
 
 def test_a_named_method_stays_whatever_else_is_given(kqd):
@@ -70,16 +99,6 @@ def test_a_named_method_stays_whatever_else_is_given(kqd):
     assert (run.stderr, run.code) == ("kqd: --power has no effect on method adaptive\n", 0)
 
 
-@pytest.mark.parametrize("flag, sentence", [
-    ("--early-stop", "early stopping does not go with a test that aggregates several statistics"),
-    ("--effect-interval",
-     "adaptive has no interval for the effect size: an aggregate has no distance of its own; use ekqd"),
-])
-def test_the_adaptive_test_refuses_what_it_cannot_give_when_it_is_named(kqd, flag, sentence):
-    run = kqd("test", "sensors-march.csv", "sensors-april.csv", "--method", "adaptive", flag)
-    assert (run.stdout, run.stderr, run.code) == ("", f"kqd: {sentence}\n", 2)
-
-
 def test_a_distance_is_ekqd(kqd):
     assert method_of(kqd, "distance") == "ekqd"
     assert method_of(kqd, "distance", "--power", "2") == "ekqd"
@@ -87,5 +106,5 @@ def test_a_distance_is_ekqd(kqd):
 
 def test_help_tells_the_rule(kqd):
     words = lambda command: " ".join(kqd(command, "--help").stdout.split())  # noqa: E731
-    assert "(default: adaptive; ekqd when one of its options is given)" in words("test")
+    assert "(default: adaptive; ekqd when one of its options is set)" in words("test")
     assert "`kqd methods` lists them (default: ekqd)" in words("distance")

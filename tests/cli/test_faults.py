@@ -150,3 +150,71 @@ def test_without_a_home_or_a_folder_for_temporary_files_it_works(work):
     environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "TMPDIR")}
     code, _, err = run(work, *TEST, env={**environment, "TMPDIR": "/nowhere"})
     assert code == 0, err
+
+
+def test_negative_numbers_are_no_formulas(work):
+    table = run(work, "test", "sensors-march.csv", "sensors-april.csv", "--csv", "--method", "mmd", "--permutations", "9")[1]
+    assert "'" not in table
+
+
+MESSAGES = {
+    "note": (("test", "sensors-march.csv", "swapped.csv", "--quiet", "--output", "-"), 0),
+    "note and file": (("test", "sensors-march.csv", "swapped.csv", "--method", "ekqd", "--json", "--output", "out.json"), 0),
+    "difference": (("test", "sensors-march.csv", "swapped.csv", "--exit-code", "--output", "report.txt"), 1),
+    "missing argument": (("test", "sensors-march.csv"), 2),
+    "unknown command": (("tset",), 2),
+    "no file": (("test", "nofile.csv", "sensors-march.csv"), 2),
+    "bad value": (("test", "sensors-march.csv", "swapped.csv", "--alpha", "7"), 2),
+    "sample": (("sample", "mean-shift", "-n", "5", "-o", "x.csv", "y.csv"), 0),
+}
+
+
+@pytest.mark.parametrize("stream", ["full", "closed", "broken"])
+@pytest.mark.parametrize("arguments, code", MESSAGES.values(), ids=MESSAGES)
+def test_a_message_that_nobody_can_read_changes_nothing(work, arguments, code, stream):
+    rows = [line.split(",") for line in (work / "sensors-april.csv").read_text().splitlines()]
+    (work / "swapped.csv").write_text("".join(",".join(reversed(row)) + "\n" for row in rows))
+    expected = run(work, *arguments)
+    assert expected[0] == code
+    where = {"full": "2>/dev/full", "closed": "2>&-", "broken": "2> >(exit 0)"}[stream]
+    wait = "sleep 0.05;" if stream == "broken" else ""
+    before = {path: path.read_bytes() for path in work.iterdir() if path.suffix in (".txt", ".csv")}
+    done = subprocess.run(["bash", "-c", f'({wait} exec "$@") {where}', "bash", PROGRAM, *arguments], cwd=work,
+                          stdout=subprocess.PIPE, timeout=120, text=True)
+    assert (done.returncode, done.stdout) == expected[:2]
+    assert is_whole(work / "out.json")
+    for path, content in before.items():  # nor does the message end up in a file
+        assert b"kqd:" not in path.read_bytes() and (path.name == "report.txt" or path.read_bytes() == content)
+
+
+# Issue 22: all 10^9 values of permutations were kept although nobody asked for them.
+def test_memory_does_not_grow_with_the_number_of_permutations(tmp_path):
+    rng = random.Random(2)
+    for name in ("x.csv", "y.csv"):
+        (tmp_path / name).write_text("".join(f"{rng.gauss(0, 1)}\n" for _ in range(20)))
+
+    def peak_megabytes(num_permutations):
+        process = start(tmp_path, "test", "x.csv", "y.csv", "--method", "ekqd", "--num-directions", "1", "--quiet",
+                        "--permutations", str(num_permutations), "--max-memory", "100MB", "--threads", "1")
+        process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        assert status == 0
+        return usage.ru_maxrss / 1000
+
+    assert peak_megabytes(20_000_000) < peak_megabytes(100_000) + 50  # 160 MB or more for 2e7 values
+
+
+# Issue 22: these took 3 to 5 s with 3000 + 3000 rows, and more than 20 s with these. The machine may be busy.
+@pytest.mark.parametrize("method", ["mmd", "mmd-v", "energy", "kce"])
+def test_ctrl_c_ends_long_tests_soon(tmp_path, method):
+    rng = random.Random(3)
+    for name in ("x.csv", "y.csv"):
+        (tmp_path / name).write_text("".join(f"{rng.gauss(0, 1)},{rng.gauss(0, 1)}\n" for _ in range(8000)))
+    process = start(tmp_path, "test", "x.csv", "y.csv", "--method", method, "--permutations", "99999", "--yes-quadratic",
+                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    time.sleep(1.5)
+    assert process.poll() is None
+    sent = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert (process.returncode, time.monotonic() - sent < 10) == (130, True)

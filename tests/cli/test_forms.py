@@ -17,14 +17,15 @@ def rows_of(text):
 
 @pytest.mark.parametrize("command, flags", [
     ("test", ()), ("test", ("--method", "mmd")), ("test", ("--power", "2")),
-    ("test", ("--method", "me", "--calibration", "asymptotic", "--set", "locations=1")),
+    ("test", ("--method", "me", "--calibration", "asymptotic")),
     ("distance", ()), ("distance", ("--method", "ekqd-centered")), ("distance", ("--method", "sinkhorn")),
 ])
 def test_csv_has_one_line_of_names_and_one_of_the_same_values(kqd, command, flags):
-    run = kqd(command, *FILES, "--csv", *flags)
+    files = ("sensors-march.csv", "sensors-april.csv") if "asymptotic" in flags else FILES
+    run = kqd(command, *files, "--csv", *flags)
     assert (run.stderr, run.code, run.stdout.count("\n")) == ("", 0, 2)
     row, = rows_of(run.stdout)
-    found = json.loads(kqd(command, *FILES, "--json", *flags).stdout)
+    found = json.loads(kqd(command, *files, "--json", *flags).stdout)
     for name in row.keys() & found.keys() - MOMENT:
         value = found[name]
         if value is None:
@@ -157,7 +158,7 @@ def test_names_of_files_are_printed_so_that_they_do_no_harm(kqd, folder):
     for arguments in (("distance", name, "b.csv"), ("distance", name, "b.csv", "--markdown"), ("matrix", name, "b.csv"),
                       ("matrix", name, "b.csv", "--markdown")):
         shown = kqd(*arguments).stdout
-        assert "\a" not in shown and "\x1b" not in shown and "x1b[31m.csv" in shown
+        assert "\a" not in shown and "\x1b" not in shown and "x1b[31m.csv" in shown.replace("\\[", "[")
 
 
 def test_whole_parameters_are_whole_in_json(kqd):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import random
 import re
 
 import pytest
@@ -81,6 +82,34 @@ def test_the_sample_that_differs_stands_out(kqd, shifted):
     assert re.search(r"(?m)^  3  r\.csv +0\.003\* +0\.003\* +-$", run.stdout)
     found = as_json(kqd, *shifted, "--test")
     assert found["pvalues"][0][2] == 0.001 and found["adjusted_pvalues"][0][2] == 0.003
+
+
+# Issue 22: with 999 permutations no adjusted p-value of 78 pairs can be 0.05, and ekqd does not see a correlation.
+def test_one_of_thirteen_months_stands_out_by_default(kqd, folder):
+    rng = random.Random(1)
+    names = [f"month-{month}.csv" for month in range(13)]
+    for month, name in enumerate(names):
+        shift = 2.0 if month == 9 else 0.0
+        (folder / name).write_text("".join(f"{rng.gauss(shift, 1)},{rng.gauss(0, 1)}\n" for _ in range(30)))
+    run = kqd("matrix", *names, "--test")
+    assert (run.stderr, run.code) == ("", 0)
+    assert "12 of 78 pairs different" in run.stdout
+    assert re.search(r"tests +by adaptive, 1559 permutations per pair \(999 are too few for so many pairs\)", run.stdout)
+    found = as_json(kqd, *names, "--test", "--method", "energy")
+    assert (found["method"], found["test_method"], found["n_permutations"]) == ("energy", "energy", 1559)
+    assert (found["n_rejected"], found["warnings"]) == (12, [])
+
+
+def test_tests_are_by_the_default_method_of_a_test(kqd, shifted):
+    for flags, method, test_method in (((), "ekqd", "adaptive"), (("--method", "adaptive"), "ekqd", "adaptive"),
+                                       (("--method", "adaptive", "--set", "combine=rank"), "ekqd", "adaptive"),
+                                       (("--power", "2"), "ekqd", "ekqd"), (("--method", "sw"), "sw", "sw"),
+                                       (("--method", "mmd-fuse"), "mmd", "mmd-fuse")):
+        found = as_json(kqd, *shifted, "--test", *flags)
+        assert (found["method"], found["test_method"], found["n_permutations"]) == (method, test_method, 999)
+        assert found["n_rejected"] == 2
+        assert found["distances"] == as_json(kqd, *shifted, "--method", method, *(f for f in flags if f in ("--power", "2")))[
+            "distances"]
 
 
 def test_too_few_permutations_for_the_pairs_are_told(kqd, shifted):

@@ -35,7 +35,7 @@ def test_a_distance_of_odd_data_warns(kqd, arguments, expected):
 @pytest.mark.parametrize("command", ["test", "distance", "explain", "matrix"])
 def test_data_that_may_be_a_header_are_warned_of_in_every_form(kqd, folder, command):
     (folder / "counted.csv").write_text("0,1,2\n5,6,8\n7,9,6\n8,5,4\n4,4,7\n")
-    warning = ("counted.csv:1: taken as data, although it counts 0, 1, 2, ... as a header might; --header if it holds "
+    warning = ("counted.csv:1: taken as data, although it counts as a header might; --header if it holds "
                "names, --no-header if it does not")
     files = (command, "counted.csv", "counted.csv")
     assert warnings_of(kqd, *files)[:2] == [warning, warning]
@@ -113,3 +113,20 @@ ekqd: expected kernel quantile discrepancy: mean gap of quantiles over direction
   warning      X has one row: its quantiles are all the same value
 
 """
+
+
+def test_weights_of_one_sample_need_a_kind(kqd, folder):
+    (folder / "survey.csv").write_text("w,v\n1,2.1\n5,2.9\n2,3.4\n9,2.2\n3,2.7\n")
+    (folder / "register.csv").write_text("w,v\n" + "".join(f"1,{v}\n" for v in (3.0, 2.5, 3.3, 2.8, 3.9, 3.1)))
+    files = ("survey.csv", "register.csv", "--weights", "w")
+    for command in (("test",), ("explain",), ("matrix", "--test")):
+        run = kqd(command[0], *files, *command[1:])
+        assert (run.stdout, run.code) == ("", 2)
+        assert run.stderr.startswith("kqd: X has weights and Y has the same weight for all rows; say what the weights "
+                                     "are: --weights-as frequency (")
+    for kind in ("frequency", "precision", "sampling"):
+        run = kqd("test", *files, "--weights-as", kind, "--method", "energy", "--json")
+        result = json.loads(run.stdout)
+        assert (result["weights_as"], len(result["notes"]), run.code) == (kind, kind != "frequency", 0)
+    assert kqd("test", *files, "--weights-as", "survey").stderr == (
+        'kqd: weights-as "survey" is unknown, expected one of frequency, precision, sampling\n')

@@ -101,6 +101,51 @@ TEST(TestPool, labels_by_position_do_not_change_with_the_order_of_rows_within_a_
   }
 }
 
+// With one seed for all data sets each must still meet its own permutations, and only input cells may decide which.
+TEST(TestPool, permutation_seed_follows_from_both_samples_and_not_from_their_order) {
+  for (std::uint64_t trial = 0; trial < 100; ++trial) {
+    RandomStream stream(Seed{trial}, Purpose::test_data, 2);
+    const std::vector<Row> x = draw_rows(20, 1000, stream);
+    const std::vector<Row> y = draw_rows(12, 1000, stream);
+    const auto seed_of = [](const std::vector<Row>& a, const std::vector<Row>& b) {
+      const Sample first = sample_of(a);
+      const Sample second = sample_of(b);
+      return make_test_pool(first, second, Seed{0}, ThreadCount{1}).permutation_seed.value;
+    };
+    const std::uint64_t seed = seed_of(x, y);
+    EXPECT_EQ(seed_of(shuffled(x, stream), shuffled(y, stream)), seed);
+    EXPECT_EQ(seed_of(y, x), seed);
+    std::vector<Row> other_x = x;
+    std::vector<Row> other_y = y;
+    std::swap(other_x[3], other_y[5]);  // the same pool
+    EXPECT_NE(seed_of(other_x, other_y), seed);
+    other_x = x;
+    other_x[0].weight += 1.0;
+    EXPECT_NE(seed_of(other_x, y), seed);
+  }
+}
+
+// Rows of a precomputed Gram matrix are known by their numbers only, which are the same for all data sets.
+TEST(TestPool, seed_of_row_numbers_follows_from_the_kernel_values) {
+  Sample x{Matrix<double>(3, 1), {}, {}};
+  Sample y{Matrix<double>(2, 1), {}, {}};
+  for (std::size_t i = 0; i < 5; ++i) (i < 3 ? x.points(i, 0) : y.points(i - 3, 0)) = static_cast<double>(i);
+  const auto seed_of = [&](double scale) {
+    KqdOptions options;
+    options.kernel = KernelSpec::custom("gram", [scale](auto a, auto b, auto values) {
+      for (std::size_t i = 0; i < a.rows(); ++i) {
+        for (std::size_t j = 0; j < b.rows(); ++j) values(i, j) = scale * std::min(a(i, 0) + 1.0, b(j, 0) + 1.0);
+      }
+    });
+    return pool_seed(x, y, options).value;
+  };
+  EXPECT_EQ(seed_of(1.0), seed_of(1.0));
+  EXPECT_NE(seed_of(1.0), seed_of(2.0));
+  x.points(0, 0) = 0.5;  // real data: its cells are hashed with the rows
+  EXPECT_EQ(seed_of(1.0), 0U);
+  EXPECT_EQ(seed_of(2.0), 0U);
+}
+
 // How often each sequence of labels occurs over seeds.
 std::map<std::string, std::size_t> label_patterns(const Sample& x, const Sample& y, std::size_t num_seeds) {
   std::map<std::string, std::size_t> counts;

@@ -48,6 +48,7 @@ struct ExplainOptions {
   std::int64_t num_permutations = 0;
   double alpha = 0.05;  ///< level of the decisions
   Design design = {};
+  WeightsAs weights_as = WeightsAs::checked;  ///< as for a test; precision is refused
   Seed seed = {};
   ThreadCount threads = {};    ///< changes the speed, not one bit of the result
   std::size_t max_memory = 0;  ///< bytes held beside the samples, 0: 512 MB. Changes the speed, not the result
@@ -169,6 +170,7 @@ struct Explanation {
   std::vector<std::string> row_columns;  ///< the columns whose values rows show, at most 20
   Scatter scatter;
   std::optional<ImageExplanation> image;
+  std::vector<std::string> notes;  ///< how weights and cluster sizes were dealt with
   std::vector<std::string> warnings;
 };
 

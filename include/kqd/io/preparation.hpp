@@ -17,7 +17,7 @@ enum class Categorical {
   drop,    ///< they are left out
 };
 /// The number of columns that a column of text becomes when it is hashed.
-constexpr std::size_t kHashedColumns = 16;
+constexpr std::size_t kHashedColumns = 64;
 
 /// What becomes of missing values.
 enum class NaPolicy {
@@ -56,6 +56,12 @@ struct EncodedColumn {
   std::size_t num_columns = 0;
 };
 
+/// A column of whole numbers beyond 2^53, and the number that was subtracted from all of its values.
+struct OffsetColumn {
+  std::string name;
+  std::string offset;  ///< in decimal digits, because it may be no double
+};
+
 /// What was done to the input before it became two samples: what a report has to tell.
 struct Preparation {
   RowCounts x;
@@ -73,6 +79,7 @@ struct Preparation {
   std::vector<std::string> dropped_texts;  ///< columns of text that were left out
   std::vector<std::string> dates;          ///< columns of dates that became numbers of days
   std::vector<std::string> booleans;       ///< columns of true and false that became 1 and 0
+  std::vector<OffsetColumn> offsets;       ///< columns of whole numbers beyond 2^53
   NaPolicy na = NaPolicy::raise;
   Standardize standardize = Standardize::none;
   std::uint64_t max_rows = 0;  ///< 0: no bound

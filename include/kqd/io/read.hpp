@@ -31,8 +31,10 @@ struct ReadOptions {
   /// ISO dates and times are numbers: days since 1970-01-01.
   bool dates = false;
   NaPolicy na = NaPolicy::raise;
-  /// Texts or numbers that mean "missing", besides the spellings that are always known.
+  /// Texts or numbers that mean "missing", besides the usual spellings.
   std::vector<std::string> na_values = {};
+  /// Whether spellings such as NA, none, - and ? mean "missing". Without them only an empty cell and `na_values` do.
+  bool default_na = true;
   Standardize standardize = Standardize::none;
   /// At most so many rows of each sample, drawn at random by `seed`; 0: all.
   std::uint64_t max_rows = 0;
@@ -41,6 +43,9 @@ struct ReadOptions {
   bool paired = false;
   /// What is known about the text of CSV and TSV files.
   CsvFormat csv = {};
+  /// Bytes that the numbers of a CSV text of unknown size (compressed, or from a pipe) may take; 0: no bound. Beyond it
+  /// reading ends with Error{resource_limit}.
+  std::size_t max_memory = 0;
   /// Threads that DuckDB may use. Changes the speed, not the result.
   ThreadCount threads = {};
   /// NPY files of doubles in C order may be mapped into memory instead of read: no copy is made. Whoever asks for it
@@ -69,13 +74,14 @@ struct SamplePair {
 ///
 /// CSV: the delimiter (comma, semicolon, tab or bar; tab alone in .tsv) and the header are found by looking. A first
 /// row with a cell that is neither a number nor a spelling of "missing" is a header, and so is an empty cell followed
-/// by 0, 1, 2, ... as pandas writes. Quotes, quoted newlines, a byte order mark, blank lines and lines that start with
-/// # are understood. NPY: versions 1 to 3, numbers and booleans of either byte order, rows first in either memory
-/// order; one dimension is one column, and dimensions from the third on are laid flat beside the second, as reshape(n,
-/// -1) does. Every value becomes the nearest double. Cost: one pass; memory is the matrix and a few MiB (a pipe in NPY
-/// format and Fortran order is held twice), and at most 64 MiB of different texts. Throws Error{unreadable_input,
-/// empty_sample, non_finite_value, invalid_option, invalid_weights}: one sentence with the file, the line or row, the
-/// column and the value. No missing, NaN or infinite value passes.
+/// by 0, 1, 2, ... as pandas writes. Quotes, quoted newlines, a byte order mark, blank lines (missing values, between
+/// those of one column) and lines that start with # are understood. NPY: versions 1 to 3, numbers and booleans of
+/// either byte order, rows first in either memory order; one dimension is one column, and dimensions from the third on
+/// are laid flat beside the second, as reshape(n, -1) does. Every value becomes the nearest double, and a whole number
+/// beyond 2^53 that is not one is refused (a pair compares them exactly). Cost: one pass; memory is the matrix and a
+/// few MiB (a pipe in NPY format and Fortran order is held twice), and at most 64 MiB of different texts. Throws
+/// Error{unreadable_input, empty_sample, non_finite_value, invalid_option, invalid_weights}: one sentence with the
+/// file, the line or row, the column and the value. No missing, NaN or infinite value passes.
 [[nodiscard]] Sample read_sample(const std::string& path, const ReadOptions& options = {});
 
 /// Two samples from two files, with the columns of y in the order of x.

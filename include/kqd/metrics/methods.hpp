@@ -50,6 +50,8 @@ struct MethodInfo {
   MethodUses uses = {};
   std::span<const ParameterInfo> parameters = {};  ///< its own, besides the common options
 
+  /// Of a test without a distance: the method that its effect size comes from, and its distances in a matrix.
+  std::string_view effect_method = {};
   /// Null for tests that are made of several statistics and have no distance of their own.
   KqdResult (*distance)(const SampleView& x, const SampleView& y, const KqdOptions& options) = nullptr;
   /// For distances that compare quantiles along directions which can be drawn once for many samples; null for others.

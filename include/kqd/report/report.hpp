@@ -84,7 +84,8 @@ struct MatrixReport {
 
 /// The vector instruction set in use, such as "avx2".
 [[nodiscard]] std::string simd_name();
-/// The BLAS in use and the kernels it chose for this CPU, such as "OpenBLAS (Zen)".
-[[nodiscard]] std::string blas_name();
+/// Which of two sets of bits results have: "fma" where the instruction set in use has fused multiply-add (all such CPUs
+/// give the same bits), "no-fma" elsewhere.
+[[nodiscard]] std::string bits_name();
 
 }  // namespace kqd

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kqd/core/error.hpp"
@@ -15,7 +16,7 @@ enum class DesignKind {
   independent,  ///< every choice of nx of the N rows
   paired,       ///< row i of X and row i of Y may swap
   blocks,       ///< labels move within blocks of rows (strata)
-  clusters,     ///< labels move between whole clusters of rows; the number of X clusters is kept, that of X rows is not
+  clusters,     ///< labels move between whole clusters with the same number of rows
 };
 
 /// "independent", "paired", "blocks" or "clusters".
@@ -32,6 +33,18 @@ struct Design {
   [[nodiscard]] static Design blocks(std::vector<std::int64_t> block_of_row);
   [[nodiscard]] static Design clusters(std::vector<std::int64_t> cluster_of_row);
 };
+
+/// What row weights are, which decides what permutations may exchange.
+enum class WeightsAs {
+  checked,    ///< frequency, when the weights of both samples look alike; else refused
+  frequency,  ///< a row and its weight are exchanged together: exact when these pairs are exchangeable
+  precision,  ///< weights do not depend on the values: rows are exchanged, weights stay where they are; exact
+  sampling,   ///< survey or importance weights: rows are kept with a probability proportional to their weight
+};
+
+/// Reads "frequency", "precision" or "sampling".
+[[nodiscard]] WeightsAs parse_weights_as(std::string_view text);
+[[nodiscard]] std::string to_string(WeightsAs weights_as);
 
 /// Rows of the two samples.
 struct SampleSizes {

@@ -25,15 +25,15 @@ struct TestOptions {
   std::int64_t num_permutations = 999;
   /// Level of the decision, in (0, 1).
   double alpha = 0.05;
-  /// Ties are shared out by this and by the seed of the LabellingSource, which labellings follow from alone.
-  /// two_sample_test() makes it from the pooled rows, so that data sets of one seed break ties in their own ways.
+  /// Ties are shared out by this and by the seed of the LabellingSource, from which permutations are drawn.
+  /// two_sample_test() makes that one from its seed and the data, so that one seed serves many data sets.
   Seed seed = {};
   /// 0 asks the system. Changes the speed, not one bit of the result.
   ThreadCount threads = {};
   /// Has no effect when all labellings are enumerated.
   EarlyStop early_stop = EarlyStop::none;
   /// Shares ties out at random: the p-value is then exactly uniform under the null hypothesis, also for discrete data.
-  /// That holds over seeds: data sets with few different pools need a seed each.
+  /// That holds over data sets tested with one seed, unless few different ones are possible.
   /// Not with early stopping.
   bool randomised_ties = false;
   /// Which labellings are equally likely; whoever makes the LabellingSource passes it on.

@@ -15,20 +15,23 @@ namespace kqd KQD_PUBLIC {
 
 /// Tests of all pairs of several samples, and what is needed to judge them.
 struct PairwiseTests {
+  std::string method;       ///< of the tests; that of the distances may be another one
   Matrix<double> pvalues;   ///< symmetric, 1 on the diagonal
   Matrix<double> adjusted;  ///< the same adjusted for all pairs, by Holm's rule
   std::size_t num_pairs = 0;
   std::size_t num_rejected = 0;  ///< pairs with an adjusted p-value <= alpha
   double alpha = 0.05;
   std::int64_t num_permutations = 0;
+  bool raised = false;             ///< more than the usual 999, because of the number of pairs
   std::size_t num_enumerated = 0;  ///< pairs of which all labellings were evaluated
   std::vector<std::string> warnings;
 };
 
 /// Is each pair of samples from the same distribution? A permutation test per pair, with the settings that the matrix
 /// of these samples was made with. They were drawn from the pool of all samples, label-blind, so every test is exact by
-/// itself; adjusted p-values hold for all pairs together. Of the options method and statistic are those of the matrix;
-/// the design is independent. Throws what two_sample_test() throws.
+/// itself; adjusted p-values hold for all pairs together. The tests are by the method of the matrix, unless the options
+/// name one without a distance of its own, such as "adaptive"; the design is independent. num_permutations = 0: 999, or
+/// as many as one adjusted p-value needs to reach alpha, up to 19,999. Throws what two_sample_test() throws.
 [[nodiscard]] PairwiseTests pairwise_tests(std::span<const SampleView> samples, const DistanceMatrix& matrix,
                                            const TwoSampleOptions& options, const RunControl* control = nullptr);
 

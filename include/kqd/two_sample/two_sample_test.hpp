@@ -29,13 +29,22 @@ enum class Calibration {
 
 /// What a caller of a two-sample test may choose. All defaults are usable as they stand.
 struct TwoSampleOptions {
-  std::string method = "ekqd";  ///< id in the registry; the rule by which `kqd test` takes "adaptive" is not ours
+  std::string method = "ekqd";  ///< id in the registry; default_test_method() has the rule of `kqd test` and kqd.test
   KqdOptions statistic = {};    ///< its seed and threads hold for the whole test
   TestOptions test = {};        ///< its seed and threads are taken from `statistic`
   Calibration calibration = Calibration::permutation;
+  WeightsAs weights_as = WeightsAs::checked;
   bool set_aside = true;         ///< reference points taken from the pool leave the samples
   bool effect_interval = false;  ///< an interval for the effect size, by half-samples: 199 more evaluations
+  /// Of the adaptive test: per_direction and directions of the e-KQD that its effect size comes from, else empty.
+  bool effect_directions = false;
 };
+
+/// The id of the method when a caller names none: "adaptive", or "ekqd" when `statistic` has an option that only a
+/// method with one statistic obeys and that differs from its default (directions, reference points, coefficients,
+/// power, weighting, compat flags), or when the rows are known by their kernel values only. What a caller wants to be
+/// returned (intervals, profiles, the null distribution) never matters.
+[[nodiscard]] std::string_view default_test_method(const KqdOptions& statistic, bool kernel_values_only = false);
 
 /// One of several statistics that a test looked at.
 struct Configuration {
@@ -63,6 +72,7 @@ struct TwoSampleResult {
   std::vector<Configuration> configurations;     ///< of a test that aggregates several; else empty
   std::string law;                               ///< asymptotic calibration: the law that the p-value comes from
   std::vector<Detail> details;                   ///< what the method has to say of its own
+  std::vector<std::string> notes;                ///< how weights and cluster sizes were dealt with
   std::vector<std::string> warnings;
 };
 
@@ -70,11 +80,13 @@ struct TwoSampleResult {
 /// statistic is prepared once on the unlabelled pool, in an order that knows nothing of the labels, and evaluated for
 /// the observed and for random labellings (docs/design/0003-validity.md).
 ///
-/// Row weights travel with their rows: under the null hypothesis (row, weight) pairs are exchanged. Rows of weight 0
-/// are dropped first. Same result for any number of threads, and for any order of the rows within a sample when the
-/// design is independent, but for methods that fit on a part of the rows, which is drawn by where they stand. Throws
-/// Error{invalid_option, shape_mismatch, empty_sample, non_finite_value, invalid_weights, degenerate_directions,
-/// resource_limit, interrupted}.
+/// Row weights are exchanged as TwoSampleOptions::weights_as says; by default a row and its weight move together, after
+/// a check that the weights of both samples look alike. Rows of weight 0 are dropped first. Clusters change labels with
+/// clusters of their own size; where that leaves too few permutations, they are reduced to common sizes. Same result
+/// for any number of threads, and for any order of the rows within a sample when the design is independent, but for
+/// methods that fit on a part of the rows, which is drawn by where they stand. Throws Error{invalid_option,
+/// shape_mismatch, empty_sample, non_finite_value, invalid_weights, degenerate_directions, resource_limit,
+/// interrupted}.
 [[nodiscard]] TwoSampleResult two_sample_test(const SampleView& x, const SampleView& y,
                                               const TwoSampleOptions& options = {},
                                               const RunControl* control = nullptr);

@@ -217,7 +217,6 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   const Shares shares = shares_of(options.max_memory, pool.order.size());
   plain.max_memory = shares.effect;
   PreparedPlan prepared = prepare_kqd(pool, plain, request, Over::mean, false);
-  prepared.no_interval = "an aggregate has no distance of its own; use ekqd";
   prepared.num_directions = 0;
   prepared.num_reference = 0;
   prepared.aggregate.rule = kCombineRules[parameters.count("combine")];
@@ -247,8 +246,8 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
     add_kernel(shop, kernel, fmt::format("kernel {}", to_string(kernel)), kOneKernel, landmarks);
   }
   if (!shop.views.empty()) {
-    prepared.aggregate.bundles.push_back(
-        std::make_unique<SpectralBundle>(std::move(shop.views), pool.rows(), shop.row_weights, options.threads));
+    prepared.aggregate.bundles.push_back(std::make_unique<SpectralBundle>(
+        std::move(shop.views), pool.rows(), shop.row_weights, request.num_labellings, options.threads));
   }
   auto& weights = prepared.aggregate.weights;
   weights.insert(weights.end(), shop.view_weights.begin(), shop.view_weights.end());
@@ -282,6 +281,7 @@ MethodInfo adaptive_method() {
           .sign_flip = true,
           .uses = {.kernel = true, .columns = true},
           .parameters = kParameters,
+          .effect_method = "ekqd",
           .prepare = prepare};
 }
 

@@ -98,7 +98,6 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
     fail(ErrorCode::invalid_weights, "aggregated MMD tests take no weights; use mmd or adaptive");
   }
   PreparedPlan prepared = prepare_mmd(pool, options, request, MmdEstimate::u);
-  prepared.no_interval = "an aggregate has no distance of its own; use mmd";
   const bool fuse = sharpness > 0.0;
   prepared.aggregate.rule = fuse ? Aggregation::fuse : Aggregation::two_layer;
   const auto n = static_cast<double>(std::min(pool.x.size(), pool.y.size()));
@@ -157,6 +156,7 @@ MethodInfo mmd_agg_method() {
               "columns of a small unit should be rescaled.",
           .reference = "Schrab et al.: MMD Aggregated Two-Sample Test (JMLR 2023)",
           .parameters = kAggParameters,
+          .effect_method = "mmd",
           .prepare = prepare_agg};
 }
 
@@ -173,6 +173,7 @@ MethodInfo mmd_fuse_method() {
               "Bandwidths run from half the 5th to twice the 95th percentile of the pooled distances.",
           .reference = "Biggs, Schrab, Gretton: MMD-FUSE (NeurIPS 2023)",
           .parameters = kFuseParameters,
+          .effect_method = "mmd",
           .prepare = prepare_fuse};
 }
 

@@ -6,11 +6,11 @@
 #include <limits>
 #include <utility>
 
-#include "core/blas.hpp"
 #include "core/executor.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_block.hpp"
 #include "simd/label_sums.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -19,6 +19,9 @@ constexpr std::size_t kRowsPerTile = 256;
 constexpr std::size_t kMaxTasks = 16;  // partial sums that are kept apart until they are added in order
 constexpr std::size_t kNumWhitened = 30;
 constexpr double kRidge = 0.03;  // of the largest variance
+// Error of a difference of means, in units of the sizes of the terms of one value: the mean of the pool, which is added
+// with compensation, is off by some eps of them, and errors of single values average out.
+constexpr double kMeanError = 16.0 * std::numeric_limits<double>::epsilon();
 
 std::size_t rows_per_task(std::size_t num_rows) {
   const std::size_t tiles = (num_rows + kRowsPerTile - 1) / kRowsPerTile;
@@ -28,7 +31,7 @@ std::size_t rows_per_task(std::size_t num_rows) {
 }  // namespace
 
 SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::vector<double> weights,
-                               ThreadCount threads)
+                               std::size_t num_labellings, ThreadCount threads)
     : views_(std::move(views)), pool_(pool), weights_(std::move(weights)) {
   std::size_t num_functions = 0;
   for (const SpectralView& view : views_) num_functions += view.basis.variances.size();
@@ -38,6 +41,7 @@ SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::
   Matrix<double> sums((pool_.size() + step - 1) / step, rank, 0.0);
   Matrix<double> squared_sizes(sums.rows(), rank, 0.0);
   parallel_for_blocks(pool_.size(), step, threads, [&](std::size_t begin, std::size_t end) {
+    std::vector<CompensatedSum> own(rank);
     Matrix<double> tile(kRowsPerTile, rank);
     Matrix<double> size_tile(kRowsPerTile, rank);
     for (std::size_t first = begin; first < end; first += kRowsPerTile) {
@@ -47,11 +51,12 @@ SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::
       features(first, last, rows, sizes);
       for (std::size_t i = 0; i < rows.rows(); ++i) {
         for (std::size_t j = 0; j < rank; ++j) {
-          sums(begin / step, j) += weight(first + i) * rows(i, j);
+          own[j].add(weight(first + i) * rows(i, j));
           squared_sizes(begin / step, j) += sizes(i, j) * sizes(i, j);
         }
       }
     }
+    for (std::size_t j = 0; j < rank; ++j) sums(begin / step, j) = own[j].value();
   });
   CompensatedSum total;
   for (std::size_t i = 0; i < pool_.size(); ++i) total.add(weight(i));
@@ -67,6 +72,23 @@ SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::
     means[j] = sum.value() / total_weight_;
   }
   means_ = std::move(means);
+  // The sum of q whitened squares has mean q w and standard deviation sqrt(2 q) w, w = 1/nx + 1/ny >= 4/N. Values that
+  // are closer than tie_slack(), 2 kMeanError sqrt(q w error), count as equal: that has to stay below the gap of two
+  // neighbours, sqrt(2 q) w / num_labellings, or all of them become one.
+  const double most_error = 2.0 / (static_cast<double>(pool_.size()) * kMeanError * kMeanError *
+                                   static_cast<double>(num_labellings) * static_cast<double>(num_labellings));
+  std::size_t first = 0;
+  for (const SpectralView& view : views_) {
+    const std::size_t most = std::min(kNumWhitened, view.basis.variances.size());
+    std::size_t count = 0;
+    double error = 0.0;
+    for (; count < most; ++count) {
+      error += mean_squared_sizes_[first + count] / view.basis.variances[count];
+      if (count > 0 && error > most_error) break;
+    }
+    num_whitened_.push_back(count);
+    first += view.basis.variances.size();
+  }
 }
 
 std::vector<std::string> SpectralBundle::names() const {
@@ -79,12 +101,13 @@ std::vector<std::string> SpectralBundle::names() const {
   return names;
 }
 
-std::vector<double> SpectralBundle::factors(const SpectralView& view, Fineness look) {
-  std::vector<double> factors(view.basis.variances.size(), 1.0);
+std::vector<double> SpectralBundle::factors(std::size_t view, Fineness look) const {
+  const std::vector<double>& variances = views_[view].basis.variances;
+  std::vector<double> factors(variances.size(), 1.0);
   if (look == Fineness::coarse) return factors;
-  const double ridge = look == Fineness::fine ? kRidge * view.basis.variances.front() : 0.0;
-  if (look == Fineness::finest) factors.resize(std::min(kNumWhitened, factors.size()));
-  for (std::size_t j = 0; j < factors.size(); ++j) factors[j] = 1.0 / (view.basis.variances[j] + ridge);
+  const double ridge = look == Fineness::fine ? kRidge * variances.front() : 0.0;
+  if (look == Fineness::finest) factors.resize(num_whitened_[view]);
+  for (std::size_t j = 0; j < factors.size(); ++j) factors[j] = 1.0 / (variances[j] + ridge);
   return factors;
 }
 
@@ -97,12 +120,13 @@ void SpectralBundle::features(std::size_t begin, std::size_t end, MatrixView<dou
     const std::size_t rank = view.basis.variances.size();
     Matrix<double> kernel_values(end - begin, view.basis.landmarks.rows());
     view.kernel.evaluate(rows, view.basis.landmarks, kernel_values);
-    gemm(1.0, kernel_values, Op::none, view.basis.coefficients, Op::none, 0.0, values.column_range(first, rank));
+    simd::multiply(kernel_values, simd::Op::none, view.basis.coefficients, simd::Op::none,
+                   values.column_range(first, rank));
     if (sizes.rows() > 0) {
       Matrix<double> coefficients(view.basis.coefficients.view());
       for (double& value : kernel_values.values()) value = std::abs(value);
       for (double& value : coefficients.values()) value = std::abs(value);
-      gemm(1.0, kernel_values, Op::none, coefficients, Op::none, 0.0, sizes.column_range(first, rank));
+      simd::multiply(kernel_values, simd::Op::none, coefficients, simd::Op::none, sizes.column_range(first, rank));
     }
     first += rank;
   }
@@ -144,9 +168,9 @@ void SpectralBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<do
   }
   std::size_t first = 0;
   std::size_t row = 0;
-  for (const SpectralView& view : views_) {
-    for (const Fineness look : view.looks) {
-      const std::vector<double> factor = factors(view, look);
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    for (const Fineness look : views_[v].looks) {
+      const std::vector<double> factor = factors(v, look);
       const auto value = values.row(row++);
       for (std::size_t k = 0; k < num_labellings; ++k) {
         const double of_x = total(k, rank);
@@ -160,26 +184,26 @@ void SpectralBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<do
         value[k] = sum;
       }
     }
-    first += view.basis.variances.size();
+    first += views_[v].basis.variances.size();
   }
 }
 
 double SpectralBundle::tie_slack(std::size_t r, double value) const {
   // A feature is a sum of terms that may be much larger than it (a kernel column that hardly varies, points far from
-  // 0): it has an error of eps times their sizes s_j, and so has the mean that is taken from it. A sum S_j of N of them
-  // has one of about sqrt(N) eps s_j sqrt(N); the statistic feels it as sqrt(value) times the error of d_j, once per
-  // function and times its factor, and near 0 as the square of it.
-  auto view = views_.begin();
+  // 0): it has an error of eps times their sizes s_j, and so has the mean that is taken from it. The statistic feels
+  // that as sqrt(value) times the error of d_j, once per function and times its factor, and near 0 as the square of it.
+  // Sums of N centred features round by sqrt(N) eps of themselves.
+  std::size_t view = 0;
   std::size_t first = 0;
-  for (; r >= view->looks.size(); ++view) {
-    r -= view->looks.size();
-    first += view->basis.variances.size();
+  for (; r >= views_[view].looks.size(); ++view) {
+    r -= views_[view].looks.size();
+    first += views_[view].basis.variances.size();
   }
-  const std::vector<double> factor = factors(*view, view->looks[r]);
+  const std::vector<double> factor = factors(view, views_[view].looks[r]);
   double error = 0.0;
   for (std::size_t j = 0; j < factor.size(); ++j) error += factor[j] * mean_squared_sizes_[first + j];
   const double rounding = 4.0 * std::sqrt(static_cast<double>(pool_.size())) * std::numeric_limits<double>::epsilon();
-  return 2.0 * rounding * (value + std::sqrt(value * error)) + rounding * rounding * error;
+  return 2.0 * rounding * value + 2.0 * kMeanError * std::sqrt(value * error) + kMeanError * kMeanError * error;
 }
 
 }  // namespace kqd

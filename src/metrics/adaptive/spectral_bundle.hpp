@@ -23,13 +23,16 @@ struct SpectralView {
 /// of the means of e_j and v_j the pooled variance along it,
 ///   coarse    the MMD itself   sum_j d_j^2                       (Nystroem),
 ///   fine      regularised      sum_j d_j^2 / (v_j + 0.03 v_1)    (spectrally regularised MMD),
-///   finest    whitened         sum_j d_j^2 / v_j                 over the 30 leading functions.
+///   finest    whitened         sum_j d_j^2 / v_j                 over the 30 leading functions, fewer where rounding
+///                                                                of the others would make ties of different values.
 /// Labels are read once for all kernels.
 /// Cost: O(N m (d + r)) per kernel and O(N r) per kernel and labelling.
 class SpectralBundle : public StatisticBundle {
  public:
-  /// `weights`: of the rows, empty for equal ones. `pool` views rows that must outlive the bundle.
-  SpectralBundle(std::vector<SpectralView> views, Pool pool, std::vector<double> weights, ThreadCount threads);
+  /// `weights`: of the rows, empty for equal ones. `pool` views rows that must outlive the bundle. `num_labellings`:
+  /// how many values of each statistic will be told apart.
+  SpectralBundle(std::vector<SpectralView> views, Pool pool, std::vector<double> weights, std::size_t num_labellings,
+                 ThreadCount threads);
 
   [[nodiscard]] std::vector<std::string> names() const override;
   void evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const override;
@@ -40,7 +43,7 @@ class SpectralBundle : public StatisticBundle {
   // of the terms that it is added from, if asked for.
   void features(std::size_t begin, std::size_t end, MatrixView<double> values, MatrixView<double> sizes = {}) const;
   // What a statistic multiplies the squared differences d_j^2 of a view by.
-  static std::vector<double> factors(const SpectralView& view, Fineness look);
+  [[nodiscard]] std::vector<double> factors(std::size_t view, Fineness look) const;
   [[nodiscard]] double weight(std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
 
   std::vector<SpectralView> views_;
@@ -49,6 +52,7 @@ class SpectralBundle : public StatisticBundle {
   double total_weight_ = 0.0;
   std::vector<double> means_;               // of the functions of all views, one view after another
   std::vector<double> mean_squared_sizes_;  // of the terms that values of these functions are added from
+  std::vector<std::size_t> num_whitened_;   // of each view: functions of the finest look
 };
 
 }  // namespace kqd

@@ -5,11 +5,11 @@
 #include <limits>
 #include <utility>
 
-#include "core/blas.hpp"
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -53,9 +53,9 @@ CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::s
       const MatrixView<double> values = kept_.empty() ? passing.view().column_range(0, count) : kept_tile(begin, j);
       kernel_.evaluate(own, others.view().row_range(0, count), values);
       const auto below = parts.row(begin / kTile).subspan(j, count);
-      gemv(1.0, values, Op::none, std::span(factors).subspan(j, count), 0.0, row_sums);
+      simd::multiply(values, simd::Op::none, std::span(factors).subspan(j, count), row_sums);
       for (std::size_t i = begin; i < end; ++i) sums[i].add(row_sums[i - begin]);
-      if (j > begin) gemv(1.0, values, Op::transpose, std::span(factors).subspan(begin, end - begin), 0.0, below);
+      if (j > begin) simd::multiply(values, simd::Op::transpose, std::span(factors).subspan(begin, end - begin), below);
     }
   });
   for (std::size_t i = 0; i < n; ++i) {

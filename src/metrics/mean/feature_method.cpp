@@ -59,8 +59,8 @@ std::optional<Matrix<double>> given_points(const KqdOptions& options, std::size_
   if (options.directions.reference != ReferenceMeasure::points) return std::nullopt;
   const Matrix<double>& points = options.directions.reference_points;
   if (points.cols() != dim) {
-    fail(ErrorCode::shape_mismatch, "reference points have {} columns and the data {}, expected the same number",
-         points.cols(), dim);
+    fail(ErrorCode::shape_mismatch, "reference points have {} column{} and the data {}, expected the same number",
+         points.cols(), points.cols() == 1 ? "" : "s", dim);
   }
   validate(SampleView{points, {}}, "reference points");
   return points;

@@ -7,8 +7,8 @@
 #include <limits>
 #include <memory>
 
-#include "core/blas.hpp"
 #include "metrics/mean/mean_gap.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -70,7 +70,7 @@ WhitenedFeatures whiten(const FeatureMap& map, const TestPool& pool, std::span<c
                     for (std::size_t i = 0; i < plain.rows(); ++i) {
                       for (std::size_t k = 0; k < centre.size(); ++k) plain(i, k) -= centre[k];
                     }
-                    gemm(1.0, plain, Op::none, basis->view().column_range(0, rank), Op::none, 0.0, turned);
+                    simd::multiply(plain, simd::Op::none, basis->view().column_range(0, rank), simd::Op::none, turned);
                   }};
   return whitened;
 }

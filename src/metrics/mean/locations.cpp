@@ -6,11 +6,11 @@
 #include <numeric>
 #include <utility>
 
-#include "core/blas.hpp"
 #include "core/executor.hpp"
 #include "core/random.hpp"
 #include "core/summation.hpp"
 #include "kernel/pairwise.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -59,7 +59,7 @@ void GaussianBumps::add_gradient(const Locations& at, MatrixView<const double> r
       total_pull[j] += pulls(i, j);
     }
   }
-  gemm(1.0, pulls, Op::transpose, rows, Op::none, 1.0, by_points);
+  simd::multiply(pulls, simd::Op::transpose, rows, simd::Op::none, by_points, simd::Into::add);
   for (std::size_t j = 0; j < total_pull.size(); ++j) {
     for (std::size_t k = 0; k < by_points.cols(); ++k) by_points(j, k) -= total_pull[j] * at.points(j, k);
   }
@@ -77,7 +77,7 @@ void WindowedWaves::evaluate(const Locations& at, MatrixView<const double> rows,
   const std::size_t j = at.points.rows();
   const Matrix<double> t = scaled(rows, at.width);
   Matrix<double> angles(rows.rows(), j);
-  gemm(1.0, t, Op::none, at.points, Op::transpose, 0.0, angles);
+  simd::multiply(t, simd::Op::none, at.points, simd::Op::transpose, angles);
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     const double window = std::exp(-0.5 * squared_norm(t.row(i)));
     for (std::size_t k = 0; k < j; ++k) {
@@ -93,7 +93,7 @@ void WindowedWaves::add_gradient(const Locations& at, MatrixView<const double> r
   const std::size_t j = at.points.rows();
   const Matrix<double> t = scaled(rows, at.width);
   Matrix<double> angles(rows.rows(), j);
-  gemm(1.0, t, Op::none, at.points, Op::transpose, 0.0, angles);
+  simd::multiply(t, simd::Op::none, at.points, simd::Op::transpose, angles);
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     const double squared = squared_norm(t.row(i));
     const double window = std::exp(-0.5 * squared);
@@ -105,7 +105,7 @@ void WindowedWaves::add_gradient(const Locations& at, MatrixView<const double> r
       angles(i, k) = turn;
     }
   }
-  gemm(1.0, angles, Op::transpose, t, Op::none, 1.0, by_points);
+  simd::multiply(angles, simd::Op::transpose, t, simd::Op::none, by_points, simd::Into::add);
 }
 
 Matrix<double> draw_from_fitted_gaussian(const Pool& rows, std::span<const double> weights, std::size_t count,
@@ -144,7 +144,8 @@ Matrix<double> draw_from_fitted_gaussian(const Pool& rows, std::span<const doubl
       const double scale = std::sqrt(shares[begin + i] / (1.0 - squares));
       for (std::size_t j = 0; j < count; ++j) coefficients(j, i) = scale * streams[j].normal();
     }
-    gemm(1.0, coefficients.view().column_range(0, size), Op::none, deviations, Op::none, 1.0, drawn);
+    simd::multiply(coefficients.view().column_range(0, size), simd::Op::none, deviations, simd::Op::none, drawn,
+                   simd::Into::add);
   }
   return drawn;
 }

@@ -52,6 +52,7 @@ void MmdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> va
     const std::size_t t = begin / kTile;
     Matrix<double> tile(end - begin, kTile);
     for (std::size_t j = begin; j < n; j += kTile) {
+      stop_point();
       const auto own = tile.view().column_range(0, std::min(kTile, n - j));
       gram_.weighted_tile(begin, j, own);
       // Tiles right of the diagonal stand for those below it too.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "core/blas.hpp"
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "kernel/kernel_traits.hpp"
@@ -12,6 +11,7 @@
 #include "metrics/mean/feature_method.hpp"
 #include "metrics/mean/mean_gap.hpp"
 #include "metrics/mean/random_features.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -29,18 +29,19 @@ constexpr std::array<ParameterInfo, 3> kParameters = {{
 
 // phi(x) = (k(0)/R)^{1/2} (cos w_r.(x - o), sin w_r.(x - o)): moving the origin o turns each pair by an angle that all
 // rows share, which no statistic of the gap sees; near the data the angles keep their digits.
-FeatureMap fourier_features(Frequencies frequencies, std::vector<double> origin) {
+FeatureMap fourier_features(const Frequencies& frequencies, std::vector<double> origin) {
   const std::size_t count = frequencies.rows.rows();
   const double amplitude = std::sqrt(frequencies.at_zero / static_cast<double>(count));
-  const auto evaluate = [rows = std::move(frequencies.rows), origin = std::move(origin), amplitude](
-                            MatrixView<const double> x, MatrixView<double> features) {
-    const std::size_t r = rows.rows();
+  const auto evaluate = [rows = simd::PackedFactor<double>(frequencies.rows, simd::Op::transpose),
+                         origin = std::move(origin),
+                         amplitude](MatrixView<const double> x, MatrixView<double> features) {
+    const std::size_t r = rows.cols();
     Matrix<double> moved(x);
     for (std::size_t i = 0; i < moved.rows(); ++i) {
       for (std::size_t k = 0; k < moved.cols(); ++k) moved(i, k) -= origin[k];
     }
     Matrix<double> angles(x.rows(), r);
-    gemm(1.0, moved, Op::none, rows, Op::transpose, 0.0, angles);
+    simd::multiply(moved, simd::Op::none, rows, angles);
     for (std::size_t i = 0; i < x.rows(); ++i) {
       for (std::size_t k = 0; k < r; ++k) {
         if (!std::isfinite(angles(i, k))) {

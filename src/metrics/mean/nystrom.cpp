@@ -5,10 +5,10 @@
 #include <memory>
 #include <utility>
 
-#include "core/blas.hpp"
 #include "core/fail.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -52,12 +52,13 @@ Matrix<double> nystrom_factor(const Kernel& kernel, const Matrix<double>& landma
 }
 
 FeatureMap nystrom_features(const Kernel& kernel, const Matrix<double>& landmarks) {
-  const auto columns = std::make_shared<const Matrix<double>>(nystrom_factor(kernel, landmarks, NystromRoot::half));
+  const auto columns = std::make_shared<const simd::PackedFactor<double>>(
+      nystrom_factor(kernel, landmarks, NystromRoot::half), simd::Op::none);
   const auto block = std::make_shared<const KernelBlock>(kernel, landmarks);
   return {columns->cols(), [columns, block](MatrixView<const double> rows, MatrixView<double> features) {
             Matrix<double> to_landmarks(rows.rows(), block->num_points());
             block->evaluate(rows, to_landmarks);
-            gemm(1.0, to_landmarks, Op::none, *columns, Op::none, 0.0, features);
+            simd::multiply(to_landmarks, simd::Op::none, *columns, features);
           }};
 }
 

@@ -82,6 +82,7 @@ void CovariancePlan::evaluate(std::span<const LabelBatch> batches, std::span<dou
     Matrix<double> mean_products(means ? num_labellings : 0, means ? columns : 0, 0.0);  // G of the columns
     Matrix<double> tile(kTile, columns);
     for (std::size_t j = 0; j < (means ? n : end); j += kTile) {
+      stop_point();
       const std::size_t rows = std::min(kTile, n - j);
       const auto here = tile.view().row_range(0, rows);
       gram_.tile(j, begin, here);

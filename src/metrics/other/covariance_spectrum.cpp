@@ -1,12 +1,11 @@
 #include "metrics/other/covariance_spectrum.hpp"
+#include "simd/matrix_product.hpp"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
-
-#include "core/blas.hpp"
 
 namespace kqd {
 namespace {
@@ -52,7 +51,7 @@ double CovarianceSpectrum::between(std::span<const double> p, std::span<const do
     }
   }
   Matrix<double> operator_matrix(r, r);
-  gemm(1.0, scaled, Op::transpose, factor_, Op::none, 0.0, operator_matrix);
+  simd::multiply(scaled, simd::Op::transpose, factor_, simd::Op::none, operator_matrix);
   if (centered_) {
     for (std::size_t i = 0; i < r; ++i) {
       for (std::size_t k = 0; k < r; ++k) operator_matrix(i, k) -= mean_p[i] * mean_p[k] - mean_q[i] * mean_q[k];

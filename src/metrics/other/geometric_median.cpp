@@ -4,10 +4,10 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/blas.hpp"
 #include "core/summation.hpp"
 #include "core/vectors.hpp"
 #include "kqd/core/matrix.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -112,7 +112,7 @@ class Iteration {
   }
 
   void multiply(std::span<const double> v, std::span<double> result) const {
-    gemm(1.0, gram_, Op::none, {v.data(), v.size(), 1}, Op::none, 0.0, {result.data(), result.size(), 1});
+    simd::multiply(gram_, simd::Op::none, v, result);
   }
 
   std::vector<std::size_t> points_;

@@ -246,8 +246,7 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
   result.directions = drawn.directions;
   if (centered) {
     if (!options.directions.normalise) {
-      fail(ErrorCode::invalid_option,
-           "a centered discrepancy needs normalised directions (DirectionOptions::normalise)");
+      fail(ErrorCode::invalid_option, "a centered discrepancy needs normalised directions (normalise)");
     }
     require_affordable(x.size() + y.size(), x.dim(), options.allow_quadratic, "the MMD of the centered discrepancy");
     result.mmd_squared = mmd_v_squared(drawn.directions->kernel(), x, y, options.threads);
@@ -259,7 +258,7 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
 }  // namespace
 
 void validate(const KqdOptions& options) {
-  if (!(options.power >= 1.0)) fail(ErrorCode::invalid_option, "KqdOptions::power = {}, needs >= 1", options.power);
+  if (!(options.power >= 1.0)) fail(ErrorCode::invalid_option, "power = {}, needs >= 1", options.power);
   validate(options.kernel);
 }
 

@@ -18,8 +18,7 @@ double value_of_direction(const Directions& directions, std::size_t i, std::span
 
 void require_direction(const KernelQuantileEmbedding& embedding, std::size_t direction) {
   if (direction >= embedding.directions()->count()) {
-    fail(ErrorCode::invalid_option, "QuantileIndex::direction = {}, needs < {}", direction,
-         embedding.directions()->count());
+    fail(ErrorCode::invalid_option, "direction = {}, needs < {}", direction, embedding.directions()->count());
   }
 }
 
@@ -51,7 +50,7 @@ KernelQuantileEmbedding& KernelQuantileEmbedding::operator=(KernelQuantileEmbedd
 
 double KernelQuantileEmbedding::quantile(QuantileIndex at) const {
   if (!(at.level >= 0.0 && at.level <= 1.0)) {
-    fail(ErrorCode::invalid_option, "QuantileIndex::level = {}, needs a number in [0, 1]", at.level);
+    fail(ErrorCode::invalid_option, "level = {}, needs a number in [0, 1]", at.level);
   }
   require_direction(*this, at.direction);
   return projections_->quantiles(at.direction).at(at.level);
@@ -64,8 +63,8 @@ double KernelQuantileEmbedding::mean(std::size_t direction) const {
 
 double KernelQuantileEmbedding::mean_embedding(std::span<const double> x) const {
   if (x.size() != directions_->dim()) {
-    fail(ErrorCode::shape_mismatch, "points have {} columns and the directions {}, expected the same number", x.size(),
-         directions_->dim());
+    fail(ErrorCode::shape_mismatch, "points have {} column{} and the directions {}, expected the same number", x.size(),
+         x.size() == 1 ? "" : "s", directions_->dim());
   }
   const double one = 1.0;
   const std::vector<double> weights = normalised_weights(sample_);

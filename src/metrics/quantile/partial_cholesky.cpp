@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/blas.hpp"
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
+#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -48,8 +48,9 @@ PartialCholesky partial_cholesky(const Kernel& kernel, MatrixView<const double> 
       const auto values = column.view().row_range(blocks[b], rows);
       kernel_column.evaluate(points.row_range(blocks[b], rows), values);
       if (rank == 0) return;
-      gemv(-1.0, known.row_range(blocks[b], rows), Op::none, known.row(pivot), 1.0,
-           column.values().subspan(blocks[b], rows));
+      std::vector<double> products(rows);
+      simd::multiply(known.row_range(blocks[b], rows), simd::Op::none, known.row(pivot), products);
+      for (std::size_t i = 0; i < rows; ++i) values(i, 0) -= products[i];
     });
     const double square = column(pivot, 0);
     rest[pivot] = 0.0;

@@ -123,8 +123,7 @@ double expected_gap(std::span<const double> sorted, std::span<const double> leve
 }
 
 std::size_t directions_that_fit(std::size_t max_bytes, std::size_t bytes_each) {
-  const std::size_t count = max_bytes / bytes_each;
-  return count >= 8 ? count / 8 * 8 : std::max<std::size_t>(1, count);
+  return std::max<std::size_t>(1, max_bytes / bytes_each);
 }
 
 PooledProjections sorted_projections(const Directions& directions, const TestPool& pool,

@@ -46,8 +46,7 @@ void project_pool(const Directions& directions, const Pool& pool, std::size_t fi
 /// lies there is proportional to on average over labellings. 0 where all values are equal.
 [[nodiscard]] double expected_gap(std::span<const double> sorted, std::span<const double> levels);
 
-/// How many directions of `bytes_each` are taken at a time within a bound, at least one: multiples of eight where there
-/// is room, which fill the tiles of a matrix product, so that values are those of all directions at once.
+/// How many directions of `bytes_each` are taken at a time within a bound, at least one.
 [[nodiscard]] std::size_t directions_that_fit(std::size_t max_bytes, std::size_t bytes_each);
 
 /// Projects the pool on all directions, and sorts. `order`: position -> row of (X, Y).

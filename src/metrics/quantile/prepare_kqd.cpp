@@ -121,7 +121,7 @@ PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const 
          "reference balanced depends on the labels, so a test with it is not exact; use pooled, gaussian or uniform");
   }
   if (centered && !options.directions.normalise) {
-    fail(ErrorCode::invalid_option, "a centered discrepancy needs normalised directions (DirectionOptions::normalise)");
+    fail(ErrorCode::invalid_option, "a centered discrepancy needs normalised directions (normalise)");
   }
   PreparedPlan prepared;
   const Kernel kernel(

@@ -1,9 +1,8 @@
 #include "metrics/quantile/slices.hpp"
+#include "simd/matrix_product.hpp"
 
 #include <algorithm>
 #include <cmath>
-
-#include "core/blas.hpp"
 
 namespace kqd {
 namespace {
@@ -24,7 +23,7 @@ void FeatureSlices::evaluate(std::span<const double> w, std::span<double> values
   Matrix<double> scratch;
   for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) {
     const auto block = features(blocks_[b], blocks_[b + 1], scratch);
-    gemv(1.0, block, Op::none, w, 0.0, values.subspan(blocks_[b], block.rows()));
+    simd::multiply(block, simd::Op::none, w, values.subspan(blocks_[b], block.rows()));
   }
 }
 
@@ -33,7 +32,8 @@ void FeatureSlices::pull_back(std::span<const double> /*w*/, std::span<const dou
   Matrix<double> scratch;
   for (std::size_t b = 0; b + 1 < blocks_.size(); ++b) {
     const auto block = features(blocks_[b], blocks_[b + 1], scratch);
-    gemv(1.0, block, Op::transpose, slopes.subspan(blocks_[b], block.rows()), b == 0 ? 0.0 : 1.0, gradient);
+    simd::multiply(block, simd::Op::transpose, slopes.subspan(blocks_[b], block.rows()), gradient,
+                   b == 0 ? simd::Into::overwrite : simd::Into::add);
   }
 }
 

@@ -94,6 +94,7 @@ class Climb {
   // Halves the step until tau rises as the slope promises; false when it does not.
   bool line_search(double& step, double slope) {
     for (int halving = 0; halving < kMaxHalvings; ++halving, step *= 0.5) {
+      stop_point();
       candidate_ = result_.direction;
       add_scaled(candidate_, step, gradient_);
       if (!normalise(candidate_)) continue;
@@ -109,6 +110,7 @@ class Climb {
   bool eigen_step() {
     objective_.gradient(result_.direction, gradient_);  // fixes the coupling, and is the first product with V
     for (int k = 0; k < kPowerIterations; ++k) {
+      stop_point();
       candidate_ = gradient_;
       if (!normalise(candidate_)) return false;
       objective_.gradient_of_coupling(candidate_, gradient_);
@@ -149,6 +151,7 @@ Spectrum extreme_eigenvectors(std::size_t dim, Seed seed, const Apply& apply) {
   Vector below;
   double scale = 0.0;
   while (true) {
+    stop_point();
     Vector next(dim);
     apply(basis.back(), next);
     diagonal.push_back(dot(basis.back(), next));
@@ -226,6 +229,7 @@ std::vector<Vector> find_starts(const GapProblem& problem, Seed seed, std::size_
   double highest = -1.0;
   Vector best;
   for (std::size_t i = 0; i < kDraws; ++i) {
+    stop_point();
     Vector w = draw(problem, seed, i);
     const double value = objective.value(w);
     if (value <= highest) continue;

@@ -144,6 +144,17 @@ PreparedPlan prepare_by_refits(const SupremumMethod& method, const TestPool& poo
   return prepared;
 }
 
+// An order of samples that does not depend on which is called X: by size, then by their rows.
+bool comes_before(const SampleView& a, const SampleView& b) {
+  if (a.size() != b.size()) return a.size() < b.size();
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto row = a.points.row(i);
+    const auto other = b.points.row(i);
+    if (!std::ranges::equal(row, other)) return std::ranges::lexicographical_compare(row, other);
+  }
+  return false;
+}
+
 }  // namespace
 
 KqdResult supremum_distance(const SupremumMethod& method, const SampleView& x, const SampleView& y,
@@ -151,7 +162,10 @@ KqdResult supremum_distance(const SupremumMethod& method, const SampleView& x, c
   KqdResult result;
   const CheckedSamples samples(x, y, options, result.warnings);
   const ParameterValues parameters(method.id, method.parameters, options.parameters);
-  const Fit fitted = fit(method, samples.x, samples.y, options, parameters, SupremumMethod::Purpose::value);
+  // Which local maximum is found depends on the order of the rows: with one order a distance is symmetric.
+  const bool turned = comes_before(samples.y, samples.x);
+  const Fit fitted = fit(method, turned ? samples.y : samples.x, turned ? samples.x : samples.y, options, parameters,
+                         SupremumMethod::Purpose::value);
   result.statistic = fitted.value;
   result.statistic_power = finite_power(fitted.value, options.power);
   result.per_direction = {fitted.value};

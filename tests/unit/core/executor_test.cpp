@@ -1,19 +1,18 @@
 #include "core/executor.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <mutex>
 #include <numeric>
 #include <set>
 #include <thread>
 #include <vector>
 
-#include "core/blas.hpp"
-#include "core/random.hpp"
 #include "kqd/core/error.hpp"
-#include "kqd/core/matrix.hpp"
 
 namespace kqd {
 namespace {
@@ -90,31 +89,52 @@ TEST(ParallelForBlocks, nests) {
   for (std::size_t outer = 0; outer < sums.size(); ++outer) EXPECT_EQ(sums[outer], 328350 + outer);
 }
 
-// Integers of a few digits make every product and sum exact, so the plain triple loop must be met to the bit.
-TEST(Gemm, blocks_on_eight_threads_give_the_bits_of_the_plain_product) {
-  const std::size_t rows = 700, inner = 90, cols = 17;
-  const auto small_integers = [](std::size_t r, std::size_t c, std::uint64_t index) {
-    Matrix<double> matrix(r, c);
-    RandomStream stream(Seed{2}, Purpose::test_data, index);
-    for (double& value : matrix.values()) value = static_cast<double>(stream.below(201)) - 100.0;
-    return matrix;
-  };
-  const Matrix<double> a = small_integers(rows, inner, 0);
-  const Matrix<double> b = small_integers(inner, cols, 1);
-  Matrix<double> expected(rows, cols, 0.0);
-  for (std::size_t i = 0; i < rows; ++i) {
-    for (std::size_t k = 0; k < inner; ++k) {
-      for (std::size_t j = 0; j < cols; ++j) expected(i, j) += a(i, k) * b(k, j);
+double resident_megabytes() {
+  std::ifstream statm("/proc/self/statm");
+  double all_pages = 0.0;
+  double resident_pages = 0.0;
+  statm >> all_pages >> resident_pages;
+  return resident_pages * static_cast<double>(sysconf(_SC_PAGESIZE)) / 1e6;
+}
+
+// Issue 22: a new arena for each loop was never given back whole, 21 kB for each call of a test.
+TEST(ParallelForBlocks, twenty_thousand_loops_keep_no_memory) {
+  const auto loops = [](int count) {
+    for (int i = 0; i < count; ++i) {
+      parallel_for_blocks(4, 1, ThreadCount{2}, [](std::size_t, std::size_t) {});
+      parallel_for_blocks(4, 1, ThreadCount{3}, [](std::size_t, std::size_t) {});
     }
-  }
-  for (const unsigned threads : {1U, 8U}) {
-    Matrix<double> c(rows, cols);
-    parallel_for_blocks(rows, 64, ThreadCount{threads}, [&](std::size_t begin, std::size_t end) {
-      gemm(1.0, a.view().row_range(begin, end - begin), Op::none, b, Op::none, 0.0,
-           c.view().row_range(begin, end - begin));
+  };
+  loops(500);
+  const double before = resident_megabytes();
+  loops(20'000);
+  EXPECT_LT(resident_megabytes() - before, 20.0);
+}
+
+// Loops that run at the same time do not wait for each other's threads: each block waits until all callers are in one.
+TEST(ParallelForBlocks, callers_at_the_same_time_do_not_wait_for_each_other) {
+  constexpr int kCallers = 8;
+  std::atomic<int> arrived{0};
+  std::atomic<bool> met{true};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < kCallers; ++i) {
+    callers.emplace_back([&] {
+      std::atomic<bool> counted{false};
+      parallel_for_blocks(2, 1, ThreadCount{2}, [&](std::size_t, std::size_t) {
+        if (!counted.exchange(true)) ++arrived;
+        const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (arrived < kCallers) {
+          if (std::chrono::steady_clock::now() > give_up) {
+            met = false;
+            return;
+          }
+          std::this_thread::yield();
+        }
+      });
     });
-    EXPECT_TRUE(std::ranges::equal(c.values(), expected.values())) << threads << " threads";
   }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_TRUE(met);
 }
 
 }  // namespace

@@ -4,12 +4,15 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "support/errors.hpp"
 #include "support/oracles.hpp"
 #include "support/rounding.hpp"
 #include "support/source.hpp"
+#include "unit/simd/each_target.hpp"
 
 namespace kqd {
 namespace {
@@ -286,7 +289,7 @@ TEST(KernelDirections, what_does_not_fit_together_is_refused) {
   });
   const auto directions = make(Matrix<double>(1, 2, 0.0), Matrix<double>(1, 3, 1.0));
   Matrix<double> values(3, 4);
-  expect_error(ErrorCode::shape_mismatch, "points have 1 columns and the directions 2, expected the same number",
+  expect_error(ErrorCode::shape_mismatch, "points have 1 column and the directions 2, expected the same number",
                [&] { directions.evaluate(Matrix<double>(4, 1, 0.0), 0, values, ThreadCount{1}); });
   expect_error(ErrorCode::shape_mismatch, "values are 3 x 4 from direction 1, expected at most 3 x 4",
                [&] { directions.evaluate(Matrix<double>(4, 2, 0.0), 1, values, ThreadCount{1}); });
@@ -330,37 +333,48 @@ TEST(KernelDirections, values_have_the_same_bits_for_any_number_of_threads) {
   }
 }
 
-// Large pools are projected on a few directions at a time. OpenBLAS adds up the last rows of a product in another order
-// when they do not fill its tiles (1, 2 or 4 rows, by CPU type), so the parts are whole multiples of eight.
-TEST(Directions, taken_eight_or_more_at_a_time_have_the_same_bits) {
-  test::Source source(9);
-  for (const std::size_t dim : {1UL, 3UL, 10UL, 40UL, 700UL}) {
-    for (const std::size_t num_points : {1UL, 7UL, 300UL, 1000UL}) {
-      const Setting s = random_setting(13, 29, num_points, dim, dim);
-      const KernelDirections in_space(Kernel(parse_kernel("gaussian@9")), s.reference, s.coefficients);
-      const LinearDirections linear(test::normal_matrix({29, dim}, source));
-      const std::vector<double> origin(dim, 0.25);
-      for (const Directions* directions : std::initializer_list<const Directions*>{&in_space, &linear}) {
-        Matrix<double> all(29, num_points), all_from(29, num_points);
-        directions->evaluate(s.points, 0, all, ThreadCount{1});
-        directions->evaluate_from(origin, s.points, 0, all_from, ThreadCount{1});
-        for (const std::size_t step : {8UL, 16UL, 24UL}) {
-          for (std::size_t first = 0; first < 29; first += step) {
-            const std::size_t count = std::min(step, 29 - first);
-            Matrix<double> part(count, num_points), part_from(count, num_points);
-            directions->evaluate(s.points, first, part, ThreadCount{2});
-            directions->evaluate_from(origin, s.points, first, part_from, ThreadCount{2});
-            for (std::size_t i = 0; i < count; ++i) {
-              ASSERT_TRUE(std::ranges::equal(part.row(i), all.row(first + i)))
-                  << dim << " columns, " << num_points << " points, " << step << " at a time";
-              ASSERT_TRUE(std::ranges::equal(part_from.row(i), all_from.row(first + i)))
-                  << dim << " columns, " << num_points << " points, " << step << " at a time";
+// A projection depends on its row and its direction only: compared with one evaluation of all rows and directions, on
+// the same instruction set.
+TEST(Directions, have_the_same_bits_for_rows_in_any_order_and_in_blocks_and_portions_of_any_size) {
+  test::on_each_target([] {
+    test::Source source(9);
+    const auto portion = [&](std::size_t left) { return std::min<std::size_t>(1 + source.below(20), left); };
+    for (const std::size_t dim : {1UL, 3UL, 10UL, 40UL, 700UL}) {
+      for (const std::size_t num_points : {1UL, 7UL, 301UL}) {
+        const Setting s = random_setting(13, 29, num_points, dim, dim);
+        const KernelDirections in_space(Kernel(parse_kernel("gaussian@9")), s.reference, s.coefficients);
+        const LinearDirections linear(test::normal_matrix({29, dim}, source));
+        const std::vector<double> origin(dim, 0.25);
+        std::vector<std::size_t> order(num_points);
+        std::iota(order.begin(), order.end(), 0U);
+        for (std::size_t i = num_points; i > 1; --i) std::swap(order[i - 1], order[source.below(i)]);
+        Matrix<double> shuffled(num_points, dim);
+        for (std::size_t i = 0; i < num_points; ++i) std::ranges::copy(s.points.row(order[i]), shuffled.row(i).begin());
+        for (const Directions* directions : std::initializer_list<const Directions*>{&in_space, &linear}) {
+          Matrix<double> all(29, num_points), all_from(29, num_points);
+          directions->evaluate(s.points, 0, all, ThreadCount{1});
+          directions->evaluate_from(origin, s.points, 0, all_from, ThreadCount{1});
+          for (std::size_t first = 0, count = 0; first < 29; first += count) {
+            count = portion(29 - first);
+            for (std::size_t begin = 0, rows = 0; begin < num_points; begin += rows) {
+              rows = num_points > 20 ? std::min<std::size_t>(1 + source.below(200), num_points - begin) : 1;
+              const auto points = std::as_const(shuffled).view().row_range(begin, rows);
+              Matrix<double> part(count, rows), part_from(count, rows);
+              directions->evaluate(points, first, part, ThreadCount{2});
+              directions->evaluate_from(origin, points, first, part_from, ThreadCount{2});
+              for (std::size_t i = 0; i < count; ++i) {
+                for (std::size_t k = 0; k < rows; ++k) {
+                  ASSERT_EQ(part(i, k), all(first + i, order[begin + k]))
+                      << dim << " columns, " << count << " directions";
+                  ASSERT_EQ(part_from(i, k), all_from(first + i, order[begin + k])) << dim << " columns";
+                }
+              }
             }
           }
         }
       }
     }
-  }
+  });
 }
 
 TEST(LinearDirections, are_unit_vectors) {

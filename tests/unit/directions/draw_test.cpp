@@ -479,26 +479,24 @@ TEST(DirectionOptions, settings_out_of_range_are_refused) {
   };
   DirectionOptions options;
   options.num_directions = 0;
-  refused(ErrorCode::invalid_option, "DirectionOptions::num_directions = 0, needs 1..1048576", options);
+  refused(ErrorCode::invalid_option, "num_directions = 0, needs 1..1048576", options);
   options.num_directions = 1048577;
-  refused(ErrorCode::invalid_option, "DirectionOptions::num_directions = 1048577, needs 1..1048576", options);
+  refused(ErrorCode::invalid_option, "num_directions = 1048577, needs 1..1048576", options);
   options = {};
   options.num_reference = 0;
-  refused(ErrorCode::invalid_option, "DirectionOptions::num_reference = 0, needs 1..1048576", options);
+  refused(ErrorCode::invalid_option, "num_reference = 0, needs 1..1048576", options);
   options.num_reference = std::numeric_limits<std::size_t>::max();
-  refused(ErrorCode::invalid_option, "DirectionOptions::num_reference = 18446744073709551615, needs 1..1048576",
-          options);
+  refused(ErrorCode::invalid_option, "num_reference = 18446744073709551615, needs 1..1048576", options);
   options = {};
   options.jitter = -1e-9;
-  refused(ErrorCode::invalid_option, "DirectionOptions::jitter = -1e-09, needs a finite number >= 0", options);
+  refused(ErrorCode::invalid_option, "jitter = -1e-09, needs a finite number >= 0", options);
   options.jitter = std::nan("");
-  refused(ErrorCode::invalid_option, "DirectionOptions::jitter = nan, needs a finite number >= 0", options);
+  refused(ErrorCode::invalid_option, "jitter = nan, needs a finite number >= 0", options);
   options = {};
   options.reference = ReferenceMeasure::points;
-  refused(ErrorCode::invalid_option, "DirectionOptions::reference_points is empty, reference \"points\" needs them",
-          options);
+  refused(ErrorCode::invalid_option, "reference_points is empty, reference \"points\" needs them", options);
   options.reference_points = Matrix<double>(3, 1, 0.0);
-  refused(ErrorCode::shape_mismatch, "reference points have 1 columns and the data 2, expected the same number",
+  refused(ErrorCode::shape_mismatch, "reference points have 1 column and the data 2, expected the same number",
           options);
   options.reference_points = Matrix<double>(3, 2, 0.0);
   options.coefficients = Matrix<double>(4, 1, 1.0);

@@ -20,26 +20,26 @@ TEST(DirectionOptions, say_nothing_that_would_be_ignored) {
          o.family = DirectionFamily::linear;
          o.coefficients = matrix;
        },
-       "DirectionOptions::coefficients is given, but linear directions have no reference points"},
+       "coefficients is given, but linear directions have no reference points"},
       {[&](DirectionOptions& o) {
          o.family = DirectionFamily::axis;
          o.reference = ReferenceMeasure::points;
          o.reference_points = matrix;
        },
-       "DirectionOptions::reference_points is given, but axis directions have no reference points"},
+       "reference_points is given, but axis directions have no reference points"},
       {[&](DirectionOptions& o) { o.reference_points = matrix; },
-       "DirectionOptions::reference_points are given beside reference \"gaussian\", needs \"points\""},
+       "reference_points are given with reference \"gaussian\", needs \"points\""},
       {[&](DirectionOptions& o) {
          o.reference = ReferenceMeasure::points;
          o.reference_points = matrix;
          o.num_reference = 4;
        },
-       "DirectionOptions::num_reference = 4 beside 3 given reference points, leave it out"},
+       "num_reference = 4 given with 3 given reference points, expected only one of the two"},
       {[&](DirectionOptions& o) {
          o.coefficients = matrix;
          o.num_reference = 4;
        },
-       "DirectionOptions::num_reference = 4 beside 3 rows of coefficients, leave it out"},
+       "num_reference = 4 given with 3 rows of coefficients, expected only one of the two"},
   };
   for (const Conflict& conflict : conflicts) {
     DirectionOptions options;

@@ -132,7 +132,7 @@ TEST_F(StudyRunTest, tells_the_cells_with_other_numbers_of_runs) {
   const std::string text = study_markdown(coins.study(25), results);
   const bool ten_is_usual = text.find(", 10 runs, or as many as stand in [ ]; ") != std::string::npos;
   EXPECT_TRUE(ten_is_usual) << text;
-  EXPECT_NE(text.find("| never | 0.000 [25] | 0.000 [25] |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| never | 0.000 \\[25\\] | 0.000 \\[25\\] |"), std::string::npos) << text;
 }
 
 // The mark of e-KQD is a blue circle wherever it stands in the list; rows without a look of their own get free ones.

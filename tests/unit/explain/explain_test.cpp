@@ -220,7 +220,10 @@ TEST(Explain, tells_the_shares_of_a_column_of_two_values) {
   Sample y = test::normal_sample({50, 2}, source);
   for (std::size_t i = 0; i < 40; ++i) x.points(i, 1) = i < 10 ? 3.0 : -1.0;
   for (std::size_t i = 0; i < 50; ++i) y.points(i, 1) = i < 30 ? 3.0 : -1.0;
-  const auto shares = [&] { return column(explain(x, y, {.num_permutations = 19}), 1).shares; };
+  const auto shares = [&] {
+    const WeightsAs weights_as = x.weights.empty() ? WeightsAs::checked : WeightsAs::frequency;
+    return column(explain(x, y, {.num_permutations = 19, .weights_as = weights_as}), 1).shares;
+  };
   EXPECT_FALSE(column(explain(x, y, {.num_permutations = 19}), 0).shares);
   ASSERT_TRUE(shares());
   EXPECT_EQ(shares()->value, 3.0);

@@ -89,6 +89,27 @@ TEST(ReadNpy, reads_either_byte_order) {
   EXPECT_EQ(read(npy_file(">f4", "(1,)", std::string_view("\x3f\xc0\x00\x00", 4))).values, (Values{1.5}));
 }
 
+TEST(ReadNpy, keeps_what_doubles_lack_of_whole_numbers) {
+  const std::uint64_t odd = (std::uint64_t{1} << 60U) + 5;
+  const std::string numbers = test::little_endian(7, 8) + test::little_endian(odd, 8) +
+                              test::little_endian(0U - odd, 8) + test::little_endian(odd - 5, 8);
+  for (const bool fortran_order : {false, true}) {
+    for (const std::string_view type : {"<i8", "<u8"}) {
+      const std::string bytes = npy_file(type, "(2, 2)", numbers, fortran_order);
+      MemorySource source("x.npy", bytes);
+      const Table table = read_npy(source);
+      const Column& odd_column = table.columns[fortran_order ? 0 : 1];
+      ASSERT_EQ(odd_column.remainders.size(), 1U);
+      EXPECT_EQ(odd_column.remainders[0].row, fortran_order ? 1U : 0U);
+      EXPECT_EQ(odd_column.remainders[0].value, 5);
+      const Column& negative_column = table.columns[fortran_order ? 1 : 0];
+      ASSERT_EQ(negative_column.remainders.size(), 1U);
+      EXPECT_EQ(negative_column.remainders[0].row, fortran_order ? 0U : 1U);
+      EXPECT_EQ(negative_column.remainders[0].value, -5);
+    }
+  }
+}
+
 TEST(ReadNpy, reads_half_floats_exactly) {
   // 1.0, -2.0, the largest, the smallest normal, the smallest of all [IEEE 754 binary16].
   const std::string_view bytes("\x00\x3c\x00\xc0\xff\x7b\x00\x04\x01\x00", 10);

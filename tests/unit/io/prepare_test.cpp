@@ -42,6 +42,59 @@ class PrepareSamples : public testing::Test {
   test::ScratchFolder folder_;
 };
 
+// Whole numbers beyond 2^53.
+
+TEST_F(PrepareSamples, whole_numbers_that_are_not_doubles_are_compared_exactly) {
+  // 2^53 + 1, 2^60 + 1 and 2^64 - 1 are not doubles. What is missing stays missing.
+  const SamplePair near =
+      pair("id\n9007199254740993\nNA\n9007199254740992\n", "id\n9007199254740995\n1.8e16\n", {.na = NaPolicy::omit});
+  EXPECT_EQ(values_of(near.x), (Values{1, 0}));
+  EXPECT_EQ(values_of(near.y), (Values{3, 18000000000000000.0 - 9007199254740992.0}));
+  ASSERT_EQ(near.preparation.offsets.size(), 1U);
+  EXPECT_EQ(near.preparation.offsets[0].name, "id");
+  EXPECT_EQ(near.preparation.offsets[0].offset, "9007199254740992");
+  const SamplePair negative = pair("-1152921504606846977\n", "-1152921504606846975\n-1152921504606846976\n", {});
+  EXPECT_EQ(values_of(negative.x), (Values{0}));
+  EXPECT_EQ(values_of(negative.y), (Values{2, 1}));
+  EXPECT_EQ(negative.preparation.offsets[0].offset, "-1152921504606846977");
+  const SamplePair largest = pair("18446744073709551615\n", "18446744073709551613\n", {});
+  EXPECT_EQ(values_of(largest.x), (Values{2}));
+  EXPECT_EQ(largest.preparation.offsets[0].offset, "18446744073709551613");
+  const SamplePair doubles = pair("1152921504606846976\n1e300\n", "0.5\n36893488147419103232\n", {});
+  EXPECT_TRUE(doubles.preparation.offsets.empty());
+  EXPECT_EQ(values_of(doubles.x), (Values{0x1p60, 1e300}));
+}
+
+TEST_F(PrepareSamples, whole_numbers_that_cannot_be_compared_exactly_are_refused) {
+  const std::string expected =
+      ", which would be rounded, expected whole numbers up to 2^53, or larger ones that differ by less; if it is an "
+      "id, "
+      "exclude it by --drop ";
+  const auto refusal = [&](std::string_view place, std::string_view label) {
+    return fmt::format("{}{}{}, otherwise write it in a larger unit", place, expected, label);
+  };
+  EXPECT_EQ(pair_message("9007199254740993\n0\n", "7\n", {}),
+            refusal("x.csv:1: column 1 is \"9007199254740993\"", "1"));
+  EXPECT_EQ(pair_message("id\n9007199254740992\n", "id\n0.5\n9007199254740993\n", {}),
+            refusal("y.csv:3: column 1 (id) is \"9007199254740993\"", "\"id\""));
+  EXPECT_EQ(pair_message("36893488147419103233\n", "36893488147419103232\n", {}),
+            refusal("x.csv:1: column 1 is \"36893488147419103233\"", "1"));
+  EXPECT_EQ(pair_message("9007199254740993\na\n", "a\n",
+                         {.categorical = Categorical::onehot, .csv = {.header = CsvHeader::absent}}),
+            refusal("x.csv:1: column 1 is \"9007199254740993\"", "1"));
+  EXPECT_EQ(message([&] { static_cast<void>(grouped("g,v\n9007199254740993,1\n9007199254740992,2\n", "g")); }),
+            refusal("x.csv:2: column 1 (g) is \"9007199254740993\"", "\"g\""));
+  EXPECT_EQ(message([&] { static_cast<void>(read_sample(folder_.write("x.csv", "9007199254740993\n"))); }),
+            refusal("x.csv:1: column 1 is \"9007199254740993\"", "1"));
+}
+
+TEST_F(PrepareSamples, clusters_are_told_apart_beyond_2_to_the_53) {
+  const SamplePair samples =
+      pair("v,id\n1,9007199254740993\n2,9007199254740992\n", "v,id\n3,9007199254740994\n", {.unit_column = "id"});
+  EXPECT_EQ(std::set<std::int64_t>(samples.units.begin(), samples.units.end()).size(), 3U);
+  EXPECT_TRUE(samples.preparation.offsets.empty());
+}
+
 // Columns.
 
 TEST_F(PrepareSamples, compares_the_columns_that_are_named) {
@@ -161,11 +214,11 @@ TEST_F(PrepareSamples, hashed_texts_go_to_the_column_of_their_hash) {
   const SamplePair samples = pair("c\na\nb\n", "c\nb\nb\n", {.categorical = Categorical::hash});
   ASSERT_EQ(samples.x.points.cols(), kHashedColumns);
   EXPECT_EQ(samples.x.points(0, 0xc), 1.0);
-  EXPECT_EQ(samples.x.points(1, 0x5), 1.0);
-  EXPECT_EQ(samples.y.points(0, 0x5), 1.0);
+  EXPECT_EQ(samples.x.points(1, 0x25), 1.0);
+  EXPECT_EQ(samples.y.points(0, 0x25), 1.0);
   EXPECT_EQ(std::ranges::count(samples.x.points.values(), 1.0), 2);
   EXPECT_EQ(samples.x.column_names.front(), "c#1");
-  EXPECT_EQ(samples.x.column_names.back(), "c#16");
+  EXPECT_EQ(samples.x.column_names.back(), "c#64");
 }
 
 // The texts beyond the dictionary are known by their hashes alone, and go where they would have gone.
@@ -280,7 +333,7 @@ TEST_F(PrepareSamples, further_values_may_mean_missing) {
                                   {.na = NaPolicy::omit, .na_values = {"-999", "x"}});
   EXPECT_EQ(values_of(samples.x), (Values{1, 2}));
   EXPECT_EQ(values_of(samples.y), (Values{1, 1}));
-  EXPECT_EQ(pair_message("a\n1\n\n-999\n", "a\n1\n", {.na_values = {"-999"}}).substr(0, 57),
+  EXPECT_EQ(pair_message("a\n1\n2\n-999\n", "a\n1\n", {.na_values = {"-999"}}).substr(0, 57),
             "x.csv:4: column 1 (a) is \"-999\", expected a number; 1 val");
 }
 

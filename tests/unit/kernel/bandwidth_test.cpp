@@ -188,7 +188,7 @@ TEST(Resolve, puts_the_origin_of_the_energy_kernel_at_the_pooled_mean_unless_it_
   spec.origin = {1, 2};
   EXPECT_EQ(resolve(spec, x, y, BandwidthRule::median, Seed{}, warnings).origin, (std::vector<double>{1, 2}));
   spec.origin = {1, 2, 3};
-  test::expect_error(ErrorCode::shape_mismatch, "KernelSpec::origin has 3 coordinates, needs 2",
+  test::expect_error(ErrorCode::shape_mismatch, "origin has 3 coordinates, needs 2",
                      [&] { static_cast<void>(resolve(spec, x, y, BandwidthRule::median, Seed{}, warnings)); });
 }
 

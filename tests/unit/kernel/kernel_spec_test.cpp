@@ -97,17 +97,17 @@ TEST(KernelText, bad_texts_are_refused) {
   refused("gaussian@wide", "kernel \"gaussian@wide\": \"wide\" is not a number");
   refused("linear@2", "kernel \"linear@2\": linear has no bandwidth");
   refused("energy@2", "kernel \"energy@2\": energy has no bandwidth");
-  refused("gaussian@0", "KernelSpec::bandwidth = 0, needs a number in 1e-150 .. 1e150");
-  refused("gaussian@-1", "KernelSpec::bandwidth = -1, needs a number in 1e-150 .. 1e150");
-  refused("polynomial:0", "KernelSpec::degree = 0, needs a whole number in 1..64");
-  refused("polynomial:65", "KernelSpec::degree = 65, needs a whole number in 1..64");
-  refused("polynomial:2:-1", "KernelSpec::offset = -1, needs a finite number >= 0");
-  refused("linear:-1", "KernelSpec::offset = -1, needs a finite number >= 0");
-  refused("rq:0", "KernelSpec::alpha = 0, needs a number in 1e-6 .. 1e6");
-  refused("imq:-2", "KernelSpec::beta = -2, needs > 0");
-  refused("energy:0", "KernelSpec::beta = 0, needs in (0, 2]");
-  refused("energy:2.5", "KernelSpec::beta = 2.5, needs in (0, 2]");
-  refused("-1 gaussian+laplace", "KernelSpec::weight = -1, needs a finite number >= 0");
+  refused("gaussian@0", "bandwidth = 0, needs a number in 1e-150 .. 1e150");
+  refused("gaussian@-1", "bandwidth = -1, needs a number in 1e-150 .. 1e150");
+  refused("polynomial:0", "degree = 0, needs a whole number in 1..64");
+  refused("polynomial:65", "degree = 65, needs a whole number in 1..64");
+  refused("polynomial:2:-1", "offset = -1, needs a finite number >= 0");
+  refused("linear:-1", "offset = -1, needs a finite number >= 0");
+  refused("rq:0", "alpha = 0, needs a number in 1e-6 .. 1e6");
+  refused("imq:-2", "beta = -2, needs > 0");
+  refused("energy:0", "beta = 0, needs in (0, 2]");
+  refused("energy:2.5", "beta = 2.5, needs in (0, 2]");
+  refused("-1 gaussian+laplace", "weight = -1, needs a finite number >= 0");
 }
 
 TEST(KernelSpec, settings_out_of_range_are_refused_however_they_were_made) {
@@ -116,20 +116,19 @@ TEST(KernelSpec, settings_out_of_range_are_refused_however_they_were_made) {
   };
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   using test::kInfinity;
-  refused({.bandwidth = kNan}, "KernelSpec::bandwidth = nan, needs a number in 1e-150 .. 1e150");
-  refused({.bandwidth = 1e-160}, "KernelSpec::bandwidth = 1e-160, needs a number in 1e-150 .. 1e150");
-  refused({.bandwidth = kInfinity}, "KernelSpec::bandwidth = inf, needs a number in 1e-150 .. 1e150");
-  refused({.family = KernelFamily::rq, .alpha = kInfinity}, "KernelSpec::alpha = inf, needs a number in 1e-6 .. 1e6");
-  refused({.family = KernelFamily::energy, .beta = kNan}, "KernelSpec::beta = nan, needs in (0, 2]");
-  refused({.family = KernelFamily::polynomial, .offset = kInfinity},
-          "KernelSpec::offset = inf, needs a finite number >= 0");
-  refused({.family = KernelFamily::sum}, "KernelSpec::parts is empty, a sum or product needs parts");
+  refused({.bandwidth = kNan}, "bandwidth = nan, needs a number in 1e-150 .. 1e150");
+  refused({.bandwidth = 1e-160}, "bandwidth = 1e-160, needs a number in 1e-150 .. 1e150");
+  refused({.bandwidth = kInfinity}, "bandwidth = inf, needs a number in 1e-150 .. 1e150");
+  refused({.family = KernelFamily::rq, .alpha = kInfinity}, "alpha = inf, needs a number in 1e-6 .. 1e6");
+  refused({.family = KernelFamily::energy, .beta = kNan}, "beta = nan, needs in (0, 2]");
+  refused({.family = KernelFamily::polynomial, .offset = kInfinity}, "offset = inf, needs a finite number >= 0");
+  refused({.family = KernelFamily::sum}, "parts is empty, a sum or product needs parts");
   refused({.family = KernelFamily::product, .parts = {{.family = KernelFamily::sum, .parts = {{}}}}},
-          "KernelSpec::parts of a product holds a sum or product, needs plain kernels");
+          "parts of a product holds a sum or product, needs plain kernels");
   // 0.5 (a + b) would be spelled "0.5 a+b", which is another kernel.
   refused({.family = KernelFamily::sum,
            .parts = {{.family = KernelFamily::sum, .weight = 0.5, .parts = {KernelSpec{}, KernelSpec{}}}}},
-          "KernelSpec::parts of a sum holds a sum, needs products or plain kernels");
+          "parts of a sum holds a sum, needs products or plain kernels");
   EXPECT_NO_THROW(validate(KernelSpec{.alpha = -1, .beta = -1, .degree = -1, .offset = -1}));  // not the Gaussian's
 }
 

@@ -400,11 +400,11 @@ TEST(Kernel, what_cannot_be_evaluated_is_refused) {
                [&] { kernel.evaluate(two, two, values); });
   std::vector<double> diagonal(2);
   expect_error(ErrorCode::shape_mismatch, "2 diagonal values for 3 rows", [&] { kernel.diagonal(two, diagonal); });
-  expect_error(ErrorCode::invalid_option, "KernelSpec::bandwidth of gaussian is not set, needs a number > 0",
+  expect_error(ErrorCode::invalid_option, "bandwidth of gaussian is not set, needs a number > 0",
                [] { Kernel(KernelSpec{}); });
-  expect_error(ErrorCode::invalid_option, "KernelSpec::bandwidth of rq:2 is not set, needs a number > 0",
+  expect_error(ErrorCode::invalid_option, "bandwidth of rq:2 is not set, needs a number > 0",
                [] { Kernel(parse_kernel("linear+rq:2")); });
-  expect_error(ErrorCode::invalid_option, "KernelSpec::origin of energy is not set, needs one coordinate per column",
+  expect_error(ErrorCode::invalid_option, "origin of energy is not set, needs one coordinate per column",
                [] { Kernel(parse_kernel("energy")); });
   const Matrix<double> zero(1, 2, 0.0);
   Matrix<double> one_value(3, 1);
@@ -443,9 +443,9 @@ TEST(Kernel, an_origin_of_another_dimension_is_refused) {
   const Matrix<double> points(4, 3, 1.0);
   Matrix<double> values(4, 4);
   std::vector<double> diagonal(4);
-  expect_error(ErrorCode::shape_mismatch, "KernelSpec::origin has 2 coordinates, needs 3",
+  expect_error(ErrorCode::shape_mismatch, "origin has 2 coordinates, needs 3",
                [&] { kernel.evaluate(points, points, values); });
-  expect_error(ErrorCode::shape_mismatch, "KernelSpec::origin has 2 coordinates, needs 3",
+  expect_error(ErrorCode::shape_mismatch, "origin has 2 coordinates, needs 3",
                [&] { kernel.diagonal(points, diagonal); });
 }
 

@@ -378,17 +378,17 @@ TEST(Discrepancy, bad_options_and_samples_are_refused) {
     expect_error(code, sentence, [&] { static_cast<void>(supkqd_centered(x, x, options)); });
   };
   options.power = 0.5;
-  refused(ErrorCode::invalid_option, "KqdOptions::power = 0.5, needs >= 1");
+  refused(ErrorCode::invalid_option, "power = 0.5, needs >= 1");
   options.power = std::nan("");
-  refused(ErrorCode::invalid_option, "KqdOptions::power = nan, needs >= 1");
+  refused(ErrorCode::invalid_option, "power = nan, needs >= 1");
   options = {};
   options.kernel.bandwidth = -1.0;
-  refused(ErrorCode::invalid_option, "KernelSpec::bandwidth = -1, needs a number in 1e-150 .. 1e150");
+  refused(ErrorCode::invalid_option, "bandwidth = -1, needs a number in 1e-150 .. 1e150");
   options = {};
   options.directions.num_directions = 0;
-  refused(ErrorCode::invalid_option, "DirectionOptions::num_directions = 0, needs 1..1048576");
+  refused(ErrorCode::invalid_option, "num_directions = 0, needs 1..1048576");
   options = {};
-  expect_error(ErrorCode::shape_mismatch, "X has 1 columns and Y has 2, expected the same number", [&] {
+  expect_error(ErrorCode::shape_mismatch, "X has 1 column and Y has 2, expected the same number", [&] {
     static_cast<void>(ekqd(x, Sample{Matrix<double>(2, 2, 0.0), {}, {}}));
   });
   expect_error(ErrorCode::empty_sample, "X: no rows, expected at least one", [&] {
@@ -438,10 +438,9 @@ TEST(Discrepancy, distances_that_overflow_are_refused) {
 TEST(Discrepancy, centered_forms_need_normalised_directions) {
   KqdOptions options;
   options.directions.normalise = false;
-  expect_error(ErrorCode::invalid_option,
-               "a centered discrepancy needs normalised directions (DirectionOptions::normalise)", [&] {
-                 static_cast<void>(ekqd_centered(column({1, 2}), column({3, 4}), options));
-               });
+  expect_error(ErrorCode::invalid_option, "a centered discrepancy needs normalised directions (normalise)", [&] {
+    static_cast<void>(ekqd_centered(column({1, 2}), column({3, 4}), options));
+  });
 }
 
 TEST(Discrepancy, centered_forms_of_large_samples_ask_first) {

@@ -264,13 +264,13 @@ TEST(Embedding, is_not_changed_by_the_number_of_threads) {
 
 TEST(Embedding, refuses_levels_directions_and_points_that_do_not_exist) {
   const KernelQuantileEmbedding embedding(column({1, 2, 3}), gaussian_directions());
-  expect_error(ErrorCode::invalid_option, "QuantileIndex::level = 1.5, needs a number in [0, 1]", [&] {
+  expect_error(ErrorCode::invalid_option, "level = 1.5, needs a number in [0, 1]", [&] {
     static_cast<void>(embedding.quantile({1.5, 0}));
   });
-  expect_error(ErrorCode::invalid_option, "QuantileIndex::level = nan, needs a number in [0, 1]", [&] {
+  expect_error(ErrorCode::invalid_option, "level = nan, needs a number in [0, 1]", [&] {
     static_cast<void>(embedding.quantile({std::nan(""), 0}));
   });
-  expect_error(ErrorCode::invalid_option, "QuantileIndex::direction = 2, needs < 2", [&] {
+  expect_error(ErrorCode::invalid_option, "direction = 2, needs < 2", [&] {
     static_cast<void>(embedding.quantile({0.5, 2}));
   });
   const std::vector<double> two = {1, 2};
@@ -288,8 +288,7 @@ TEST(Embedding, refuses_levels_directions_and_points_that_do_not_exist) {
 TEST(Embedding, checks_every_index_and_point_it_is_given) {
   const KernelQuantileEmbedding embedding(column({1, 2, 3}), gaussian_directions());
   const std::vector<double> two = {1, 2};
-  expect_error(ErrorCode::invalid_option, "QuantileIndex::direction = 2, needs < 2",
-               [&] { static_cast<void>(embedding.mean(2)); });
+  expect_error(ErrorCode::invalid_option, "direction = 2, needs < 2", [&] { static_cast<void>(embedding.mean(2)); });
   expect_error(ErrorCode::shape_mismatch, "points have 2 columns and the directions 1, expected the same number",
                [&] { static_cast<void>(embedding.mean_embedding(two)); });
   expect_error(ErrorCode::shape_mismatch, "points have 0 columns and the directions 1, expected the same number",

@@ -164,8 +164,8 @@ TEST(ParameterText, is_what_a_user_writes) {
 }
 
 TEST(MakeProblem, refuses_with_field_value_and_bound) {
-  EXPECT_EQ(refusal_of({.name = "null", .n_x = 0}), "ProblemRequest::n_x = 0, needs >= 1");
-  EXPECT_EQ(refusal_of({.name = "null", .n_y = 0}), "ProblemRequest::n_y = 0, needs >= 1");
+  EXPECT_EQ(refusal_of({.name = "null", .n_x = 0}), "n_x = 0, needs >= 1");
+  EXPECT_EQ(refusal_of({.name = "null", .n_y = 0}), "n_y = 0, needs >= 1");
   EXPECT_EQ(refusal_of({.name = "blobs", .dim = 3}), "blobs: dim = 3, needs 2");
   EXPECT_EQ(refusal_of({.name = "perturbed-uniform", .dim = 3}), "perturbed-uniform: dim = 3, needs 1 to 2");
   EXPECT_EQ(refusal_of({.name = "mixture", .dim = 1}), "mixture: dim = 1, needs >= 2");
@@ -189,7 +189,7 @@ TEST(MakeProblem, refuses_with_field_value_and_bound) {
 TEST(MakeProblem, refuses_rows_beyond_the_memory) {
   const std::size_t too_many = std::numeric_limits<std::size_t>::max() / 4;
   EXPECT_EQ(refusal_of({.name = "null", .n_x = too_many}, ErrorCode::resource_limit),
-            "ProblemRequest::n_x = 4611686018427387903 rows of 10 numbers do not fit in memory");
+            "n_x = 4611686018427387903 rows of 10 numbers do not fit in memory");
 }
 
 }  // namespace

@@ -139,18 +139,23 @@ TEST(DeskewedScores, an_outlier_does_not_hide_itself) {
   for (std::size_t k = 1; k < row.size(); ++k) EXPECT_LT(scores[k], 3.0);
 }
 
-TEST(DeskewedScores, of_equal_values_are_zero_and_of_one_that_differs_finite) {
+// Issue 22: a score of 1000 and with it a statistic of 500006, where equal values give no scale.
+TEST(DeskewedScores, of_equal_values_are_zero_and_of_one_that_differs_that_of_the_largest_of_so_many) {
   std::vector<double> row(10, 2.0);
   std::vector<double> scores(row.size(), 7.0);
   deskewed_scores(row, scores);
   for (const double s : scores) EXPECT_EQ(s, 0.0);
   row[3] = 2.5;
   deskewed_scores(row, scores);
-  EXPECT_TRUE(std::isfinite(scores[3]));
-  EXPECT_GT(scores[3], 100.0);
+  EXPECT_DOUBLE_EQ(scores[3], std::sqrt(2.0 * std::log(10.0)));
   row[3] = 1.5;
   deskewed_scores(row, scores);
-  EXPECT_LT(scores[3], -100.0);
+  EXPECT_DOUBLE_EQ(scores[3], -std::sqrt(2.0 * std::log(10.0)));
+  // With a scale, however small beside the value, the score is that of the smallest p-value that is a number.
+  for (std::size_t k = 0; k < row.size(); ++k) row[k] = 1e-6 * static_cast<double>(k * k % 7);
+  row[3] = 1.0;
+  deskewed_scores(row, scores);
+  EXPECT_EQ(scores[3], 38.0);
 }
 
 // Cubes of 1e120 overflow and those of 1e-120 vanish; scores have no unit.

@@ -33,11 +33,11 @@ TEST(Design, refuses_half_a_pair) {
 
 TEST(Design, refuses_ids_of_another_number_than_the_rows) {
   expect_refusal(Design::blocks({1, 1, 2}), {2, 2}, test::rows_in_order(4), ErrorCode::shape_mismatch,
-                 "Design::group_ids: 3 ids for 2 rows of X and 2 of Y, needs 4");
+                 "3 ids of blocks or clusters for 2 rows of X and 2 of Y, needs 4");
   Design unused_ids = Design::paired();
   unused_ids.group_ids = {1, 1, 1, 1};
   expect_refusal(unused_ids, {2, 2}, test::rows_in_order(4), ErrorCode::shape_mismatch,
-                 "Design::group_ids: 4 ids for 2 rows of X and 2 of Y, needs 0");
+                 "4 ids of blocks or clusters for 2 rows of X and 2 of Y, needs 0");
 }
 
 TEST(Design, refuses_blocks_that_allow_no_exchange_and_warns_of_some_that_do_not) {
@@ -57,6 +57,18 @@ TEST(Design, refuses_clusters_with_two_labels_or_one_on_each_side) {
   expect_refusal(Design::clusters({8, 8, 9, 9}), {2, 2}, test::rows_in_order(4), ErrorCode::invalid_option,
                  "clusters design: X and Y have one cluster each, so labels can only be swapped as a whole; needs at "
                  "least 2 clusters in one of them");
+}
+
+TEST(Design, exchanges_clusters_of_equal_size_only) {
+  expect_refusal(Design::clusters({1, 1, 2, 2, 3, 4}), {4, 2}, test::rows_in_order(6), ErrorCode::invalid_option,
+                 "clusters design: no number of rows is that of a cluster of X and of one of Y, so no labels can be "
+                 "exchanged; needs clusters of equal size in both samples");
+  const LabellingSource source(Design::clusters({1, 1, 2, 3, 4, 4, 4}), {3, 4}, test::rows_in_order(7), Seed{});
+  EXPECT_EQ(source.num_labellings(), 2U);
+  ASSERT_EQ(source.warnings().size(), 1U);
+  EXPECT_EQ(source.warnings()[0],
+            "2 of 4 clusters have a number of rows that no cluster of the other sample has: they keep their labels in "
+            "every permutation");
 }
 
 TEST(Design, refuses_a_row_order_that_names_no_row_or_one_twice_or_none_of_a_sample) {

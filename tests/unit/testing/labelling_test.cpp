@@ -52,10 +52,11 @@ const Case kBlocks = {"blocks",
                       {10, 5, 2, 3, 6, 8, 7, 0, 9, 4},  // row 1 set aside: 2 of 4 in block 7, 1 of 3 in block -2
                       18};
 const Case kClusters = {"clusters",
-                        Design::clusters({1, 1, 1, 2, 5, 5, /* Y */ 3, 3, 4, 6, 6, 6, 6}),
+                        Design::clusters({1, 1, 1, 2, 5, 5, /* Y */ 3, 3, 3, 4, 6, 6, 6}),
                         {6, 7},
-                        {12, 0, 11, 1, 2, 8, 3, 9, 6, 10, 7},  // cluster 5 set aside: 2 of 5 clusters
-                        10};
+                        // Cluster 5 set aside: 1 of 3 clusters of three rows, 1 of 2 of one row.
+                        {12, 0, 11, 1, 2, 8, 3, 9, 6, 10, 7},
+                        6};
 
 std::vector<Case> all_cases() {
   return {kEqualSizes, kUnequalSizes, kMostlyX, kRareLabel, kPairs, kBlocks, kClusters};
@@ -90,12 +91,14 @@ std::map<std::int64_t, std::size_t> kept_counts(const Case& c, const Labels& lab
   }
   if (c.design.kind == DesignKind::clusters) {
     std::map<std::int64_t, std::set<char>> labels_of_cluster;
+    std::map<std::int64_t, std::int64_t> size_of_cluster;
     for (std::size_t i = 0; i < labels.size(); ++i) {
       labels_of_cluster[c.design.group_ids[c.row_order[i]]].insert(labels[i]);
+      ++size_of_cluster[c.design.group_ids[c.row_order[i]]];
     }
     for (const auto& [cluster, used] : labels_of_cluster) {
       counts[-1] += used.size() > 1;  // torn clusters
-      counts[0] += used == std::set<char>{'x'};
+      counts[size_of_cluster[cluster]] += used == std::set<char>{'x'};
     }
   }
   return counts;

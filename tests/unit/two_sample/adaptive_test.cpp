@@ -134,9 +134,9 @@ TEST(SpectralBundle, gives_the_looks_that_each_view_asks_for_in_order) {
                         std::move(looks)};
   };
   const std::vector<Fineness> all = {Fineness::coarse, Fineness::fine, Fineness::finest};
-  const SpectralBundle every({view("gaussian@1", all), view("gaussian@2", all)}, rows, {}, {});
+  const SpectralBundle every({view("gaussian@1", all), view("gaussian@2", all)}, rows, {}, 6, {});
   const SpectralBundle some({view("gaussian@1", {Fineness::finest}), view("gaussian@2", {Fineness::coarse})}, rows, {},
-                            {});
+                            6, {});
   EXPECT_EQ(some.names(), (std::vector<std::string>{"gaussian@1, finest", "gaussian@2, coarse"}));
   Matrix<double> of_every(6, 6);
   Matrix<double> of_some(2, 6);
@@ -148,6 +148,29 @@ TEST(SpectralBundle, gives_the_looks_that_each_view_asks_for_in_order) {
   EXPECT_EQ(some.tie_slack(1, 2.0), every.tie_slack(3, 2.0));
 }
 
+// Issue 22: on one column the last functions are hardly more than rounding; dividing by their variance made ties of all
+// values, and a score of 1000 of the observed one. Neighbours among 1000 values have to be told apart.
+TEST(SpectralBundle, finest_look_tells_its_values_apart) {
+  constexpr std::size_t kLabellings = 1000;
+  const Labelled data(30'000, 30'000, 1, false, false);
+  const Pool rows = data.pool.rows();
+  const Kernel kernel(parse_kernel("gaussian@0.66"));
+  const SpectralBundle bundle({{"gaussian",
+                                kernel,
+                                principal_basis(kernel, rows, {.num_landmarks = 128, .max_rank = 64}, Seed{5}, {}),
+                                {Fineness::finest}}},
+                              rows, {}, kLabellings, {});
+  Matrix<double> values(1, 6);
+  bundle.evaluate({&data.batch, 1}, values, {});
+  double mean = 0.0;
+  for (const double value : values.values()) mean += value / 6.0;
+  // The sum of q squares has mean q w and standard deviation sqrt(2 q) w with w = 2/30,000.
+  const double w = 2.0 / 30'000;
+  const double q = std::max(1.0, mean / w);
+  EXPECT_LT(bundle.tie_slack(0, mean), std::sqrt(2.0 * q) * w / kLabellings);
+  EXPECT_GT(q, 5.0);  // and there is something left to look at
+}
+
 TEST(SpectralBundle, equals_mean_differences_of_the_principal_functions_by_brute_force) {
   for (const bool weighted : {false, true}) {
     const Labelled data(19, 24, 2, weighted, false);
@@ -156,7 +179,7 @@ TEST(SpectralBundle, equals_mean_differences_of_the_principal_functions_by_brute
     const PrincipalBasis basis = principal_basis(kernel, rows, {.num_landmarks = 12, .max_rank = 6}, Seed{5}, {});
     const auto weights = data.pool.weights_of(data.pool.order);
     const SpectralBundle bundle({{"gaussian", kernel, basis, {Fineness::coarse, Fineness::fine, Fineness::finest}}},
-                                rows, weights, ThreadCount{2});
+                                rows, weights, 6, ThreadCount{2});
     Matrix<double> values(3, 6);
     bundle.evaluate({&data.batch, 1}, values, ThreadCount{2});
     const auto function = [&](std::size_t j, std::size_t i) {
@@ -315,24 +338,59 @@ TEST(AdaptiveTest, of_equal_points_has_pvalue_one) {
   EXPECT_EQ(two_sample_test(equal, equal, adaptive()).test.pvalue, 1.0);
 }
 
+// Issue 22: what is returned besides never changes the p-value. The effect size is that of e-KQD, and so is its
+// interval.
+TEST(AdaptiveTest, effect_interval_and_directions_are_those_of_ekqd_and_change_no_p_value) {
+  const Sample x = draw(30, 2, 1);
+  const Sample y = draw(30, 2, 2);
+  for (const char* method : {"adaptive", "mmd-agg", "mmd-fuse"}) {
+    TwoSampleOptions options = adaptive(63);
+    options.method = method;
+    const TwoSampleResult plain = two_sample_test(x, y, options);
+    options.effect_interval = options.effect_directions = true;
+    const TwoSampleResult more = two_sample_test(x, y, options);
+    EXPECT_EQ(more.test.pvalue, plain.test.pvalue);
+    EXPECT_EQ(more.test.statistic, plain.test.statistic);
+    ASSERT_TRUE(more.effect_interval);
+    options.method = options.method == "adaptive" ? "ekqd" : "mmd";
+    const TwoSampleResult of_one = two_sample_test(x, y, options);
+    EXPECT_NEAR(more.effect_interval->lower, of_one.effect_interval->lower, 1e-12);
+    EXPECT_NEAR(more.effect_interval->upper, of_one.effect_interval->upper, 1e-12);
+    EXPECT_EQ(more.per_direction, of_one.per_direction);
+    EXPECT_TRUE(plain.per_direction.empty());
+  }
+}
+
+TEST(DefaultTestMethod, is_adaptive_unless_an_option_of_one_statistic_is_set) {
+  KqdOptions options;
+  EXPECT_EQ(default_test_method(options), "adaptive");
+  EXPECT_EQ(default_test_method(options, true), "ekqd");
+  options.kernel = parse_kernel("laplace@2");
+  options.seed = Seed{3};
+  EXPECT_EQ(default_test_method(options), "adaptive");
+  for (const CompatFlag& flag : compat_flags()) {
+    KqdOptions compatible;
+    flag.apply(compatible);
+    EXPECT_EQ(default_test_method(compatible), "ekqd") << flag.name;
+  }
+  options.power = 2.0;
+  EXPECT_EQ(default_test_method(options), "ekqd");
+}
+
 TEST(AdaptiveTest, refuses_what_it_cannot_do_in_a_sentence) {
   const Sample x = draw(30, 2, 1);
   const Sample y = draw(30, 2, 2);
   TwoSampleOptions early = adaptive();
   early.test.early_stop = EarlyStop::betting;
   test::expect_error(ErrorCode::invalid_option,
-                     "early stopping does not go with a test that aggregates several statistics",
+                     "early stopping needs a method with one statistic, adaptive combines several; add --method ekqd",
                      [&] { static_cast<void>(two_sample_test(x, y, early)); });
   test::expect_error(ErrorCode::invalid_option,
                      "adaptive is a test and has no distance of its own; use ekqd or another method",
                      [&] { static_cast<void>(distance("adaptive", x, y)); });
-  TwoSampleOptions interval = adaptive();
-  interval.effect_interval = true;
-  test::expect_error(ErrorCode::invalid_option,
-                     "adaptive has no interval for the effect size: an aggregate has no distance of its own; use ekqd",
-                     [&] { static_cast<void>(two_sample_test(x, y, interval)); });
   TwoSampleOptions weighted = adaptive();
   weighted.method = "mmd-fuse";
+  weighted.weights_as = WeightsAs::frequency;
   test::expect_error(ErrorCode::invalid_weights, "aggregated MMD tests take no weights; use mmd or adaptive",
                      [&] { static_cast<void>(two_sample_test(draw(9, 2, 1, true), y, weighted)); });
 }

@@ -126,9 +126,14 @@ TEST(CustomKernel, is_refused_when_it_is_no_kernel) {
                with(by_pairs("lopsided", [](auto a, auto) { return a[0]; })));
   expect_error(ErrorCode::invalid_option, "kernel negative is -1 for the point (1) with itself, needs >= 0",
                with(by_pairs("negative", [](auto a, auto b) { return -a[0] * b[0]; })));
+  expect_error(
+      ErrorCode::invalid_option,
+      "kernel distance is 1 for the points (1) and (0), needs at most 0 in size, the root of k(a, a) k(b, b); a "
+      "distance D is not a kernel, but exp(-D^2 / h^2) is",
+      with(by_pairs("distance", [](auto a, auto b) { return std::abs(a[0] - b[0]); })));
   expect_error(ErrorCode::non_finite_value, "kernel nan is nan for the points (0) and (0), expected a finite number",
                with(by_pairs("nan", [](auto, auto) { return std::numeric_limits<double>::quiet_NaN(); })));
-  expect_error(ErrorCode::invalid_option, "KernelSpec::custom needs a name and a function that can be called",
+  expect_error(ErrorCode::invalid_option, "custom needs a name and a function that can be called",
                with(KernelSpec::custom("nothing", {})));
 }
 

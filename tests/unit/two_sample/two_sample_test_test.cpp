@@ -12,6 +12,7 @@
 #include "core/pool.hpp"
 #include "core/random.hpp"
 #include "kqd/kqd.hpp"
+#include "metrics/data_warnings.hpp"
 #include "support/errors.hpp"
 
 namespace kqd {
@@ -167,21 +168,6 @@ TEST(TwoSampleTest, of_few_rows_along_pooled_landmarks_ends) {
   EXPECT_GT(tested, 20U);
 }
 
-// Clusters of different sizes have labellings with a single row on one side.
-TEST(TwoSampleTest, by_the_unbiased_mmd_takes_labellings_of_one_row) {
-  TwoSampleOptions options = quick();
-  options.test.design = Design::clusters({0, 0, 0, 0, 0, 1, 2, 2, 2, 2, 2, 2});
-  for (const char* kernel : {"gaussian", "laplace"}) {
-    options.method = "mmd";
-    options.statistic.kernel = parse_kernel(kernel);
-    const Sample x = normal(6, 1, 1);
-    const Sample y = normal(6, 1, 2);
-    const TwoSampleResult result = two_sample_test(x, y, options);
-    EXPECT_TRUE(result.test.enumerated);
-    EXPECT_GT(result.test.pvalue, 0.0);
-  }
-}
-
 TEST(TwoSampleTest, along_axes_looks_for_no_bandwidth) {
   TwoSampleOptions options = quick();
   options.statistic.directions.family = DirectionFamily::axis;
@@ -252,16 +238,16 @@ TEST(TwoSampleTest, refuses_reference_points_that_are_rows_of_one_sample) {
     return two_sample_test(x, y, options);
   };
   test::expect_error(ErrorCode::invalid_option,
-                     "the 8 reference points are rows of Y and not of X: seen from rows of one sample the two differ "
-                     "even where their laws do not; use reference pooled, which sets its rows aside, or points from "
-                     "elsewhere",
+                     "8 of 8 reference points are rows of Y and not of X, or closer to them than 0.000937: seen from "
+                     "rows of one sample the two differ even where their distributions do not; use reference pooled, "
+                     "which holds its rows out, or points from elsewhere",
                      [&] { static_cast<void>(with_points(y, 3, 8)); });
   EXPECT_TRUE(with_points(normal(8, 2, 63), 0, 8).warnings.empty());
   Sample some = normal(8, 2, 63);
   std::ranges::copy(x.points.row(7), some.points.row(2).begin());
-  const auto warnings = with_points(some, 0, 8).warnings;
-  ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_TRUE(warnings[0].starts_with("1 of 8 reference points are rows of one sample and not of the other: "));
+  EXPECT_THROW(static_cast<void>(with_points(some, 0, 8)), Error);
+  for (double& value : some.points.row(2)) value += 1e-9;
+  EXPECT_THROW(static_cast<void>(with_points(some, 0, 8)), Error);
 }
 
 // One seed for many data sets: each breaks its ties in its own way, whatever the order of its rows.
@@ -297,17 +283,149 @@ TEST(TwoSampleTest, warns_of_a_column_that_has_all_of_the_variance) {
   EXPECT_EQ(distance("energy", x, y).warnings, std::vector<std::string>{expected});
 }
 
-TEST(TwoSampleTest, warns_of_weights_on_different_scales) {
+// Issue 22: two such columns hide each other from a rule for one.
+TEST(TwoSampleTest, warns_of_several_columns_that_have_all_of_the_variance) {
+  Sample x = normal(30, 6, 71);
+  Sample y = normal(30, 6, 72);
+  for (Sample* sample : {&x, &y}) {
+    for (std::size_t i = 0; i < 30; ++i) {
+      sample->points(i, 1) *= 1000.0;
+      sample->points(i, 4) *= 900.0;
+    }
+  }
+  const auto warnings = two_sample_test(x, y, quick(19)).warnings;
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(warnings[0].starts_with("columns 2, 5 have 100 % of the variance of all 6 columns: ")) << warnings[0];
+  const auto indices = [](std::vector<double> deviations) {
+    const auto found = dominating_columns(deviations);
+    return found ? found->indices : std::vector<std::size_t>{};
+  };
+  EXPECT_EQ(indices({1, 100, 1, 1, 90, 1}), (std::vector<std::size_t>{1, 4}));
+  EXPECT_EQ(indices({1, 1e4, 1, 1, 100, 1}), (std::vector<std::size_t>{1}));
+  EXPECT_EQ(indices({1, 0, 1000, 0}), (std::vector<std::size_t>{2}));
+  // Half of the columns or more, a gradual descent, one column that varies, and equal ones.
+  EXPECT_TRUE(indices({100, 100, 1}).empty());
+  EXPECT_TRUE(indices({64, 32, 16, 8, 4, 2, 1, 0.5, 0.25}).empty());
+  EXPECT_TRUE(indices({0, 5, 0}).empty());
+  EXPECT_TRUE(indices({3, 3, 3, 3}).empty());
+}
+
+constexpr const char* kKindsOfWeights =
+    "say what the weights are: --weights-as frequency (a row and its weight are exchanged together; valid when both "
+    "samples were weighted in the same way), --weights-as precision (weights that do not depend on the values) or "
+    "--weights-as sampling (survey or importance weights)";
+
+TEST(TwoSampleTest, refuses_a_kind_of_weights_without_weights) {
+  TwoSampleOptions options = quick(19);
+  options.weights_as = WeightsAs::precision;
+  test::expect_error(ErrorCode::invalid_option, "--weights-as is given, but no sample has weights",
+                     [&] { static_cast<void>(two_sample_test(normal(30, 2, 1), normal(30, 2, 2), options)); });
+}
+
+TEST(TwoSampleTest, refuses_weights_that_differ_between_the_samples_unless_it_knows_what_they_are) {
   Sample x = normal(30, 2, 1);
-  const Sample y = normal(30, 2, 2);
+  Sample y = normal(30, 2, 2);
   for (std::size_t i = 0; i < 30; ++i) x.weights.push_back(i % 2 == 0 ? 0.01 : 0.02);
-  const TwoSampleResult result = two_sample_test(x, y, quick());
-  ASSERT_EQ(result.warnings.size(), 1U);
-  EXPECT_EQ(result.warnings[0],
-            "weights of X are on average 0.015 times those of Y (rows without one count 1): labellings exchange rows "
-            "with their weights, which must be on one scale");
-  for (double& w : x.weights) w *= 50.0;
+  test::expect_error(ErrorCode::invalid_weights, std::string("X has weights and Y has none; ") + kKindsOfWeights,
+                     [&] { static_cast<void>(two_sample_test(x, y, quick())); });
+  y.weights.assign(30, 1.0);
+  test::expect_error(ErrorCode::invalid_weights,
+                     std::string("X has weights and Y has the same weight for all rows; ") + kKindsOfWeights,
+                     [&] { static_cast<void>(two_sample_test(x, y, quick())); });
+  for (std::size_t i = 0; i < 30; ++i) y.weights[i] = i % 2 == 0 ? 1.0 : 2.0;
+  test::expect_error(ErrorCode::invalid_weights,
+                     std::string("the distributions of the weights of X and Y differ (none of 999 permutations is as "
+                                 "extreme); ") +
+                         kKindsOfWeights,
+                     [&] { static_cast<void>(two_sample_test(x, y, quick())); });
+  TwoSampleOptions options = quick(19);
+  for (const WeightsAs weights_as : {WeightsAs::frequency, WeightsAs::precision, WeightsAs::sampling}) {
+    options.weights_as = weights_as;
+    const TwoSampleResult result = two_sample_test(x, y, options);
+    EXPECT_EQ(result.notes.size(), weights_as == WeightsAs::frequency ? 0U : 1U);
+    EXPECT_EQ(parse_weights_as(to_string(weights_as)), weights_as);
+  }
+  y.weights = x.weights;
   EXPECT_TRUE(two_sample_test(x, y, quick()).warnings.empty());
+}
+
+// Eight of twelve weights of X are larger and one of Y: of all permutations 0.009 have a distance as large.
+TEST(TwoSampleTest, warns_of_weights_that_may_differ) {
+  Sample x = normal(12, 2, 1);
+  Sample y = normal(12, 2, 2);
+  x.weights.assign(12, 1.0);
+  y.weights.assign(12, 1.0);
+  for (std::size_t i = 0; i < 8; ++i) x.weights[i] = 1.5;
+  y.weights[0] = 1.5;
+  const TwoSampleResult result = two_sample_test(x, y, quick(19));
+  ASSERT_EQ(result.warnings.size(), 1U);
+  EXPECT_TRUE(result.warnings[0].find("of the weights of X and Y may differ (p = ") != std::string::npos);
+}
+
+// Rows of precision weights are exchanged over fixed weights. With equal weights that is the ordinary test: the same
+// statistic, and a p-value that differs by Monte Carlo error only, 6 standard errors of two draws of 999 at most.
+TEST(TwoSampleTest, of_equal_precision_weights_is_that_of_no_weights) {
+  Sample x = normal(15, 2, 1);
+  Sample y = normal(25, 2, 2, 0.4);
+  for (const char* method : {"energy", "ekqd", "mmd", "adaptive"}) {
+    TwoSampleOptions options = quick(std::string(method) == "adaptive" ? 99 : 999);
+    options.method = method;
+    x.weights.clear();
+    y.weights.clear();
+    const TwoSampleResult plain = two_sample_test(x, y, options);
+    x.weights.assign(15, 2.0);
+    y.weights.assign(25, 2.0);
+    options.weights_as = WeightsAs::precision;
+    const TwoSampleResult weighted = two_sample_test(x, y, options);
+    if (std::string(method) != "adaptive") {
+      EXPECT_NEAR(weighted.test.statistic, plain.test.statistic, 1e-9 * (1.0 + std::abs(plain.test.statistic)));
+    }
+    const double p = 0.5 * (plain.test.pvalue + weighted.test.pvalue);
+    const auto draws = static_cast<double>(options.test.num_permutations);
+    EXPECT_NEAR(weighted.test.pvalue, plain.test.pvalue, 6.0 * std::sqrt(2.0 * p * (1.0 - p) / draws) + 1e-3) << method;
+    EXPECT_FALSE(weighted.test.enumerated);
+  }
+}
+
+TEST(TwoSampleTest, refuses_designs_that_kinds_of_weights_do_not_go_with) {
+  Sample x = normal(6, 1, 1);
+  Sample y = normal(6, 1, 2);
+  x.weights.assign(6, 1.0);
+  x.weights[0] = 2.0;
+  y.weights = x.weights;
+  TwoSampleOptions options = quick(19);
+  options.test.design = Design::clusters({0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5});
+  options.weights_as = WeightsAs::precision;
+  test::expect_error(
+      ErrorCode::invalid_option,
+      "--weights-as precision goes with calibration permutation and the independent, paired and blocks designs, got "
+      "clusters",
+      [&] { static_cast<void>(two_sample_test(x, y, options)); });
+  options.weights_as = WeightsAs::sampling;
+  test::expect_error(ErrorCode::invalid_option,
+                     "--weights-as sampling goes with the independent design only, got clusters",
+                     [&] { static_cast<void>(two_sample_test(x, y, options)); });
+}
+
+TEST(TwoSampleTest, reports_what_was_done_about_cluster_sizes_that_differ) {
+  TwoSampleOptions options = quick(19);
+  std::vector<std::int64_t> ids;  // X: 8 clusters of 2 and 4 of 1; Y: 8 of 1 and 4 of 2
+  for (std::int64_t c = 0; c < 12; ++c) ids.insert(ids.end(), c < 8 ? 2 : 1, c);
+  for (std::int64_t c = 12; c < 24; ++c) ids.insert(ids.end(), c < 20 ? 1 : 2, c);
+  options.test.design = Design::clusters(ids);
+  const TwoSampleResult strata = two_sample_test(normal(20, 1, 1), normal(16, 1, 2), options);
+  EXPECT_EQ(strata.notes,
+            std::vector<std::string>{"clusters have 1 to 2 rows: permutations exchange clusters of the same size"});
+  ids.clear();  // X: 6 clusters of 3, Y: 5 of 1
+  for (std::int64_t c = 0; c < 6; ++c) ids.insert(ids.end(), 3, c);
+  for (std::int64_t c = 6; c < 11; ++c) ids.push_back(c);
+  options.test.design = Design::clusters(ids);
+  const TwoSampleResult reduced = two_sample_test(normal(18, 1, 1), normal(5, 1, 2), options);
+  EXPECT_EQ(reduced.notes,
+            std::vector<std::string>{
+                "cluster sizes differ between X and Y (1 to 3 rows): clusters were reduced to 1 row each by random "
+                "draws, which leaves 6 of 18 rows of X and 5 of 5 of Y"});
+  EXPECT_EQ(reduced.test.n_resamples, 462U);  // all of 11 over 5
 }
 
 // Weights travel with their rows, so that no labelling may decide whether they count: once a true null was rejected
@@ -335,6 +453,8 @@ TEST(TwoSampleTest, refuses_weights_beside_which_the_others_vanish) {
   for (const char* method : {"mmd", "mmd-v", "energy", "kce", "me"}) {
     TwoSampleOptions options = quick();
     options.method = method;
+    EXPECT_GT(two_sample_test(x, y, options).test.pvalue, 0.0) << method;  // equal weights within a sample say nothing
+    options.weights_as = WeightsAs::frequency;
     EXPECT_THROW(static_cast<void>(two_sample_test(x, y, options)), Error) << method;
   }
 }
@@ -344,6 +464,7 @@ TEST(TwoSampleTest, refuses_levels_that_weighted_rows_do_not_have) {
   x.weights.assign(10, 1.0);
   x.weights[0] = 2.0;
   TwoSampleOptions options = quick();
+  options.weights_as = WeightsAs::frequency;
   options.statistic.point_evaluated_levels = true;
   EXPECT_THROW(static_cast<void>(two_sample_test(x, normal(10, 1, 2), options)), Error);
 }

@@ -1,0 +1,277 @@
+"""What a file holds is what is compared: nothing is rounded, skipped or taken for something else without a word."""
+
+import gzip
+import json
+import os
+import random
+import re
+import resource
+import subprocess
+
+import pytest
+from conftest import PROGRAM, needs_duckdb
+
+
+@pytest.fixture
+def files(folder):
+    """Writes files and returns their names: files(x="1\\n2\\n")."""
+
+    def write(**texts):
+        for name, text in texts.items():
+            (folder / f"{name}.csv").write_text(text)
+        return [f"{name}.csv" for name in texts]
+
+    return write
+
+
+def result_of(kqd, *arguments):
+    run = kqd(*arguments, "--json")
+    assert run.code == 0, run.stderr
+    return json.loads(run.stdout)
+
+
+def lines(values):
+    return "".join(f"{value}\n" for value in values)
+
+
+# Whole numbers beyond 2^53 (issue 22, item 8).
+
+
+def test_whole_numbers_beyond_2_to_the_53_are_compared_exactly(kqd, files):
+    names = files(x=lines(2**60 + i for i in range(20)), y=lines(2**60 + 60 + i for i in range(20)))
+    small = files(small_x=lines(range(20)), small_y=lines(range(60, 80)))
+    result, expected = result_of(kqd, "test", *names), result_of(kqd, "test", *small)
+    assert (result["statistic"], result["pvalue"]) == (expected["statistic"], expected["pvalue"])
+    assert result["data"]["offsets"] == {"1": str(2**60)} and result["reject"]
+    points = files(points="1\n")
+    refused = kqd("distance", *names, "--reference", *points)
+    assert refused.code == 2 and "--reference FILE has points in other units than the data" in refused.stderr
+
+
+@needs_duckdb
+def test_whole_numbers_of_tables_are_compared_exactly(kqd):
+    def query(low, kind):
+        return f"sql:SELECT CAST({2**60 + low} + i AS {kind}) AS id FROM range(20) t(i)"
+
+    for kind in ("BIGINT", "UBIGINT", "HUGEINT"):
+        result = result_of(kqd, "test", query(0, kind), query(60, kind))
+        assert result["data"]["offsets"] == {"id": str(2**60)} and result["pvalue"] == 0.001, kind
+
+
+# Blank lines (item 4).
+
+
+def test_a_blank_line_of_one_column_keeps_pairs_together(kqd, files):
+    draw = random.Random(1)
+    x = [draw.gauss(0, 3) for _ in range(30)]
+    y = [value + 0.4 + draw.gauss(0, 0.1) for value in x]
+    as_text = {}
+    for mark in ("", "NA"):
+        texts = {"x": [*map(str, x)], "y": [*map(str, y)]}
+        texts["x"][4] = texts["y"][26] = mark
+        names = files(x=lines(texts["x"]), y=lines(texts["y"]))
+        assert kqd("test", *names, "--design", "paired").stderr.startswith(f'kqd: x.csv:5: column 1 is "{mark}"')
+        result = result_of(kqd, "test", *names, "--design", "paired", "--na", "omit", "--method", "energy")
+        assert result["warnings"][0] == "2 of 30 pairs left out, because a value of X or of Y is missing"
+        as_text[mark] = result["pvalue"]
+    assert as_text[""] == as_text["NA"] <= 0.01
+
+
+def test_a_paired_design_warns_of_blank_lines_that_were_skipped(kqd, files):
+    def skipped(x, y):
+        found = result_of(kqd, "test", *files(x=x, y=y), "--design", "paired", "--method", "energy")["warnings"]
+        return [text for text in found if "blank line" in text]
+
+    ending = "; if one is a row without values, rows are paired wrongly: write NA for a missing value"
+    assert skipped("\n1\n2\n3\n", "2\n3\n5\n\n\n") == [
+        "x.csv: 1 blank line was skipped" + ending, "y.csv: 2 blank lines were skipped" + ending]
+    assert skipped("1,2\n\n3,4\n", "\n1,2\n5,6\n\n") == ["x.csv: 1 blank line was skipped" + ending]
+    assert skipped("1\n2\n3\n", "2\n3\n5\n") == []
+
+
+# Numbers on top (item 7).
+
+COMMON = "all files begin with it"
+FAR = "its values are far from all others of their columns"
+
+
+def header_warnings(kqd, names, *flags):
+    found = result_of(kqd, "test", *names, "--method", "energy", *flags)["warnings"]
+    return [text.split("although ")[1].split(";")[0] for text in found if "taken as data" in text]
+
+
+def test_years_on_top_are_warned_of(kqd, files):
+    draw = random.Random(2)
+
+    def rows(shift, scale=1.0):
+        return "".join(",".join(f"{scale * draw.gauss(shift, 1):.3f}" for _ in range(3)) + "\n" for _ in range(40))
+
+    names = files(x="2019,2020,2021\n" + rows(0), y="2019,2020,2021\n" + rows(0.7))
+    assert header_warnings(kqd, names) == [COMMON, COMMON]
+    assert result_of(kqd, "test", *names, "--method", "energy", "--header")["pvalue"] < 0.01
+    assert header_warnings(kqd, names, "--header") == header_warnings(kqd, names, "--no-header") == []
+    assert header_warnings(kqd, files(x="2019,2020,2021\n" + rows(0), y="2022,2023,2024\n" + rows(0))) == [FAR, FAR]
+    wide = files(x="2019,2020,2021\n" + rows(0, 2000), y="2019,2020,2021\n" + rows(0, 2000))
+    assert header_warnings(kqd, wide) == [COMMON, COMMON]
+    assert header_warnings(kqd, files(x=rows(0), y=rows(0))) == []
+    assert header_warnings(kqd, ["x.csv", "x.csv"]) == [], "a file with itself has all rows in common"
+
+
+def test_ordinary_data_are_not_taken_for_headers(kqd, files):
+    draw = random.Random(3)
+    discrete = [lines(["3", *(str(draw.randrange(6)) for _ in range(50))]) for _ in range(2)]
+    assert header_warnings(kqd, files(x=discrete[0], y=discrete[1])) == []
+    pairs = ["1,1\n" + "".join(f"{draw.randrange(90)},{draw.randrange(90)}\n" for _ in range(30)) for _ in range(2)]
+    assert header_warnings(kqd, files(x=pairs[0], y=pairs[1])) == []
+
+
+# Streams (item 20).
+
+
+def run_within(folder, gigabytes, *arguments, **popen):
+    limit = int(gigabytes * 1e9)
+    done = subprocess.run([PROGRAM, *arguments], cwd=folder, capture_output=True, text=True, timeout=60,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)), **popen)
+    return done.stdout, done.stderr, done.returncode
+
+
+def test_a_gzip_file_that_expands_without_end_is_refused_by_name(folder):
+    (folder / "bomb.csv.gz").write_bytes(gzip.compress(b"1,2\n" * 20_000_000))
+    assert (folder / "bomb.csv.gz").stat().st_size < 300_000
+    out, err, code = run_within(folder, 2, "test", "bomb.csv.gz", "a.csv", "--max-rows", "100", "--threads", "1")
+    assert (out, code) == ("", 4)
+    assert err == ("kqd: bomb.csv.gz: expands to more than 250 times its size, as no table should; if it is right, expand "
+                   "it by gunzip first\n")
+    (folder / "zeros.csv.gz").write_bytes(gzip.compress(b"0,0\n" * 3_000_000))
+    assert run_within(folder, 4, "distance", "zeros.csv.gz", "a.csv", "--max-rows", "9", "--quiet")[2] == 0, "12 MB are little"
+
+
+def test_a_pipe_that_gives_more_than_max_memory_is_refused(folder):
+    rows = "".join(f"{i},{i % 7}\n" for i in range(200_000))
+    for flags, code in (("--max-memory 1MB", 4), ("--max-memory 100MB", 0), ("", 0)):
+        done = subprocess.run([PROGRAM, "distance", "-", "a.csv", "--method", "sw", "--quiet", *flags.split()], cwd=folder,
+                              input=rows, capture_output=True, text=True, timeout=60)
+        assert done.returncode == code, done.stderr
+        if code == 4:
+            assert done.stderr == ("kqd: standard input:62501: the rows so far take more than --max-memory (1 MB); allow "
+                                   "more, or fewer rows\n")
+
+
+# Categories, groups and what counts as missing (items 9 and 21).
+
+
+def test_texts_that_share_a_hashed_column_are_named(kqd, files):
+    texts = [f"t{i}" for i in range(40)]
+    names = files(x="c\n" + lines(texts[:20]), y="c\n" + lines(texts[20:]))
+    first = result_of(kqd, "test", *names, "--categorical", "hash", "--method", "energy")["warnings"][0]
+    assert first.startswith('column "c": different texts share ')
+    assert first.endswith("; --categorical onehot keeps up to 1000 texts apart")
+    # The pairs that are named share a column, by the hash as it is documented: FNV-1a, 48 bits of it, modulo 64.
+    pairs = [part.split(" and ") for part in first.split("such as ")[1].split(";")[0].split(", ")]
+    assert len(pairs) == 3
+    for pair in pairs:
+        one, other = (bucket(text.strip('"')) for text in pair)
+        assert one == other
+    different = [text for text in texts if [bucket(t) for t in texts].count(bucket(text)) == 1]
+    names = files(x="c\n" + lines(different[:5]), y="c\n" + lines(different[5:10]))
+    assert not any("share" in w for w in result_of(kqd, "test", *names, "--categorical", "hash")["warnings"])
+
+
+def bucket(text):
+    value = 0xCBF29CE484222325
+    for byte in text.encode():
+        value = (value ^ byte) * 0x100000001B3 % 2**64
+    return value % 2**48 % 64
+
+
+def test_male_and_yes_are_told_apart_by_hash(kqd, files):
+    names = files(x="c\n" + "male\n" * 20, y="c\n" + "yes\n" * 20)
+    assert result_of(kqd, "test", *names, "--categorical", "hash", "--method", "energy")["pvalue"] == 0.001
+
+
+@pytest.mark.parametrize("one, other", [("none", "treated"), ("-", "+"), ("NA", "b"), ("?", "!")])
+def test_a_group_that_counts_as_missing_is_explained_and_can_be_taken(kqd, files, one, other):
+    names = files(trial="g,v\n" + "".join(f"{one},{i}\n{other},{i + 30}\n" for i in range(20)))
+    run = kqd("test", *names, "--group", "g")
+    assert run.code == 2 and run.stderr == (
+        f'kqd: trial.csv: column "g" has 1 different value ("{other}"), expected two, one for each sample; 20 cells such as '
+        f'"{one}" count as missing: --no-default-na takes texts as they are\n')
+    result = result_of(kqd, "test", *names, "--group", "g", "--no-default-na")
+    assert (result["n_x"], result["n_y"], result["pvalue"]) == (20, 20, 0.001)
+
+
+def test_without_the_usual_spellings_empty_cells_and_na_values_are_missing(kqd, files):
+    text = "c,v\nnone,1\nNA,2\n,3\n-999,4\nx,nan\nx,6\n"
+    names = files(x=text, y=text)
+    result = result_of(kqd, "distance", *names, "--no-default-na", "--na-values", "-999,nan", "--na", "omit", "--categorical",
+                       "onehot", "--method", "energy")
+    assert result["data"]["encoded"] == {"c": 3} and result["data"]["rows_x"]["omitted"] == 3
+
+
+# Config files (3.11).
+
+
+@pytest.mark.parametrize("text, message", [
+    ("seed = [1, 2]", "kqd.toml:1: seed = [1, 2]: expected one value of --seed"),
+    ("seed = []", "kqd.toml:1: seed = []: expected one value of --seed"),
+    ("json = true\ncsv = true", "kqd.toml:1: json does not go with csv, expected one of them"),
+])
+def test_a_config_file_is_as_strict_as_the_command_line(kqd, folder, text, message):
+    (folder / "kqd.toml").write_text(text + "\n")
+    run = kqd("distance", "a.csv", "b.csv", "--config", "kqd.toml")
+    assert (run.code, run.stderr) == (2, f"kqd: {message}\n")
+
+
+def test_a_table_of_a_config_file_wins_over_lines_that_do_not_go_with_it(kqd, folder):
+    (folder / "kqd.toml").write_text('json = true\ncolumns = ["1", "2"]\n[distance]\ncsv = true\n')
+    run = kqd("distance", "a.csv", "b.csv", "--config", "kqd.toml")
+    assert run.code == 0 and run.stdout.startswith("schema,")
+
+
+# Small things (section 4 of the audit).
+
+
+def test_the_null_device_takes_a_result(kqd):
+    run = kqd("distance", "a.csv", "b.csv", "--output", "/dev/null")
+    assert (run.stdout, run.stderr, run.code) == ("", "", 0)
+
+
+def test_a_link_to_itself_is_not_written_to(kqd, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    run = kqd("distance", "a.csv", "b.csv", "--output", str(tmp_path / "loop"))
+    assert run.code == 2 and "Too many levels of symbolic links" in run.stderr
+    assert (tmp_path / "loop").is_symlink()
+
+
+def test_a_pipe_that_is_given_twice_is_refused(kqd, folder):
+    os.mkfifo(folder / "pipe.csv")
+    run = kqd("distance", "pipe.csv", "pipe.csv")
+    assert (run.code, run.stderr) == (2, "kqd: pipe.csv is a pipe and is given twice, which can be read once; write it to a "
+                                         "file\n")
+
+
+def test_utf_32_is_called_so(kqd, folder):
+    for order in ("utf-32-le", "utf-32-be"):
+        (folder / "wide.csv").write_bytes("\ufeff1,2\n".encode(order))
+        assert kqd("distance", "wide.csv", "a.csv").stderr == "kqd: wide.csv: text in UTF-32, expected UTF-8\n"
+
+
+def test_an_encoded_text_does_not_take_the_name_of_a_column(kqd, files):
+    names = files(x="place,place=Rome\nRome,1\nOslo,2\nRome,3\n", y="place,place=Rome\nOslo,1\nOslo,5\nRome,3\n")
+    found = result_of(kqd, "explain", *names, "--categorical", "onehot")
+    assert {column["name"] for column in found["columns"]} == {"place=Oslo", "place=Rome", "place=Rome'"}
+
+
+def test_one_column_is_singular_and_options_have_their_own_names(kqd, files):
+    names = files(x="1\n2\n", y="1,2\n3,4\n")
+    assert kqd("test", *names).stderr == "kqd: x.csv has 1 column of points and y.csv has 2, expected the same number\n"
+    for arguments in (["a.csv", "b.csv", "--kernel", "rq:0"], ["a.csv", "b.csv", "--design", "blocks:"]):
+        run = kqd("test", *arguments)
+        assert run.code == 2 and not re.search("[A-Z][a-z]+::", run.stderr)
+
+
+def test_an_explanation_of_two_rows_claims_nothing_and_has_no_negative_zero(kqd, files):
+    run = kqd("explain", *files(x="1\n", y="2\n"))
+    assert run.code == 0 and "labels' variance" not in run.stdout
+    same = kqd("explain", *files(x="1,2\n3,4\n5,1\n", y="1,2\n3,4\n5,1\n"))
+    assert same.code == 0 and "-0 " not in same.stdout and "-0\n" not in same.stdout
