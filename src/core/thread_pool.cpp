@@ -93,7 +93,8 @@ class ThreadPool {
   }
 
   [[nodiscard]] Loop* newest_that_wants_help() const {
-    const auto found = std::find_if(loops_.rbegin(), loops_.rend(), [](const Loop* loop) { return loop->wants_help(); });
+    const auto found =
+        std::find_if(loops_.rbegin(), loops_.rend(), [](const Loop* loop) { return loop->wants_help(); });
     return found == loops_.rend() ? nullptr : *found;
   }
 
