@@ -275,3 +275,23 @@ def test_an_explanation_of_two_rows_claims_nothing_and_has_no_negative_zero(kqd,
     assert run.code == 0 and "labels' variance" not in run.stdout
     same = kqd("explain", *files(x="1,2\n3,4\n5,1\n", y="1,2\n3,4\n5,1\n"))
     assert same.code == 0 and "-0 " not in same.stdout and "-0\n" not in same.stdout
+
+
+# Reference points of a file.
+
+
+def test_columns_of_reference_points_are_matched_by_name(kqd, files):
+    rows = ["1,20", "3,40", "5,10", "2,30"]
+    x, y = files(rx="a,b\n" + lines(rows), ry="a,b\n" + lines(rows[1:] + ["9,9"]))
+    same, swapped, bare = files(same="a,b\n1.5,25\n4,31\n", swapped="b,a\n25,1.5\n31,4\n", bare="1.5,25\n4,31\n")
+    expected = result_of(kqd, "distance", x, y, "--reference", same)["statistic"]
+    for points in (swapped, bare):
+        assert result_of(kqd, "distance", x, y, "--reference", points)["statistic"] == expected
+    assert (result_of(kqd, "matrix", x, y, "--reference", swapped)["distances"]
+            == result_of(kqd, "matrix", x, y, "--reference", same)["distances"])
+    (other,) = files(other="b,\x1bc\n25,1.5\n31,4\n")
+    for command in ("test", "distance", "matrix"):
+        refused = kqd(command, x, y, "--reference", other)
+        assert (refused.stdout, refused.code) == ("", 2)
+        assert refused.stderr == ('kqd: --reference other.csv and the data have different columns; only the data has "a"; '
+                                  'only the file has "\\x1bc"; make the names agree\n')
