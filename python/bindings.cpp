@@ -74,7 +74,7 @@ Design make_design(const std::string& kind, std::vector<std::int64_t> groups) {
        {DesignKind::independent, DesignKind::paired, DesignKind::blocks, DesignKind::clusters}) {
     if (to_string(known) == kind) return {known, std::move(groups)};
   }
-  throw py::value_error("design \"" + kind + "\" is unknown, expected independent or paired");
+  throw py::value_error("design \"" + printable(kind) + "\" is unknown, expected independent or paired");
 }
 
 TwoSampleOptions make_test_options(const std::string& method, const KqdOptions& statistic,
@@ -166,6 +166,7 @@ py::dict common_fields(const Result& result, const std::string& id, const KqdOpt
   fields["power"] = value_if(method.uses.power, options.power);
   fields["weighting"] = value_if(method.uses.weighting, to_string(options.weighting));
   fields["seed"] = options.seed.value;
+  fields["bits"] = bits_name();
   fields["parameters"] = parameters_of(method, options.parameters);
   py::dict details;
   for (const Detail& detail : result.details) details[py::str(detail.name)] = detail.value;
@@ -446,7 +447,8 @@ class ArrayEmbedding {
 
 // ---- The module ----
 
-// The names that options have in Python, for sentences that call them by those of C++.
+// The names that options have in Python, for sentences that call them by those of C++; what a caller passed and the
+// sentence quotes is safe to print.
 std::string in_python_words(std::string sentence) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kNames = {{
       {"(normalise)", "(without compat \"unnormalised\")"},
@@ -469,7 +471,7 @@ std::string in_python_words(std::string sentence) {
       sentence.replace(at, ours.size(), theirs);
     }
   }
-  return sentence;
+  return printable(sentence);
 }
 
 void bind_errors(py::module_& m) {
@@ -486,9 +488,9 @@ void bind_errors(py::module_& m) {
         case ErrorCode::interrupted:
           return PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
         case ErrorCode::unwritable_output:
-          return PyErr_SetString(PyExc_OSError, error.what());
+          return PyErr_SetString(PyExc_OSError, printable(error.what()).c_str());
         case ErrorCode::internal:
-          return PyErr_SetString(PyExc_RuntimeError, error.what());
+          return PyErr_SetString(PyExc_RuntimeError, printable(error.what()).c_str());
         case ErrorCode::invalid_option:
         case ErrorCode::shape_mismatch:
         case ErrorCode::empty_sample:
@@ -603,6 +605,11 @@ void bind_methods(py::module_& m) {
         return unused_options(find_method(method), parse_direction_family(directions), own_points);
       },
       py::arg("method"), py::arg("directions"), py::arg("own_points"));
+  m.def(
+      "unused_test_options",
+      [](const std::string& calibration) { return unused_test_options(parse_calibration(calibration)); },
+      py::arg("calibration"));
+  m.def("printable", &printable, py::arg("text"));
   m.def(
       "suggestion",
       [](const std::string& word, const std::vector<std::string>& known) {

@@ -78,14 +78,14 @@ def in_callers_words(
         if found := _NOT_FINITE.fullmatch(sentence):
             raise ValueError(_not_finite(found, columns, kept.get(found["sample"]))) from None
         if group_names and (found := _SPLIT_CLUSTER.fullmatch(sentence)):
-            raise ValueError(f'{found["start"]} "{group_names[int(found["group"])]}" {found["rest"]}') from None
+            raise ValueError(f'{found["start"]} {quoted(group_names[int(found["group"])])} {found["rest"]}') from None
         raise
 
 
 def _not_finite(found: "re.Match[str]", columns: Sequence[str], kept: Kept) -> str:
     row, column = int(found["row"]), int(found["column"])
     given = row if kept is None else int(np.flatnonzero(kept)[row - 1]) + 1
-    name = f" ({columns[column - 1]})" if column <= len(columns) else ""
+    name = f" ({printable(columns[column - 1])})" if column <= len(columns) else ""
     hint = '; nan_policy="omit" leaves such rows out' if found["value"] == "nan" else ""
     return f'{found["sample"]}: row {given}, column {column}{name} is {found["value"]}, {found["rest"]}{hint}'
 
@@ -346,7 +346,7 @@ def complete(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def require_nan_policy(nan_policy: str) -> None:
     if nan_policy not in ("raise", "omit"):
-        raise ValueError(f'nan_policy "{nan_policy}" is unknown, expected "raise" or "omit"')
+        raise ValueError(f'nan_policy {quoted(nan_policy)} is unknown, expected "raise" or "omit"')
 
 
 def _kept(
@@ -424,5 +424,15 @@ def _from_pandas(values: Any, name: str) -> np.ndarray:
 
 
 def _listed(names: List[Any]) -> str:
-    shown = ", ".join(f'"{name}"' for name in names[:10])
+    shown = ", ".join(quoted(name) for name in names[:10])
     return shown + (", ..." if len(names) > 10 else "")
+
+
+def printable(text: object) -> str:
+    """The text without raw control characters, for a message."""
+    return _core.printable(str(text).encode(errors="backslashreplace"))
+
+
+def quoted(text: object) -> str:
+    """The text in quotes, for a message."""
+    return f'"{printable(text)}"'

@@ -169,6 +169,8 @@ class Explanation(Finding):
     #: Passed as ``rng=`` it gives the same numbers again.
     seed: int
     warnings: Tuple[str, ...]
+    #: As in `TestResult`.
+    bits: str
     elapsed_s: float
     _data: Dict[str, Any]
     _text: str
@@ -344,6 +346,7 @@ def _explanation(data: Dict[str, Any], text: str) -> Explanation:
         kernel=data["kernel"],
         seed=data["seed"],
         warnings=tuple(data["warnings"]),
+        bits=data["bits"],
         elapsed_s=data["elapsed_s"],
         _data=data,
         _text=text.strip("\n"),

@@ -7,7 +7,7 @@ from typing import Optional, Sequence, Tuple, Union
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Groups, Samples
+from ._arrays import Groups, Samples, quoted
 from ._compare import Comparison
 from ._kernels import KernelLike
 from ._options import Parameter, Rng, boolean, count, none_is_default, real, text
@@ -200,7 +200,7 @@ def design_groups(
 ) -> Tuple[str, Groups]:
     """The kind of design and the group of every pooled row, rows of x first."""
     if text(design, "design") not in ("independent", "paired"):
-        raise ValueError(f'design "{design}" is unknown, expected independent or paired, or blocks= or clusters=')
+        raise ValueError(f'design {quoted(design)} is unknown, expected independent or paired, or blocks= or clusters=')
     given = [(name, pair) for name, pair in (("blocks", blocks), ("clusters", clusters)) if pair is not None]
     if not given:
         return design, Groups([])
