@@ -553,11 +553,13 @@ ReadOptions to_read_options(const Flags& flags) {
   return options;
 }
 
-Design design_of(const Flags& flags, std::vector<std::int64_t> units) {
+Design design_of(const Flags& flags, const SamplePair& data) {
   const std::string kind = design_kind(flags.design);
   if (kind == "independent") return Design::independent();
   if (kind == "paired") return Design::paired();
-  return kind == "blocks" ? Design::blocks(std::move(units)) : Design::clusters(std::move(units));
+  Design design = kind == "blocks" ? Design::blocks(data.units) : Design::clusters(data.units);
+  design.group_names = data.unit_names;
+  return design;
 }
 
 ProblemRequest to_request(const SampleFlags& flags) {

@@ -142,7 +142,7 @@ void choose_method(const CLI::App& test, Flags& flags);
 /// How the files are read: which columns, and what becomes of cells that are no numbers.
 [[nodiscard]] ReadOptions to_read_options(const Flags& flags);
 /// The design of a test. Blocks and clusters are a column of the data, which was read as to_read_options() says.
-[[nodiscard]] Design design_of(const Flags& flags, std::vector<std::int64_t> units);
+[[nodiscard]] Design design_of(const Flags& flags, const SamplePair& data);
 [[nodiscard]] ProblemRequest to_request(const SampleFlags& flags);
 
 }  // namespace kqd::app

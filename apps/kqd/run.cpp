@@ -270,9 +270,9 @@ int run_test(const Flags& flags) {
   TwoSampleOptions options = to_test_options(flags);
   ExplainOptions where = page_options(flags);
   require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
-  SamplePair data = read(flags);
+  const SamplePair data = read(flags);
   add_reference_points(flags, data.x, data.preparation, options.statistic.directions);
-  options.test.design = design_of(flags, std::move(data.units));
+  options.test.design = design_of(flags, data);
   where.design = options.test.design;
   add_rows(where, data);
   if (!flags.report.empty()) validate(where, data.x.points.cols());
@@ -298,8 +298,8 @@ int run_explain(const Flags& flags) {
   const Stopwatch watch;
   ExplainOptions options = to_explain_options(flags);
   require_outputs(flags, {flags.x, flags.y, flags.config});
-  SamplePair data = read(flags);
-  options.design = design_of(flags, std::move(data.units));
+  const SamplePair data = read(flags);
+  options.design = design_of(flags, data);
   add_rows(options, data);
   if (flags.csv) tell(data.warnings, flags);  // which has no place for them
   Explanation explanation;

@@ -19,7 +19,6 @@ _CPU = (1, 3)  # of DLPack: plain memory, and memory pinned for a GPU
 _NOT_FINITE = re.compile(
     r"(?P<sample>X|Y|sample): row (?P<row>\d+), column (?P<column>\d+) is (?P<value>\S+), (?P<rest>.*)"
 )
-_SPLIT_CLUSTER = re.compile(r"(?P<start>clusters design: cluster) (?P<group>\d+) (?P<rest>.*)")
 
 Kept = Optional[NDArray[np.bool_]]  # True for the given rows that were kept; None when all were
 
@@ -28,7 +27,7 @@ class Groups(NamedTuple):
     """The block or cluster of every kept row, rows of x first."""
 
     of_row: List[int]
-    #: What the caller calls group i; empty when groups are numbers.
+    #: How messages call group i; empty when groups are numbers.
     names: Tuple[str, ...] = ()
 
 
@@ -45,10 +44,10 @@ class Samples(NamedTuple):
     #: Names of the columns, if they have any.
     columns: Sequence[str] = ()
 
-    def in_callers_words(self, group_names: Sequence[str] = ()) -> ContextManager[None]:
+    def in_callers_words(self) -> ContextManager[None]:
         """See the function of this name."""
         kept_x, kept_y = self.kept or (None, None)
-        return in_callers_words(self.columns, {"X": kept_x, "Y": kept_y}, group_names)
+        return in_callers_words(self.columns, {"X": kept_x, "Y": kept_y})
 
     def groups(self, pair: Tuple[ArrayLike, ArrayLike], name: str) -> Groups:
         """The block or cluster of every kept row, from a pair of columns of whole numbers or texts: for x, then for y."""
@@ -63,22 +62,18 @@ class Samples(NamedTuple):
         if kinds == {False}:
             return Groups(labels.tolist())
         names, numbers = np.unique(labels, return_inverse=True)
-        return Groups(numbers.tolist(), tuple(names.tolist()))
+        return Groups(numbers.tolist(), tuple(map(quoted, names.tolist())))
 
 
 @contextlib.contextmanager
-def in_callers_words(
-    columns: Sequence[str], kept: Mapping[str, Kept], group_names: Sequence[str] = ()
-) -> Iterator[None]:
-    """Errors of the library, with rows, columns and groups called as the caller calls them."""
+def in_callers_words(columns: Sequence[str], kept: Mapping[str, Kept]) -> Iterator[None]:
+    """Errors of the library, with rows and columns called as the caller calls them."""
     try:
         yield
     except ValueError as error:
         sentence = str(error)
         if found := _NOT_FINITE.fullmatch(sentence):
             raise ValueError(_not_finite(found, columns, kept.get(found["sample"]))) from None
-        if group_names and (found := _SPLIT_CLUSTER.fullmatch(sentence)):
-            raise ValueError(f'{found["start"]} {quoted(group_names[int(found["group"])])} {found["rest"]}') from None
         raise
 
 

@@ -51,6 +51,7 @@ class TestOptions:
         alpha: float,
         design: str,
         groups: Sequence[int],
+        group_names: Sequence[str],
         calibration: str,
         early_stop: str,
         set_aside: bool,

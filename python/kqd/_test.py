@@ -176,6 +176,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         alpha=real(alpha, "alpha"),
         design=kind,
         groups=groups.of_row,
+        group_names=groups.names,
         calibration=text(calibration, "calibration"),
         early_stop="none" if early_stop is None else text(early_stop, "early_stop"),
         set_aside=boolean(set_aside, "set_aside"),
@@ -186,7 +187,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         null_distribution=boolean(null_distribution, "null_distribution"),
         weights_as=None if weights_as is None else text(weights_as, "weights_as"),
     )
-    with shown(progress) as callback, samples.in_callers_words(groups.names):
+    with shown(progress) as callback, samples.in_callers_words():
         found = _core.test(samples.x, samples.y, options, callback)
     found["configurations"] = tuple(Configuration(*entry) for entry in found["configurations"])
     return comparison.remembered(TestResult._of(comparison.fields(found)))

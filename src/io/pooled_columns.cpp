@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -204,7 +205,7 @@ void refuse_rounded_groups(std::vector<Input>& inputs) {
   }
 }
 
-void offset_large_wholes(std::vector<Input>& inputs, bool pooled, Preparation& preparation) {
+std::string offset_large_wholes(std::vector<Input>& inputs, bool pooled, Preparation& preparation) {
   const Input& front = inputs.front();
   for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
     const ColumnPerInput columns = columns_in_role(inputs, [k](const Roles& roles) { return roles.points[k]; });
@@ -213,7 +214,17 @@ void offset_large_wholes(std::vector<Input>& inputs, bool pooled, Preparation& p
     }
   }
   const auto unit_of = [](const Roles& roles) { return *roles.unit; };
-  if (front.roles.unit) static_cast<void>(offset_column(inputs, columns_in_role(inputs, unit_of), pooled));
+  if (!front.roles.unit) return "";
+  return offset_column(inputs, columns_in_role(inputs, unit_of), pooled).value_or("");
+}
+
+std::string sum_of_wholes(std::string_view offset, double difference) {
+  const bool negative = offset.starts_with('-');
+  std::uint64_t size = 0;
+  static_cast<void>(std::from_chars(offset.data() + (negative ? 1 : 0), offset.data() + offset.size(), size));
+  // Unsigned arithmetic wraps around, and the number has 64 bits.
+  const std::uint64_t sum = (negative ? 0U - size : size) + static_cast<std::uint64_t>(difference);
+  return negative ? std::to_string(static_cast<std::int64_t>(sum)) : std::to_string(sum);
 }
 
 }  // namespace kqd
