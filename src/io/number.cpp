@@ -124,20 +124,18 @@ std::int64_t rounded_off(std::uint64_t value) {
 }
 
 std::optional<std::int64_t> rounded_off(std::string_view text, double nearest) {
-  Decimal decimal = decimal_of(text);
-  // A text that has all digits of the double, rounded to as many, says no more than the double. Where it has a point or
-  // an exponent, zeros at its end are no such digits.
-  if (text.find_first_of(".eE") != std::string_view::npos) {
-    decimal.digits.erase(decimal.digits.find_last_not_of('0') + 1);
-  }
-  const std::string printed = fmt::format("{:.{}e}", std::abs(nearest), decimal.digits.size() - 1);
-  if (decimal_of(printed).digits == decimal.digits) return 0;
-  const std::optional<std::string> whole = whole_digits(decimal);
+  const std::optional<std::string> whole = whole_digits(decimal_of(text));
   std::uint64_t value = 0;
   if (!whole || std::from_chars(whole->data(), whole->data() + whole->size(), value).ec != std::errc{}) {
     return std::nullopt;
   }
   return nearest < 0.0 ? -rounded_off(value) : rounded_off(value);
+}
+
+bool is_print_of(std::string_view text, double nearest) {
+  std::string digits = decimal_of(text).digits;
+  if (text.find_first_of(".eE") != std::string_view::npos) digits.erase(digits.find_last_not_of('0') + 1);
+  return decimal_of(fmt::format("{:.{}e}", std::abs(nearest), digits.size() - 1)).digits == digits;
 }
 
 Cell parse_cell(std::string_view text) {

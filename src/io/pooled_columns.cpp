@@ -79,7 +79,7 @@ using ColumnPerInput = std::vector<std::size_t>;
 
 [[noreturn]] void fail_inexact(const std::vector<Input>& inputs, const ColumnPerInput& columns) {
   std::size_t i = 0;
-  while (inputs[i].table.columns[columns[i]].remainders.empty()) ++i;
+  while (inputs[i].table.columns[columns[i]].first_rounded.line == 0) ++i;
   const Table& table = inputs[i].table;
   const Place& place = table.columns[columns[i]].first_rounded;
   fail(ErrorCode::unreadable_input,
@@ -120,7 +120,7 @@ std::optional<std::string> offset_column(std::vector<Input>& inputs, const Colum
   bool has_text = false;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Column& column = inputs[i].table.columns[columns[i]];
-    rounded = rounded || !column.remainders.empty();
+    rounded = rounded || column.first_rounded.line > 0;
     unknown = unknown || column.has_unknown_remainder;
     has_text = has_text || column.has_text();
   }

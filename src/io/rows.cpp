@@ -251,8 +251,8 @@ bool can_drop_rows(const ReadOptions& options) {
 void drop_rows(Table& table, const Roles& roles, const ReadOptions& options) {
   if (roles.group) {
     Column& group = table.columns[*roles.group];
-    if (!group.remainders.empty()) return;  // refused in the end
-    group.keeps_spellings = false;          // a group keeps the value that it had when rows were dropped
+    if (group.first_rounded.line > 0) return;  // refused in the end
+    group.keeps_spellings = false;             // a group keeps the value that it had when rows were dropped
     group.spelled.clear();
   }
   std::vector<Input> inputs;

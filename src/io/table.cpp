@@ -59,8 +59,12 @@ double Table::from_text(std::size_t column, std::string_view text, std::size_t l
         std::string with_point(text);
         if (rules.decimal_comma) std::ranges::replace(with_point, ',', '.');
         const auto remainder = rounded_off(with_point, cell.value);
-        books.has_unknown_remainder = books.has_unknown_remainder || !remainder;
-        add_remainder(column, {row, remainder.value_or(1)}, line, text);
+        if (!is_print_of(with_point, cell.value)) {
+          books.has_unknown_remainder = books.has_unknown_remainder || !remainder;
+          add_remainder(column, {row, remainder.value_or(1)}, line, text);
+        } else if (remainder.value_or(0) != 0) {  // counts among numbers that are exact
+          books.remainders.push_back({row, *remainder});
+        }
       }
       note_spelling(column, cell.value, text, row);
       break;
@@ -129,6 +133,7 @@ void Table::spell_out(std::size_t j) {
   }
   // Numbers that are not doubles are among those.
   column.remainders.clear();
+  column.first_rounded = {};
   column.has_unknown_remainder = false;
 }
 

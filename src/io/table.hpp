@@ -42,8 +42,8 @@ struct Column {
   Place first_missing;
   Place first_infinite;  ///< infinite, or too large for a double; the cell holds an infinity
   Place first_date;
-  Place first_rounded;                    ///< a whole number that is not a double
-  std::vector<Remainder> remainders;      ///< of such numbers, in the order of the rows
+  Place first_rounded;                    ///< a number that says more than its double; none: remainders do not count
+  std::vector<Remainder> remainders;      ///< of whole numbers that are not doubles, in the order of the rows
   bool has_unknown_remainder = false;     ///< one of them has more than 64 bits
   std::unique_ptr<TextDictionary> texts;  ///< of a column with a cell of text; none otherwise
 
