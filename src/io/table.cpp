@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/text.hpp"
 #include "io/text.hpp"
 
 namespace kqd {
@@ -104,7 +103,7 @@ void Table::add_remainder(std::size_t column, const Remainder& remainder, std::s
 }
 
 void Table::keep_spelling(std::size_t j, double value, std::string_view text, std::size_t row) {
-  if (std::isnan(value) || shortest(value + 0.0) == text) return;
+  if (std::isnan(value)) return;
   Column& column = columns[j];
   if (!column.spellings) column.spellings = std::make_unique<TextDictionary>(kMostSpellings);
   if (const auto code = column.spellings->code_of(text, row + 1, spelling_bytes_left_)) {

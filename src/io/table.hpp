@@ -47,7 +47,7 @@ struct Column {
   bool has_unknown_remainder = false;     ///< one of them has more than 64 bits
   std::unique_ptr<TextDictionary> texts;  ///< of a column with a cell of text; none otherwise
 
-  std::unique_ptr<TextDictionary> spellings;  ///< of numbers that shortest() writes otherwise, such as 01 and 1.0
+  std::unique_ptr<TextDictionary> spellings;  ///< of numbers that shortest() may write otherwise: 01, 1.0
   std::vector<SpelledNumber> spelled;         ///< such numbers, in the order of the rows
   bool keeps_spellings = true;                ///< false: there are too many
 
