@@ -69,26 +69,27 @@ void set_parameters(KqdOptions& options, const std::string& method, const py::di
   validate_parameters(info, parameters);
 }
 
-Design make_design(const std::string& kind, std::vector<std::int64_t> groups) {
+Design make_design(const std::string& kind, std::vector<std::int64_t> groups, std::vector<std::string> names) {
   for (const DesignKind known :
        {DesignKind::independent, DesignKind::paired, DesignKind::blocks, DesignKind::clusters}) {
-    if (to_string(known) == kind) return {known, std::move(groups)};
+    if (to_string(known) == kind) return {known, std::move(groups), std::move(names)};
   }
-  throw py::value_error("design \"" + kind + "\" is unknown, expected independent or paired");
+  throw py::value_error("design \"" + printable(kind) + "\" is unknown, expected independent or paired");
 }
 
 TwoSampleOptions make_test_options(const std::string& method, const KqdOptions& statistic,
                                    std::int64_t num_permutations, double alpha, const std::string& design,
-                                   std::vector<std::int64_t> groups, const std::string& calibration,
-                                   const std::string& early_stop, bool set_aside, bool randomised_ties,
-                                   bool effect_interval, bool effect_directions, double confidence,
-                                   bool keep_null_distribution, const std::optional<std::string>& weights_as) {
+                                   std::vector<std::int64_t> groups, std::vector<std::string> group_names,
+                                   const std::string& calibration, const std::string& early_stop, bool set_aside,
+                                   bool randomised_ties, bool effect_interval, bool effect_directions,
+                                   double confidence, bool keep_null_distribution,
+                                   const std::optional<std::string>& weights_as) {
   TwoSampleOptions options;
   options.method = method;
   options.statistic = statistic;
   options.test.num_permutations = num_permutations;
   options.test.alpha = alpha;
-  options.test.design = make_design(design, std::move(groups));
+  options.test.design = make_design(design, std::move(groups), std::move(group_names));
   options.calibration = parse_calibration(calibration);
   options.test.early_stop = parse_early_stop(early_stop);
   options.set_aside = set_aside;
@@ -166,6 +167,7 @@ py::dict common_fields(const Result& result, const std::string& id, const KqdOpt
   fields["power"] = value_if(method.uses.power, options.power);
   fields["weighting"] = value_if(method.uses.weighting, to_string(options.weighting));
   fields["seed"] = options.seed.value;
+  fields["bits"] = bits_name();
   fields["parameters"] = parameters_of(method, options.parameters);
   py::dict details;
   for (const Detail& detail : result.details) details[py::str(detail.name)] = detail.value;
@@ -446,7 +448,8 @@ class ArrayEmbedding {
 
 // ---- The module ----
 
-// The names that options have in Python, for sentences that call them by those of C++.
+// The names that options have in Python, for sentences that call them by those of C++; what a caller passed and the
+// sentence quotes is safe to print.
 std::string in_python_words(std::string sentence) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kNames = {{
       {"(normalise)", "(without compat \"unnormalised\")"},
@@ -469,7 +472,7 @@ std::string in_python_words(std::string sentence) {
       sentence.replace(at, ours.size(), theirs);
     }
   }
-  return sentence;
+  return printable(sentence);
 }
 
 void bind_errors(py::module_& m) {
@@ -486,9 +489,9 @@ void bind_errors(py::module_& m) {
         case ErrorCode::interrupted:
           return PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
         case ErrorCode::unwritable_output:
-          return PyErr_SetString(PyExc_OSError, error.what());
+          return PyErr_SetString(PyExc_OSError, printable(error.what()).c_str());
         case ErrorCode::internal:
-          return PyErr_SetString(PyExc_RuntimeError, error.what());
+          return PyErr_SetString(PyExc_RuntimeError, printable(error.what()).c_str());
         case ErrorCode::invalid_option:
         case ErrorCode::shape_mismatch:
         case ErrorCode::empty_sample:
@@ -523,9 +526,10 @@ void bind_inputs(py::module_& m) {
       .def_property_readonly("seed", [](const KqdOptions& options) { return options.seed.value; });
   py::class_<TwoSampleOptions>(m, "TestOptions")
       .def(py::init(&make_test_options), py::kw_only(), py::arg("method"), py::arg("statistic"), py::arg("n_resamples"),
-           py::arg("alpha"), py::arg("design"), py::arg("groups"), py::arg("calibration"), py::arg("early_stop"),
-           py::arg("set_aside"), py::arg("randomised_ties"), py::arg("effect_interval"), py::arg("effect_directions"),
-           py::arg("confidence_level"), py::arg("null_distribution"), py::arg("weights_as"));
+           py::arg("alpha"), py::arg("design"), py::arg("groups"), py::arg("group_names"), py::arg("calibration"),
+           py::arg("early_stop"), py::arg("set_aside"), py::arg("randomised_ties"), py::arg("effect_interval"),
+           py::arg("effect_directions"), py::arg("confidence_level"), py::arg("null_distribution"),
+           py::arg("weights_as"));
   m.def("default_test_method", &default_test_method, py::arg("statistic"), py::arg("kernel_values_only"));
 }
 
@@ -603,6 +607,11 @@ void bind_methods(py::module_& m) {
         return unused_options(find_method(method), parse_direction_family(directions), own_points);
       },
       py::arg("method"), py::arg("directions"), py::arg("own_points"));
+  m.def(
+      "unused_test_options",
+      [](const std::string& calibration) { return unused_test_options(parse_calibration(calibration)); },
+      py::arg("calibration"));
+  m.def("printable", &printable, py::arg("text"));
   m.def(
       "suggestion",
       [](const std::string& word, const std::vector<std::string>& known) {

@@ -352,6 +352,16 @@ KqdOptions statistic_options(const Flags& flags) {
   return options;
 }
 
+// Those of some options that were typed, as flags.
+std::vector<std::string> typed_flags(const CLI::App& command, const std::vector<std::string_view>& options) {
+  std::vector<std::string> typed;
+  for (const std::string_view option : options) {
+    std::string flag = fmt::format("--{}", option);
+    if (command.count(flag) > 0) typed.push_back(std::move(flag));
+  }
+  return typed;
+}
+
 }  // namespace
 
 std::uint64_t whole_number(const std::string& flag, const std::string& text, std::uint64_t low, std::uint64_t high) {
@@ -543,11 +553,13 @@ ReadOptions to_read_options(const Flags& flags) {
   return options;
 }
 
-Design design_of(const Flags& flags, std::vector<std::int64_t> units) {
+Design design_of(const Flags& flags, const SamplePair& data) {
   const std::string kind = design_kind(flags.design);
   if (kind == "independent") return Design::independent();
   if (kind == "paired") return Design::paired();
-  return kind == "blocks" ? Design::blocks(std::move(units)) : Design::clusters(std::move(units));
+  Design design = kind == "blocks" ? Design::blocks(data.units) : Design::clusters(data.units);
+  design.group_names = data.unit_names;
+  return design;
 }
 
 ProblemRequest to_request(const SampleFlags& flags) {
@@ -563,7 +575,6 @@ ProblemRequest to_request(const SampleFlags& flags) {
 
 KqdOptions to_options(const Flags& flags) {
   KqdOptions options = statistic_options(flags);
-  if (names_a_file(flags.reference)) options.directions.reference_points = read_sample(flags.reference).points;
   const MethodInfo& method = find_method(flags.method);
   for (const std::string& setting : flags.settings) {
     set_parameter(options.parameters, method.id, method.parameters, setting);
@@ -577,13 +588,12 @@ void choose_method(const CLI::App& test, Flags& flags) {
 }
 
 std::vector<std::string> unused_flags(const CLI::App& command, const Flags& flags) {
-  std::vector<std::string> unused;
-  for (const std::string_view option : unused_options(
-           find_method(flags.method), parse_direction_family(flags.directions), names_a_file(flags.reference))) {
-    std::string flag = fmt::format("--{}", option);
-    if (command.count(flag) > 0) unused.push_back(std::move(flag));
-  }
-  return unused;
+  return typed_flags(command, unused_options(find_method(flags.method), parse_direction_family(flags.directions),
+                                             names_a_file(flags.reference)));
+}
+
+std::vector<std::string> flags_unused_by_calibration(const CLI::App& test, const Flags& flags) {
+  return typed_flags(test, unused_test_options(parse_calibration(flags.calibration)));
 }
 
 void offer_words(const CLI::Option& option, const std::vector<std::string>& words) {

@@ -129,8 +129,11 @@ void choose_method(const CLI::App& test, Flags& flags);
 
 /// Flags that were typed and mean nothing to the method with the directions it was given, such as "--power".
 [[nodiscard]] std::vector<std::string> unused_flags(const CLI::App& command, const Flags& flags);
+/// Flags of a test that were typed and mean nothing to its calibration, such as "--early-stop".
+[[nodiscard]] std::vector<std::string> flags_unused_by_calibration(const CLI::App& test, const Flags& flags);
 
-/// What the flags mean; throws Error{invalid_option} naming the flag, the value and what is expected.
+/// What the flags mean, but for the points of --reference FILE, whose columns are those of the data; throws
+/// Error{invalid_option} naming the flag, the value and what is expected.
 [[nodiscard]] KqdOptions to_options(const Flags& flags);
 /// The same for a test, but for its design, which needs the data.
 [[nodiscard]] TwoSampleOptions to_test_options(const Flags& flags);
@@ -139,7 +142,7 @@ void choose_method(const CLI::App& test, Flags& flags);
 /// How the files are read: which columns, and what becomes of cells that are no numbers.
 [[nodiscard]] ReadOptions to_read_options(const Flags& flags);
 /// The design of a test. Blocks and clusters are a column of the data, which was read as to_read_options() says.
-[[nodiscard]] Design design_of(const Flags& flags, std::vector<std::int64_t> units);
+[[nodiscard]] Design design_of(const Flags& flags, const SamplePair& data);
 [[nodiscard]] ProblemRequest to_request(const SampleFlags& flags);
 
 }  // namespace kqd::app

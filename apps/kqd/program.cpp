@@ -41,11 +41,16 @@ void note_unused(const CLI::App& command, const Flags& flags) {
   if (!flags.quiet && !flags.image_shape.empty() && flags.report.empty()) {
     note("--image-shape has no effect without --report");
   }
-  const std::vector<std::string> unused = unused_flags(command, flags);
-  if (flags.quiet || unused.empty()) return;
+  if (flags.quiet) return;
+  const auto note_if_any = [](const std::vector<std::string>& unused, const std::string& where) {
+    if (unused.empty()) return;
+    note(fmt::format("{} {} no effect {}", fmt::join(unused, ", "), unused.size() == 1 ? "has" : "have", where));
+  };
   const bool directed = find_method(flags.method).uses.directions;
-  note(fmt::format("{} {} no effect on method {}{}", fmt::join(unused, ", "), unused.size() == 1 ? "has" : "have",
-                   flags.method, directed ? fmt::format(" with {} directions", flags.directions) : ""));
+  note_if_any(unused_flags(command, flags),
+              fmt::format("on method {}{}", flags.method,
+                          directed ? fmt::format(" with {} directions", flags.directions) : ""));
+  note_if_any(flags_unused_by_calibration(command, flags), fmt::format("with --calibration {}", flags.calibration));
 }
 
 // Two files, one that a column splits, or an archive of both.

@@ -1,6 +1,7 @@
 #include "run.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -43,13 +44,52 @@ SamplePair read(const Flags& flags) {
 }
 
 // Points of a file are in the units of the data, which is no longer so where something was subtracted.
-void require_same_units(const KqdOptions& options, const SamplePair& data) {
-  if (options.directions.reference != ReferenceMeasure::points || data.preparation.offsets.empty()) return;
-  const OffsetColumn& column = data.preparation.offsets.front();
+void require_same_units(const Preparation& preparation) {
+  if (preparation.offsets.empty()) return;
+  const OffsetColumn& column = preparation.offsets.front();
   throw Error(ErrorCode::invalid_option,
               fmt::format("--reference FILE has points in other units than the data: {} was subtracted from column {}, "
                           "whose whole numbers are beyond 2^53; --drop excludes the column",
                           column.offset, column.name));
+}
+
+// The points with their columns in the order of `names`, which are those of the data.
+Matrix<double> in_order_of(const std::vector<std::string>& names, const Sample& points, const std::string& file) {
+  const auto missing_from = [](const std::vector<std::string>& there, const std::vector<std::string>& wanted) {
+    std::vector<std::string> missing;
+    for (const std::string& name : wanted) {
+      if (std::ranges::find(there, name) == there.end()) missing.push_back(fmt::format("\"{}\"", printable(name)));
+    }
+    return missing;
+  };
+  const auto only_data = missing_from(points.column_names, names);
+  const auto only_points = missing_from(names, points.column_names);
+  if (!only_data.empty() || !only_points.empty()) {
+    const auto has = [](std::string_view owner, const std::vector<std::string>& only) {
+      return only.empty() ? "" : fmt::format("; only {} has {}", owner, fmt::join(only, ", "));
+    };
+    throw Error(ErrorCode::shape_mismatch,
+                fmt::format("--reference {} and the data have different columns{}{}; make the names agree",
+                            printable(file), has("the data", only_data), has("the file", only_points)));
+  }
+  Matrix<double> ordered(points.points.rows(), names.size());
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    const auto from =
+        static_cast<std::size_t>(std::ranges::find(points.column_names, names[j]) - points.column_names.begin());
+    for (std::size_t i = 0; i < ordered.rows(); ++i) ordered(i, j) = points.points(i, from);
+  }
+  return ordered;
+}
+
+// Reads the points of --reference FILE. Columns are matched by name where the file and the data have names.
+void add_reference_points(const Flags& flags, const Sample& data, const Preparation& preparation,
+                          DirectionOptions& options) {
+  if (options.reference != ReferenceMeasure::points) return;
+  Sample points = read_sample(flags.reference);
+  require_same_units(preparation);
+  const bool by_name = !data.column_names.empty() && !points.column_names.empty();
+  options.reference_points =
+      by_name ? in_order_of(data.column_names, points, flags.reference) : std::move(points.points);
 }
 
 // What reading warns of stands first in the warnings of a result.
@@ -230,9 +270,9 @@ int run_test(const Flags& flags) {
   TwoSampleOptions options = to_test_options(flags);
   ExplainOptions where = page_options(flags);
   require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
-  SamplePair data = read(flags);
-  require_same_units(options.statistic, data);
-  options.test.design = design_of(flags, std::move(data.units));
+  const SamplePair data = read(flags);
+  add_reference_points(flags, data.x, data.preparation, options.statistic.directions);
+  options.test.design = design_of(flags, data);
   where.design = options.test.design;
   add_rows(where, data);
   if (!flags.report.empty()) validate(where, data.x.points.cols());
@@ -258,8 +298,8 @@ int run_explain(const Flags& flags) {
   const Stopwatch watch;
   ExplainOptions options = to_explain_options(flags);
   require_outputs(flags, {flags.x, flags.y, flags.config});
-  SamplePair data = read(flags);
-  options.design = design_of(flags, std::move(data.units));
+  const SamplePair data = read(flags);
+  options.design = design_of(flags, data);
   add_rows(options, data);
   if (flags.csv) tell(data.warnings, flags);  // which has no place for them
   Explanation explanation;
@@ -280,11 +320,11 @@ int run_explain(const Flags& flags) {
 int run_distance(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
-  const KqdOptions options = to_options(flags);
+  KqdOptions options = to_options(flags);
   ExplainOptions where = page_options(flags);
   require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
   const SamplePair data = read(flags);
-  require_same_units(options, data);
+  add_reference_points(flags, data.x, data.preparation, options.directions);
   add_rows(where, data);
   if (!flags.report.empty()) validate(where, data.x.points.cols());
   KqdResult result;
@@ -306,16 +346,10 @@ int run_distance(const Flags& flags) {
 int run_matrix(const MatrixFlags& matrix_flags) {
   const Stopwatch watch;
   const Flags& flags = matrix_flags.shared;
-  const TwoSampleOptions options = to_test_options(flags);
+  TwoSampleOptions options = to_test_options(flags);
   if (matrix_flags.files.size() < 2) {
     throw Error(ErrorCode::invalid_option,
                 fmt::format("kqd matrix got {} alone, expected two data sets or more", matrix_flags.files.front()));
-  }
-  // A test without a distance of its own has parameters of its own, too.
-  DistanceMatrixOptions distances{options.method, options.statistic};
-  if (const auto other = find_method(options.method).effect_method; matrix_flags.with_tests && !other.empty()) {
-    distances.method = other;
-    distances.statistic.parameters.clear();
   }
   std::vector<std::string> inputs = matrix_flags.files;
   inputs.insert(inputs.end(), {flags.reference, flags.config});
@@ -323,6 +357,13 @@ int run_matrix(const MatrixFlags& matrix_flags) {
   const SampleList data = read_samples(matrix_flags.files, to_read_options(flags));
   tell(data.notes, flags);
   if (flags.csv) tell(data.warnings, flags);  // which has no place for them
+  add_reference_points(flags, data.samples.front(), data.preparation, options.statistic.directions);
+  // A test without a distance of its own has parameters of its own, too.
+  DistanceMatrixOptions distances{options.method, options.statistic};
+  if (const auto other = find_method(options.method).effect_method; matrix_flags.with_tests && !other.empty()) {
+    distances.method = other;
+    distances.statistic.parameters.clear();
+  }
   const std::vector<SampleView> samples(data.samples.begin(), data.samples.end());
   DistanceMatrix matrix;
   std::optional<PairwiseTests> tests;

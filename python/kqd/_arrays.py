@@ -19,7 +19,6 @@ _CPU = (1, 3)  # of DLPack: plain memory, and memory pinned for a GPU
 _NOT_FINITE = re.compile(
     r"(?P<sample>X|Y|sample): row (?P<row>\d+), column (?P<column>\d+) is (?P<value>\S+), (?P<rest>.*)"
 )
-_SPLIT_CLUSTER = re.compile(r"(?P<start>clusters design: cluster) (?P<group>\d+) (?P<rest>.*)")
 
 Kept = Optional[NDArray[np.bool_]]  # True for the given rows that were kept; None when all were
 
@@ -28,7 +27,7 @@ class Groups(NamedTuple):
     """The block or cluster of every kept row, rows of x first."""
 
     of_row: List[int]
-    #: What the caller calls group i; empty when groups are numbers.
+    #: How messages call group i; empty when groups are numbers.
     names: Tuple[str, ...] = ()
 
 
@@ -45,10 +44,10 @@ class Samples(NamedTuple):
     #: Names of the columns, if they have any.
     columns: Sequence[str] = ()
 
-    def in_callers_words(self, group_names: Sequence[str] = ()) -> ContextManager[None]:
+    def in_callers_words(self) -> ContextManager[None]:
         """See the function of this name."""
         kept_x, kept_y = self.kept or (None, None)
-        return in_callers_words(self.columns, {"X": kept_x, "Y": kept_y}, group_names)
+        return in_callers_words(self.columns, {"X": kept_x, "Y": kept_y})
 
     def groups(self, pair: Tuple[ArrayLike, ArrayLike], name: str) -> Groups:
         """The block or cluster of every kept row, from a pair of columns of whole numbers or texts: for x, then for y."""
@@ -63,29 +62,25 @@ class Samples(NamedTuple):
         if kinds == {False}:
             return Groups(labels.tolist())
         names, numbers = np.unique(labels, return_inverse=True)
-        return Groups(numbers.tolist(), tuple(names.tolist()))
+        return Groups(numbers.tolist(), tuple(map(quoted, names.tolist())))
 
 
 @contextlib.contextmanager
-def in_callers_words(
-    columns: Sequence[str], kept: Mapping[str, Kept], group_names: Sequence[str] = ()
-) -> Iterator[None]:
-    """Errors of the library, with rows, columns and groups called as the caller calls them."""
+def in_callers_words(columns: Sequence[str], kept: Mapping[str, Kept]) -> Iterator[None]:
+    """Errors of the library, with rows and columns called as the caller calls them."""
     try:
         yield
     except ValueError as error:
         sentence = str(error)
         if found := _NOT_FINITE.fullmatch(sentence):
             raise ValueError(_not_finite(found, columns, kept.get(found["sample"]))) from None
-        if group_names and (found := _SPLIT_CLUSTER.fullmatch(sentence)):
-            raise ValueError(f'{found["start"]} "{group_names[int(found["group"])]}" {found["rest"]}') from None
         raise
 
 
 def _not_finite(found: "re.Match[str]", columns: Sequence[str], kept: Kept) -> str:
     row, column = int(found["row"]), int(found["column"])
     given = row if kept is None else int(np.flatnonzero(kept)[row - 1]) + 1
-    name = f" ({columns[column - 1]})" if column <= len(columns) else ""
+    name = f" ({printable(columns[column - 1])})" if column <= len(columns) else ""
     hint = '; nan_policy="omit" leaves such rows out' if found["value"] == "nan" else ""
     return f'{found["sample"]}: row {given}, column {column}{name} is {found["value"]}, {found["rest"]}{hint}'
 
@@ -346,7 +341,7 @@ def complete(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def require_nan_policy(nan_policy: str) -> None:
     if nan_policy not in ("raise", "omit"):
-        raise ValueError(f'nan_policy "{nan_policy}" is unknown, expected "raise" or "omit"')
+        raise ValueError(f'nan_policy {quoted(nan_policy)} is unknown, expected "raise" or "omit"')
 
 
 def _kept(
@@ -424,5 +419,15 @@ def _from_pandas(values: Any, name: str) -> np.ndarray:
 
 
 def _listed(names: List[Any]) -> str:
-    shown = ", ".join(f'"{name}"' for name in names[:10])
+    shown = ", ".join(quoted(name) for name in names[:10])
     return shown + (", ..." if len(names) > 10 else "")
+
+
+def printable(text: object) -> str:
+    """The text without raw control characters, for a message."""
+    return _core.printable(str(text).encode(errors="backslashreplace"))
+
+
+def quoted(text: object) -> str:
+    """The text in quotes, for a message."""
+    return f'"{printable(text)}"'

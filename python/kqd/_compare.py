@@ -57,7 +57,7 @@ class Comparison:
         default = _core.default_test_method(self.options, precomputed) if method is None else method
         self.method = text(default, "method")
         self.options.set_parameters(self.method, own_parameters(self.method, asked))
-        self._ignored = _ignored(asked, self.method, defaults)
+        self._ignored = _ignored(asked, self.method, defaults) + _ignored_by_calibration(asked, defaults)
 
     def fields(self, found: Dict[str, Any]) -> Dict[str, Any]:
         """What the library found, and all that a result says besides."""
@@ -110,7 +110,19 @@ def _ignored(asked: Mapping[str, Any], method: str, defaults: Mapping[str, Any])
     if not names:
         return ()
     along = f" with {directions} directions" if _core.method(method).uses_directions else ""
-    return (f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no effect on method {method}{along}",)
+    return (_no_effect(names, f"on method {method}{along}"),)
+
+
+def _ignored_by_calibration(asked: Mapping[str, Any], defaults: Mapping[str, Any]) -> Tuple[str, ...]:
+    """The same for the calibration of a test."""
+    calibration = asked.get("calibration", "permutation")
+    keywords = [KEYWORDS.get(name, name.replace("-", "_")) for name in _core.unused_test_options(calibration)]
+    names = [name for name in keywords if not is_default(asked[name], defaults[name])]
+    return (_no_effect(names, f'with calibration "{calibration}"'),) if names else ()
+
+
+def _no_effect(names: List[str], where: str) -> str:
+    return f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no effect {where}"
 
 
 def _quantiles(values: NDArray[np.float64], weights: Optional[NDArray[np.float64]]) -> NDArray[np.float64]:

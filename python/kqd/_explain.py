@@ -169,6 +169,8 @@ class Explanation(Finding):
     #: Passed as ``rng=`` it gives the same numbers again.
     seed: int
     warnings: Tuple[str, ...]
+    #: As in `TestResult`.
+    bits: str
     elapsed_s: float
     _data: Dict[str, Any]
     _text: str
@@ -269,6 +271,7 @@ def explain(
         alpha=real(alpha, "alpha"),
         design=kind,
         groups=groups.of_row,
+        group_names=groups.names,
         calibration="permutation",
         early_stop="none",
         set_aside=True,
@@ -282,7 +285,7 @@ def explain(
     rows = [(np.flatnonzero(kept) + 1).tolist() for kept in samples.kept] if samples.kept else [[], []]
     shape = [] if image_shape is None else [count(size, "image_shape") for size in image_shape]
     labels = _core.Labels(columns=names, rows_x=rows[0], rows_y=rows[1], image=shape)
-    with shown(progress) as callback, samples.in_callers_words(groups.names):
+    with shown(progress) as callback, samples.in_callers_words():
         found, printed = _core.explain(samples.x, samples.y, options, labels, callback)
     data = json.loads(found)
     data["warnings"] = list(samples.warnings) + data["warnings"]
@@ -344,6 +347,7 @@ def _explanation(data: Dict[str, Any], text: str) -> Explanation:
         kernel=data["kernel"],
         seed=data["seed"],
         warnings=tuple(data["warnings"]),
+        bits=data["bits"],
         elapsed_s=data["elapsed_s"],
         _data=data,
         _text=text.strip("\n"),

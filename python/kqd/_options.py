@@ -120,7 +120,7 @@ def own_parameters(method: str, asked: Mapping[str, Any]) -> Dict[str, Parameter
             own = ", ".join(known) or "none"
             keywords = [keyword for keyword in asked if keyword not in ("x", "y", "parameters")]
             raise TypeError(
-                f'"{name}" is no keyword of kqd.test and kqd.distance, nor of method {method} (its own: {own})'
+                f'{_arrays.quoted(name)} is no keyword of kqd.test and kqd.distance, nor of method {method} (its own: {own})'
                 + _meant(name, [*keywords, *known])
             )
         if not isinstance(value, str):
@@ -137,7 +137,7 @@ def hinting(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
     def checked(*args: _Given.args, **keywords: _Given.kwargs) -> _Made:
         for name in keywords:
             if name not in known:
-                raise TypeError(f'"{name}" is no keyword of kqd.{owner}' + _meant(name, known))
+                raise TypeError(f'{_arrays.quoted(name)} is no keyword of kqd.{owner}' + _meant(name, known))
         return function(*args, **_without_none(keywords, known))
 
     return checked
@@ -181,7 +181,7 @@ def _bandwidth(value: Union[str, float], kernel: object) -> Optional[float]:
     if isinstance(value, str):
         if value == "median":
             return None
-        raise ValueError(f'bandwidth "{value}" is unknown, expected "median" or a number')
+        raise ValueError(f'bandwidth {_arrays.quoted(value)} is unknown, expected "median" or a number')
     bandwidth = real(value, "bandwidth")
     if callable(kernel):
         raise ValueError(

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
 
 import numpy as np
 
+from ._arrays import quoted
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -41,7 +43,7 @@ def _drawings(result: Any, kind: Optional[str]) -> List[Callable[[Any, Any], Non
         "profiles": _draw_profiles if result.profiles else None,
     }
     if kind is not None and kind not in kept:
-        raise ValueError(f'kind "{kind}" is unknown, expected "null" or "profiles"')
+        raise ValueError(f'kind {quoted(kind)} is unknown, expected "null" or "profiles"')
     found = [draw for name, draw in kept.items() if draw is not None and kind in (None, name)]
     if not found:
         how = {"null": "null_distribution=True", "profiles": "profiles=3"}

@@ -111,6 +111,8 @@ class Result(Finding):
     #: repeats it. A kernel function is told by its name alone and has to be given again.
     settings: Dict[str, Any]
     warnings: Tuple[str, ...]
+    #: ``"fma"``: every CPU with fused multiply-add gives the same bits; ``"no-fma"`` on others.
+    bits: str
     elapsed_s: float
 
     #: Where it comes from, for its page; no field, and None for results of embeddings.

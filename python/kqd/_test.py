@@ -7,7 +7,7 @@ from typing import Optional, Sequence, Tuple, Union
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Groups, Samples
+from ._arrays import Groups, Samples, quoted
 from ._compare import Comparison
 from ._kernels import KernelLike
 from ._options import Parameter, Rng, boolean, count, none_is_default, real, text
@@ -176,6 +176,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         alpha=real(alpha, "alpha"),
         design=kind,
         groups=groups.of_row,
+        group_names=groups.names,
         calibration=text(calibration, "calibration"),
         early_stop="none" if early_stop is None else text(early_stop, "early_stop"),
         set_aside=boolean(set_aside, "set_aside"),
@@ -186,7 +187,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         null_distribution=boolean(null_distribution, "null_distribution"),
         weights_as=None if weights_as is None else text(weights_as, "weights_as"),
     )
-    with shown(progress) as callback, samples.in_callers_words(groups.names):
+    with shown(progress) as callback, samples.in_callers_words():
         found = _core.test(samples.x, samples.y, options, callback)
     found["configurations"] = tuple(Configuration(*entry) for entry in found["configurations"])
     return comparison.remembered(TestResult._of(comparison.fields(found)))
@@ -200,7 +201,7 @@ def design_groups(
 ) -> Tuple[str, Groups]:
     """The kind of design and the group of every pooled row, rows of x first."""
     if text(design, "design") not in ("independent", "paired"):
-        raise ValueError(f'design "{design}" is unknown, expected independent or paired, or blocks= or clusters=')
+        raise ValueError(f'design {quoted(design)} is unknown, expected independent or paired, or blocks= or clusters=')
     given = [(name, pair) for name, pair in (("blocks", blocks), ("clusters", clusters)) if pair is not None]
     if not given:
         return design, Groups([])

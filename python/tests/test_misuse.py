@@ -82,3 +82,21 @@ def test_what_is_no_array_is_named():
 def test_frames_with_a_nan_as_a_name_are_matched():
     x, y = pd.DataFrame(X, columns=["a", np.nan]), pd.DataFrame(Y, columns=["a", float("nan")])
     assert kqd.test(x, y, rng=0, n_resamples=19).pvalue == kqd.test(X, Y, rng=0, n_resamples=19).pvalue
+
+
+@pytest.mark.parametrize("call", [
+    lambda text: kqd.test(X, Y, method=text),
+    lambda text: kqd.test(X, Y, design=text),
+    lambda text: kqd.test(X, Y, nan_policy=text),
+    lambda text: kqd.test(X, Y, bandwidth=text),
+    lambda text: kqd.test(X, Y, kernel=text),
+    lambda text: kqd.test(X, Y, **{text: 1}),
+    lambda text: kqd.explain(X, Y, **{text: 1}),
+    lambda text: kqd.test(pd.DataFrame(X, columns=["a", text]), pd.DataFrame(Y, columns=["a", "b"])),
+    lambda text: kqd.test(X, Y, clusters=([text] * 30, [text] * 25)),
+    lambda text: kqd.test(pd.DataFrame({text: [1.0, np.nan]}), pd.DataFrame({text: [1.0, 2.0]})),
+])
+def test_messages_hold_no_raw_control_characters(call):
+    with pytest.raises((ValueError, TypeError)) as raised:
+        call("a\x1b[31m\u202eb\n")
+    assert "\\x1b[31m" in str(raised.value) and str(raised.value).isprintable()

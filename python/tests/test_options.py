@@ -268,3 +268,13 @@ def test_sentences_call_options_by_their_python_names(options, sentence):
 def test_a_level_out_of_range_is_called_a_level():
     with pytest.raises(ValueError, match=r"^level = 2, needs a number in \[0, 1\]$"):
         kqd.Embedding([[0.0], [1.0]], rng=0).quantiles(2)
+
+
+def test_options_that_a_limiting_distribution_ignores_are_named():
+    x, y = np.random.default_rng(0).normal(size=(2, 80, 1))
+    options = dict(method="mmd-lin", calibration="asymptotic", rng=0)
+    assert kqd.test(x, y, **options).warnings == ()
+    assert kqd.test(x, y, early_stop="betting", n_resamples=99, **options).warnings == (
+        'n_resamples, early_stop have no effect with calibration "asymptotic"',)
+    assert kqd.test(x, y, randomised_ties=True, **options).warnings == (
+        'randomised_ties has no effect with calibration "asymptotic"',)

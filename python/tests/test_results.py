@@ -208,3 +208,11 @@ def test_equal_results_are_equal(call):
     assert result == call(X, Y, **options) and hash(result) == hash(call(X, Y, **options))
     assert result == pickle.loads(pickle.dumps(result))
     assert result != call(X, Y, **{**options, "rng": 1}) and result != result.statistic
+
+
+def test_results_name_their_bits():
+    x, y = np.random.default_rng(0).normal(size=(2, 20, 2))
+    found = {kqd.distance(x, y, rng=0).bits, kqd.test(x, y, rng=0, n_resamples=19).bits, kqd.explain(x, y, rng=0).bits,
+             kqd.Embedding(x, rng=0).distance(y).bits}
+    assert found in ({"fma"}, {"no-fma"})
+    assert kqd.test(x, y, rng=0, n_resamples=19).to_dict()["bits"] in found

@@ -61,6 +61,22 @@ void BlockedRows::append_rows(std::size_t count) {
   while (count > 0) count -= append_within_block(count).rows();
 }
 
+void BlockedRows::keep_rows(FunctionRef<bool(std::size_t)> keep) {
+  KQD_ASSERT(whole_.empty());
+  const auto place_of = [&](std::size_t row) {
+    return blocks_[row / rows_per_block_].get() + row % rows_per_block_ * cols_;
+  };
+  std::size_t kept = 0;
+  for (std::size_t row = 0; row < rows_; ++row) {
+    if (!keep(row)) continue;
+    if (kept < row) std::copy_n(place_of(row), cols_, place_of(kept));
+    ++kept;
+  }
+  rows_ = kept;
+  blocks_.resize((rows_ + rows_per_block_ - 1) / rows_per_block_);
+  if (rows_ % rows_per_block_ != 0) next_row_ = place_of(rows_);
+}
+
 MatrixView<double> BlockedRows::block(std::size_t index) {
   if (!whole_.empty()) return whole_;
   return {blocks_[index].get(), std::min(rows_per_block_, rows_ - index * rows_per_block_), cols_};

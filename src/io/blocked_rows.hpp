@@ -37,7 +37,7 @@ class BlockedRows {
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t cols() const { return cols_; }
 
-  /// One more row: the place for its `cols` numbers, 0 as yet.
+  /// One more row: the place for its `cols` numbers, which hold 0 or what a dropped row held.
   [[nodiscard]] double* append_row() {
     if (rows_ == blocks_.size() * rows_per_block_) add_block();
     double* row = next_row_;
@@ -51,6 +51,9 @@ class BlockedRows {
 
   /// As many more rows of zeros as fit into the last block, up to `count` >= 1 and at least one: these rows.
   [[nodiscard]] MatrixView<double> append_within_block(std::size_t count);
+
+  /// Drops the rows that `keep` does not want; the others stay in their order. Not for rows of a matrix.
+  void keep_rows(FunctionRef<bool(std::size_t row)> keep);
 
   [[nodiscard]] std::size_t num_blocks() const { return whole_.empty() ? blocks_.size() : 1; }
   [[nodiscard]] MatrixView<double> block(std::size_t index);

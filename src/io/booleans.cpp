@@ -29,7 +29,7 @@ std::vector<std::optional<double>> meanings_of(const TextDictionary& texts) {
 bool holds_booleans(const Input& input, std::size_t j) {
   const Column& column = input.table.columns[j];
   return column.has_text() && !column.texts->overfull() &&
-         column.num_texts + column.num_missing == input.table.cells.rows() &&
+         column.num_texts + column.num_missing == input.table.rows_read() &&
          std::ranges::all_of(meanings_of(*column.texts), [](const auto& meaning) { return meaning.has_value(); });
 }
 

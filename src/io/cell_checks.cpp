@@ -40,7 +40,7 @@ void check_dates(const std::vector<Input>& inputs, std::size_t place) {
   std::size_t numbers = 0;
   for (const Input& input : inputs) {
     const Column& column = input.table.columns[input.roles.points[place]];
-    numbers += input.table.cells.rows() - column.num_missing - column.num_texts - column.num_dates;
+    numbers += input.table.rows_read() - column.num_missing - column.num_texts - column.num_dates;
     if (dated == nullptr && column.num_dates > 0) dated = &input;
   }
   if (dated == nullptr || numbers == 0) return;
@@ -54,7 +54,7 @@ void check_dates(const std::vector<Input>& inputs, std::size_t place) {
 
 // A text here and there in a column of numbers is a typing error or a word for "missing", not a category.
 bool is_mostly_numbers(const Table& table, const Column& column) {
-  return 2 * column.num_texts <= table.cells.rows() - column.num_missing;
+  return 2 * column.num_texts <= table.rows_read() - column.num_missing;
 }
 
 std::string describe_texts(const Table& table, const std::vector<std::size_t>& text_columns) {
@@ -74,7 +74,7 @@ std::string text_help(const Table& table, const std::vector<std::size_t>& text_c
   const Column& first = table.columns[text_columns.front()];
   if (is_mostly_numbers(table, first)) {
     return fmt::format("; {} of {} cells of the column {} text: --na-values can name what means missing",
-                       first.num_texts, table.cells.rows(), first.num_texts == 1 ? "is" : "are");
+                       first.num_texts, table.rows_read(), first.num_texts == 1 ? "is" : "are");
   }
   const auto texts_of = [&](std::size_t j) -> const TextDictionary& { return *table.columns[j].texts; };
   std::vector<std::size_t> others;
@@ -159,7 +159,7 @@ bool all_are_dates(const TextDictionary& texts) {
 bool is_column_of_date_texts(const std::vector<Input>& inputs, std::size_t place) {
   return std::ranges::all_of(inputs, [&](const Input& input) {
     const Column& column = input.table.columns[input.roles.points[place]];
-    return column.has_text() && column.num_texts + column.num_missing == input.table.cells.rows() &&
+    return column.has_text() && column.num_texts + column.num_missing == input.table.rows_read() &&
            all_are_dates(*column.texts);
   });
 }

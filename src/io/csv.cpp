@@ -103,8 +103,9 @@ void read_data_row(CsvScanner& scanner, Table& table, std::size_t first_line) {
   for (std::size_t j = 0; j < cols; ++j) {
     if (!scanner.read_number(row[j])) {
       row[j] = table.from_text(j, scanner.read_text(), scanner.line());
-    } else if (some_mean_missing) {
-      row[j] = table.from_number(j, row[j], scanner.line());
+    } else {
+      if (some_mean_missing) row[j] = table.from_number(j, row[j], scanner.line());
+      table.note_spelling(j, row[j], scanner.number_text(), table.cells.rows() - 1);
     }
     if (scanner.at_row_end() != (j + 1 == cols)) fail_ragged(scanner, table, first_line);
   }
@@ -112,7 +113,7 @@ void read_data_row(CsvScanner& scanner, Table& table, std::size_t first_line) {
 
 }  // namespace
 
-Table read_csv(ByteSource& source, const CsvOptions& options, const TextRules& rules) {
+Table read_csv(ByteSource& source, const CsvOptions& options, const TextRules& rules, const Thinning& thinning) {
   CsvScanner scanner(source, options);
   if (!scanner.next_row()) {
     fail(ErrorCode::empty_sample,
@@ -130,10 +131,15 @@ Table read_csv(ByteSource& source, const CsvOptions& options, const TextRules& r
   const auto require_room = [&] {
     if (table.cells.rows() < most_rows) return;
     fail(ErrorCode::resource_limit,
-         "{}:{}: the rows so far take more than --max-memory ({} MB); allow more, or fewer rows", table.source,
-         scanner.line(), options.max_memory / 1'000'000);
+         "{}:{}: the rows so far take more than --max-memory ({} MB); allow more, or draw some of them by --max-rows",
+         table.source, scanner.line(), options.max_memory / 1'000'000);
   };
+  std::size_t thin_at = thinning.num_rows > 0 ? thinning.num_rows : std::numeric_limits<std::size_t>::max();
   while (scanner.next_row()) {
+    if (table.cells.rows() >= thin_at) {
+      thinning.drop_rows(table);
+      thin_at = std::max(thin_at, 2 * table.cells.rows());
+    }
     const auto [count, line] = scanner.blank_lines();
     if (!one_column) table.skipped_blank_lines += count;
     // A row of one empty cell is a blank line.
@@ -146,7 +152,7 @@ Table read_csv(ByteSource& source, const CsvOptions& options, const TextRules& r
     read_data_row(scanner, table, first_line);
   }
   if (one_column) table.skipped_blank_lines = blank_at_top + scanner.blank_lines().count;
-  if (table.cells.rows() == 0) {
+  if (table.rows_read() == 0) {
     fail(ErrorCode::empty_sample, "{}: the file has a header and nothing below it, expected rows of numbers",
          table.source);
   }

@@ -135,6 +135,7 @@ bool CsvScanner::read_number(double& value) {
   if (end == nullptr || std::abs(value) >= kLargestExactWhole) return false;
   const char* const next = skip_blanks(end);
   if (next == end_) return false;
+  number_text_ = {begin, static_cast<std::size_t>(end - begin)};
   if (delimiter_ != ' ') end = next;
   if (!ends_cell(*end)) return false;
   finish_cell(end);

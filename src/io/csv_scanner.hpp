@@ -44,6 +44,9 @@ class CsvScanner {
   /// no, nothing was read, and read_text() tells what the cell is.
   [[nodiscard]] bool read_number(double& value);
 
+  /// How the number that read_number() read last is written. Valid until the next call.
+  [[nodiscard]] std::string_view number_text() const { return number_text_; }
+
   /// Reads the next cell, whatever it is: without quotes and the blanks around it. Valid until the next call.
   [[nodiscard]] std::string_view read_text();
 
@@ -77,6 +80,7 @@ class CsvScanner {
   char delimiter_ = 0;
   char quote_ = '"';
   bool decimal_comma_;
+  std::string_view number_text_;
   std::string text_;  // of the last cell, if it had to be unquoted
   BlankLines blank_lines_;
   std::size_t line_ = 0;

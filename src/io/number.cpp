@@ -56,6 +56,42 @@ bool is_below_range(std::string_view text) {
   return fits ? exponent < -place : *digits == '-';
 }
 
+// A decimal number without its sign: 0.d1d2d3... * 10^exponent, d1 > 0.
+struct Decimal {
+  std::string digits;
+  long long exponent = 0;
+};
+
+// The text is that of a finite number other than 0, so that its exponent is small.
+Decimal decimal_of(std::string_view text) {
+  Decimal decimal;
+  const auto exponent_mark = std::min(text.find_first_of("eE"), text.size());
+  bool behind_point = false;
+  for (const char c : text.substr(0, exponent_mark)) {
+    behind_point = behind_point || c == '.';
+    if (c < '0' || c > '9') continue;
+    if (c != '0' || !decimal.digits.empty()) decimal.digits += c;
+    if (behind_point ? decimal.digits.empty() : !decimal.digits.empty()) decimal.exponent += behind_point ? -1 : 1;
+  }
+  if (exponent_mark < text.size()) {
+    long long exponent = 0;
+    const char* const last = text.data() + text.size();
+    static_cast<void>(std::from_chars(skip_plus(text.data() + exponent_mark + 1, last), last, exponent));
+    decimal.exponent += exponent;
+  }
+  return decimal;
+}
+
+// Of a decimal that is a whole number of at most 20 digits.
+std::optional<std::string> whole_digits(const Decimal& decimal) {
+  constexpr long long kMostDigits = 20;  // of a number of 64 bits
+  if (decimal.exponent > kMostDigits) return std::nullopt;
+  const auto length = static_cast<std::size_t>(decimal.exponent);
+  if (decimal.digits.find_first_not_of('0', length) != std::string::npos) return std::nullopt;
+  std::string digits = decimal.digits.substr(0, length);
+  return digits.append(length - digits.size(), '0');
+}
+
 }  // namespace
 
 const char* parse_finite(const char* first, const char* last, double& value) {
@@ -88,15 +124,18 @@ std::int64_t rounded_off(std::uint64_t value) {
 }
 
 std::optional<std::int64_t> rounded_off(std::string_view text, double nearest) {
-  const bool negative = text.starts_with('-');
-  if (negative || text.starts_with('+')) text.remove_prefix(1);
-  if (text.find_first_not_of("0123456789") != std::string_view::npos) return 0;
-  text.remove_prefix(std::min(text.find_first_not_of('0'), text.size()));
+  const std::optional<std::string> whole = whole_digits(decimal_of(text));
   std::uint64_t value = 0;
-  if (std::from_chars(text.data(), text.data() + text.size(), value).ec == std::errc{}) {
-    return negative ? -rounded_off(value) : rounded_off(value);
+  if (!whole || std::from_chars(whole->data(), whole->data() + whole->size(), value).ec != std::errc{}) {
+    return std::nullopt;
   }
-  return fmt::format("{:.0f}", std::abs(nearest)) == text ? std::optional<std::int64_t>(0) : std::nullopt;
+  return nearest < 0.0 ? -rounded_off(value) : rounded_off(value);
+}
+
+bool is_print_of(std::string_view text, double nearest) {
+  std::string digits = decimal_of(text).digits;
+  if (text.find_first_of(".eE") != std::string_view::npos) digits.erase(digits.find_last_not_of('0') + 1);
+  return decimal_of(fmt::format("{:.{}e}", std::abs(nearest), digits.size() - 1)).digits == digits;
 }
 
 Cell parse_cell(std::string_view text) {

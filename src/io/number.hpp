@@ -34,9 +34,13 @@ constexpr double kLargestExactWhole = 0x1p53;
 [[nodiscard]] std::int64_t rounded_off(std::int64_t value);
 [[nodiscard]] std::int64_t rounded_off(std::uint64_t value);
 
-/// The same for the text of a number whose nearest double is `nearest`: 0 for one that is not written as a whole
-/// number, nothing for a whole number that is neither a double nor one of 64 bits.
+/// The same for the text of a number of size 2^53 or more whose nearest double is `nearest`: nothing for one that is
+/// not a whole number of 64 bits.
 [[nodiscard]] std::optional<std::int64_t> rounded_off(std::string_view text, double nearest);
+
+/// Whether such a text has no digits but those of its nearest double, rounded to as many: 6.02214076e23 says no more
+/// than a double, 9007199254740993.0 does. Where a text has a point or an exponent, zeros at its end do not count.
+[[nodiscard]] bool is_print_of(std::string_view text, double nearest);
 
 /// What a whole cell without blanks around it stands for. A number too small for a double is a zero of its sign.
 [[nodiscard]] Cell parse_cell(std::string_view text);

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -78,7 +79,7 @@ using ColumnPerInput = std::vector<std::size_t>;
 
 [[noreturn]] void fail_inexact(const std::vector<Input>& inputs, const ColumnPerInput& columns) {
   std::size_t i = 0;
-  while (inputs[i].table.columns[columns[i]].remainders.empty()) ++i;
+  while (inputs[i].table.columns[columns[i]].first_rounded.line == 0) ++i;
   const Table& table = inputs[i].table;
   const Place& place = table.columns[columns[i]].first_rounded;
   fail(ErrorCode::unreadable_input,
@@ -119,7 +120,7 @@ std::optional<std::string> offset_column(std::vector<Input>& inputs, const Colum
   bool has_text = false;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Column& column = inputs[i].table.columns[columns[i]];
-    rounded = rounded || !column.remainders.empty();
+    rounded = rounded || column.first_rounded.line > 0;
     unknown = unknown || column.has_unknown_remainder;
     has_text = has_text || column.has_text();
   }
@@ -204,7 +205,7 @@ void refuse_rounded_groups(std::vector<Input>& inputs) {
   }
 }
 
-void offset_large_wholes(std::vector<Input>& inputs, bool pooled, Preparation& preparation) {
+std::string offset_large_wholes(std::vector<Input>& inputs, bool pooled, Preparation& preparation) {
   const Input& front = inputs.front();
   for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
     const ColumnPerInput columns = columns_in_role(inputs, [k](const Roles& roles) { return roles.points[k]; });
@@ -213,7 +214,17 @@ void offset_large_wholes(std::vector<Input>& inputs, bool pooled, Preparation& p
     }
   }
   const auto unit_of = [](const Roles& roles) { return *roles.unit; };
-  if (front.roles.unit) static_cast<void>(offset_column(inputs, columns_in_role(inputs, unit_of), pooled));
+  if (!front.roles.unit) return "";
+  return offset_column(inputs, columns_in_role(inputs, unit_of), pooled).value_or("");
+}
+
+std::string sum_of_wholes(std::string_view offset, double difference) {
+  const bool negative = offset.starts_with('-');
+  std::uint64_t size = 0;
+  static_cast<void>(std::from_chars(offset.data() + (negative ? 1 : 0), offset.data() + offset.size(), size));
+  // Unsigned arithmetic wraps around, and the number has 64 bits.
+  const std::uint64_t sum = (negative ? 0U - size : size) + static_cast<std::uint64_t>(difference);
+  return negative ? std::to_string(static_cast<std::int64_t>(sum)) : std::to_string(sum);
 }
 
 }  // namespace kqd

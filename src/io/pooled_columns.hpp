@@ -21,11 +21,15 @@ void standardize(std::vector<Sample>& samples, Standardize kind, std::vector<std
 
 /// Columns with whole numbers that are not doubles, such as ids and nanoseconds: the smallest number of all inputs is
 /// subtracted from them, in whole numbers, and the differences are doubles. Cells have passed check_cells(). `pooled`
-/// says that all samples are here; only then is there something to subtract.
+/// says that all samples are here; only then is there something to subtract. Returns what was subtracted from the
+/// column of units; empty: nothing.
 ///
 /// Throws Error{unreadable_input} with the first such number where that is not possible: other numbers of the column
 /// have fractions or are 2^53 or more away, or are texts.
-void offset_large_wholes(std::vector<Input>& inputs, bool pooled, Preparation& preparation);
+[[nodiscard]] std::string offset_large_wholes(std::vector<Input>& inputs, bool pooled, Preparation& preparation);
+
+/// The whole number of 64 bits that is `difference` >= 0 above another, which is given by its digits.
+[[nodiscard]] std::string sum_of_wholes(std::string_view offset, double difference);
 
 /// Throws the same for a group column with such a number: groups are shown and distinguished by their doubles.
 void refuse_rounded_groups(std::vector<Input>& inputs);

@@ -41,7 +41,11 @@ TextRules rules_of(const ReadOptions& options) {
 }
 
 ReaderOptions reader_options_of(const ReadOptions& options) {
-  return {rules_of(options), options.csv, options.threads, options.max_memory, options.map_files};
+  return {.rules = rules_of(options),
+          .csv = options.csv,
+          .threads = options.threads,
+          .max_memory = options.max_memory,
+          .map_files = options.map_files};
 }
 
 void keep_numbers_only(std::vector<Input>& inputs, Preparation& preparation) {
@@ -124,7 +128,9 @@ std::vector<std::string> names_of_points(const std::vector<Input>& inputs, const
 // The block or cluster of rows, as numbers: equal for equal values in all inputs.
 class UnitCodes {
  public:
-  explicit UnitCodes(std::vector<Input>& inputs) : whole_(inputs.front().roles.unit.has_value()) {
+  // `offset` is what was subtracted from the units; empty: nothing.
+  UnitCodes(std::vector<Input>& inputs, std::string offset)
+      : offset_(std::move(offset)), whole_(inputs.front().roles.unit.has_value() && offset_.empty()) {
     for (Input& input : inputs) {
       if (!input.roles.unit) continue;
       const Column& column = input.table.columns[*input.roles.unit];
@@ -140,9 +146,16 @@ class UnitCodes {
   std::int64_t code_of(const Input& input, double cell) {
     if (whole_) return static_cast<std::int64_t>(cell);
     const Column& column = input.table.columns[*input.roles.unit];
-    std::string text = is_text(cell) ? std::string((*column.texts)[text_payload(cell)].text) : shortest(cell + 0.0);
-    return codes_.emplace(std::move(text), static_cast<std::int64_t>(codes_.size()) + 1).first->second;
+    std::string text = is_text(cell)     ? std::string((*column.texts)[text_payload(cell)].text)
+                       : offset_.empty() ? shortest(cell + 0.0)
+                                         : sum_of_wholes(offset_, cell);
+    const auto [found, is_new] = codes_.emplace(std::move(text), static_cast<std::int64_t>(names_.size()));
+    if (is_new) names_.push_back(offset_.empty() ? in_quotes(found->first) : found->first);
+    return found->second;
   }
+
+  // By code; none when codes are the numbers themselves.
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 
  private:
   static bool all_whole(Input& input) {
@@ -157,17 +170,19 @@ class UnitCodes {
     return true;
   }
 
+  std::string offset_;
   bool whole_;
   std::unordered_map<std::string, std::int64_t> codes_;
+  std::vector<std::string> names_;
 };
 
 // From cells to samples. Each block of cells is freed once it was seen.
 class Filler {
  public:
   Filler(std::vector<Input>& inputs, const RowPlan& rows, const std::vector<ColumnEncoder>& encoders,
-         std::size_t num_samples)
+         std::size_t num_samples, std::string unit_offset)
       : encoders_(encoders),
-        unit_codes_(inputs),
+        unit_codes_(inputs, std::move(unit_offset)),
         next_row_(num_samples, 0),
         units_(num_samples),
         samples_(num_samples) {
@@ -182,6 +197,7 @@ class Filler {
   }
 
   std::vector<Sample>& samples() { return samples_; }
+  [[nodiscard]] const std::vector<std::string>& unit_names() const { return unit_codes_.names(); }
   [[nodiscard]] std::vector<std::int64_t> all_units() const {
     std::vector<std::int64_t> all;
     for (const auto& units : units_) all.insert(all.end(), units.begin(), units.end());
@@ -272,12 +288,14 @@ void describe_rows(const RowPlan& rows, Preparation& preparation) {
 }
 
 // The numbers of a sample's rows in its input, from 1; none when it has all rows in their order.
-std::vector<std::size_t> row_numbers(const RowPlan& rows, std::size_t sample) {
+std::vector<std::size_t> row_numbers(const std::vector<Input>& inputs, const RowPlan& rows, std::size_t sample) {
   std::vector<std::size_t> numbers;
-  for (const auto& samples : rows.sample_of_row) {
-    if (std::ranges::all_of(samples, [&](auto of_row) { return of_row == sample; })) return {};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const auto& samples = rows.sample_of_row[i];
+    const bool all = std::ranges::all_of(samples, [&](auto of_row) { return of_row == sample; });
+    if (all && inputs[i].table.dropped.count == 0) return {};
     for (std::size_t row = 0; row < samples.size(); ++row) {
-      if (samples[row] == sample) numbers.push_back(row + 1);
+      if (samples[row] == sample) numbers.push_back(inputs[i].table.number_of(row) + 1);
     }
   }
   return numbers;
@@ -293,6 +311,9 @@ std::vector<std::size_t> shape_of_rows(const std::vector<Input>& inputs) {
 }
 
 std::span<const double> row_of(Input& input, std::size_t index) {
+  const std::size_t cols = input.table.cells.cols();
+  const std::span<const double> first_rows = input.table.dropped.first_rows;
+  if (index < first_rows.size() / cols) return first_rows.subspan(index * cols, cols);
   const MatrixView<double> block = input.table.cells.block(0);
   return index < block.rows() ? block.row(index) : std::span<const double>{};
 }
@@ -328,9 +349,11 @@ FirstRowAlone compare_first_row(Input& input) {
   std::vector<double> low(first.size(), std::numeric_limits<double>::infinity());
   std::vector<double> high(first.size(), -std::numeric_limits<double>::infinity());
   FirstRowAlone found;
+  std::size_t row = 0;
   for (std::size_t b = 0; b < input.table.cells.num_blocks(); ++b) {
     const MatrixView<double> block = input.table.cells.block(b);
-    for (std::size_t i = b == 0 ? 1 : 0; i < block.rows(); ++i) {
+    for (std::size_t i = 0; i < block.rows(); ++i, ++row) {
+      if (input.table.number_of(row) == 0) continue;
       found.is_unique = found.is_unique && !std::ranges::equal(block.row(i), first);
       for (std::size_t j = 0; j < first.size(); ++j) {
         low[j] = std::fmin(low[j], block(i, j));
@@ -349,7 +372,7 @@ FirstRowAlone compare_first_row(Input& input) {
 // Numbers on top of a file may be names, such as years, and no reader can know. What makes one doubt is said.
 void warn_about_headers(std::vector<Input>& inputs, std::vector<std::string>& warnings) {
   const auto is_undecided = [](const Input& input) {
-    return input.table.undecided_header > 0 && input.table.cells.rows() > 1;  // below a header there are rows
+    return input.table.undecided_header > 0 && input.table.rows_read() > 1;  // below a header there are rows
   };
   const auto same_row = [&](std::size_t index) {
     const std::span<const double> front = row_of(inputs.front(), index);
@@ -370,6 +393,26 @@ void warn_about_headers(std::vector<Input>& inputs, std::vector<std::string>& wa
                     "not",
                     input.table.source, input.table.undecided_header, reason));
   }
+}
+
+// A group column that has text distinguishes numbers by how they are written.
+void spell_out_groups(std::vector<Input>& inputs) {
+  Input& front = inputs.front();
+  if (front.roles.group && front.table.columns[*front.roles.group].has_text())
+    front.table.spell_out(*front.roles.group);
+}
+
+// The same for columns of points and units that have text in any input.
+void spell_out_numbers(std::vector<Input>& inputs) {
+  for (std::size_t k = 0; k < inputs.front().roles.points.size(); ++k) {
+    if (!is_text_column(inputs, k)) continue;
+    for (Input& input : inputs) input.table.spell_out(input.roles.points[k]);
+  }
+  const auto has_text_units = [](const Input& input) {
+    return input.roles.unit && input.table.columns[*input.roles.unit].has_text();
+  };
+  if (std::ranges::none_of(inputs, has_text_units)) return;
+  for (Input& input : inputs) input.table.spell_out(*input.roles.unit);
 }
 
 // Pairs are found by counting rows, so a row that is not there moves all that follow.
@@ -397,16 +440,19 @@ struct Prepared {
   std::vector<std::size_t> rows_x = {};
   std::vector<std::size_t> rows_y = {};
   std::vector<std::string> warnings = {};
+  std::vector<std::string> unit_names = {};
 };
 
-void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options, Prepared& out) {
+void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options, std::string unit_offset,
+                  Prepared& out) {
   const std::vector<ColumnEncoder> encoders = make_encoders(inputs, options.categorical, out.preparation);
   note_dates_as_text(inputs, out.notes);
   warn_about_collisions(inputs.front(), encoders, out.warnings);
   const bool grouped = !out.preparation.group_column.empty();
-  Filler filler(inputs, rows, encoders, grouped ? 2 : inputs.size());
+  Filler filler(inputs, rows, encoders, grouped ? 2 : inputs.size(), std::move(unit_offset));
   out.samples = std::move(filler.samples());
   out.units = filler.all_units();
+  out.unit_names = filler.unit_names();
   const std::vector<std::string> names = names_of_points(inputs, encoders);
   for (Sample& sample : out.samples) sample.column_names = names;
 }
@@ -425,21 +471,23 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
     const Input& front = inputs.front();
     out.preparation.booleans.push_back(front.table.name_of(front.roles.points[k]));
   }
+  spell_out_groups(inputs);
   refuse_rounded_groups(inputs);
-  RowPlan rows = split_rows(inputs);
+  RowPlan rows = split_rows(inputs, options);
   check_cells(inputs, options);
   if (options.categorical == Categorical::drop) keep_numbers_only(inputs, out.preparation);
-  offset_large_wholes(inputs, inputs.size() > 1 || !group_column.empty(), out.preparation);
+  spell_out_numbers(inputs);
+  std::string unit_offset = offset_large_wholes(inputs, inputs.size() > 1 || !group_column.empty(), out.preparation);
   describe_columns(inputs, out.preparation);
   choose_rows(inputs, options, rows);
   describe_rows(rows, out.preparation);
   if (options.paired) warn_about_pairs(inputs, rows, out.warnings);
   out.rows = rows.counts;
-  out.rows_x = row_numbers(rows, 0);
-  out.rows_y = row_numbers(rows, 1);
+  out.rows_x = row_numbers(inputs, rows, 0);
+  out.rows_y = row_numbers(inputs, rows, 1);
   out.preparation.row_shape = shape_of_rows(inputs);
 
-  fill_samples(inputs, rows, options, out);
+  fill_samples(inputs, rows, options, std::move(unit_offset), out);
   if (options.na == NaPolicy::impute_median) impute_medians(out.samples, inputs.front().table.source);
   standardize(out.samples, options.standardize, out.notes);
   // The cells were vouched for, but no one has yet seen whether all weights are 0.
@@ -452,7 +500,7 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
 SamplePair to_pair(Prepared prepared) {
   return {std::move(prepared.samples[0]), std::move(prepared.samples[1]),  std::move(prepared.notes),
           std::move(prepared.units),      std::move(prepared.preparation), std::move(prepared.rows_x),
-          std::move(prepared.rows_y),     std::move(prepared.warnings)};
+          std::move(prepared.rows_y),     std::move(prepared.warnings),    std::move(prepared.unit_names)};
 }
 
 // What one reading takes from a pipe is gone, and the next would wait for ever.
@@ -465,35 +513,68 @@ void refuse_same_pipe(const std::vector<std::string>& paths) {
   }
 }
 
-std::vector<Table> read_tables(const std::vector<std::string>& paths, const ReadOptions& options) {
+// A table of the same columns without rows.
+Table header_of(const Table& table) {
+  Table header(table.source, table.columns.size(), table.rules);
+  header.has_names = table.has_names;
+  for (std::size_t j = 0; j < table.columns.size(); ++j) header.columns[j].name = table.columns[j].name;
+  return header;
+}
+
+// Which column of a table plays which part, known once its header and the first table are.
+Roles roles_in(const Table& table, const std::vector<Table>& tables_before, const ReadOptions& options,
+               const std::string& group_column) {
+  std::vector<Input> headers;
+  if (!tables_before.empty()) headers.push_back({header_of(tables_before.front()), {}});
+  headers.push_back({header_of(table), {}});
+  std::vector<std::string> ignored;
+  assign_roles(headers, options, group_column, ignored);
+  return headers.back().roles;
+}
+
+std::vector<Table> read_tables(const std::vector<std::string>& paths, const ReadOptions& options,
+                               const std::string& group_column) {
   if (std::ranges::count_if(paths, is_standard_input) > 1) {
     fail(ErrorCode::invalid_option, "{}, which can be read once; write one of them to a file and name that",
          paths.size() == 2 ? "both samples are standard input" : "several samples are standard input");
   }
   refuse_same_pipe(paths);
+  // So many rows at least are held before any are dropped, so that this takes little time.
+  constexpr std::size_t kFewestHeld = 8192;
   std::vector<Table> tables;
-  for (const std::string& path : paths) tables.push_back(read_table(path, reader_options_of(options)));
+  for (const std::string& path : paths) {
+    ReaderOptions reader = reader_options_of(options);
+    std::optional<Roles> roles;
+    if (can_drop_rows(options)) {
+      reader.thinning.num_rows = std::max<std::size_t>(kFewestHeld, 4 * options.max_rows);
+      reader.thinning.drop_rows = [&](Table& table) {
+        if (!roles) roles = roles_in(table, tables, options, group_column);
+        drop_rows(table, *roles, options);
+      };
+    }
+    tables.push_back(read_table(path, reader));
+  }
   return tables;
 }
 
 }  // namespace
 
 Sample read_sample(const std::string& path, const ReadOptions& options) {
-  return std::move(prepare(read_tables({path}, options), options, "").samples.front());
+  return std::move(prepare(read_tables({path}, options, ""), options, "").samples.front());
 }
 
 SamplePair read_pair(const std::string& path_x, const std::string& path_y, const ReadOptions& options) {
-  return to_pair(prepare(read_tables({path_x, path_y}, options), options, ""));
+  return to_pair(prepare(read_tables({path_x, path_y}, options, ""), options, ""));
 }
 
 SamplePair read_grouped(const std::string& path, const std::string& group_column, const ReadOptions& options) {
   if (group_column.empty()) fail(ErrorCode::invalid_option, "the name of the group column is empty, expected a column");
-  return to_pair(prepare(read_tables({path}, options), options, group_column));
+  return to_pair(prepare(read_tables({path}, options, group_column), options, group_column));
 }
 
 SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions& options) {
   if (paths.empty()) fail(ErrorCode::invalid_option, "no files to read, expected at least one");
-  Prepared prepared = prepare(read_tables(paths, options), options, "");
+  Prepared prepared = prepare(read_tables(paths, options, ""), options, "");
   SampleList list{std::move(prepared.samples), std::move(prepared.notes), prepared.rows, prepared.preparation,
                   std::move(prepared.warnings)};
   for (std::size_t i = 0; i < paths.size(); ++i) {

@@ -33,7 +33,7 @@ Table read_csv_text(ByteSource& source, const ReaderOptions& options) {
                    .header = csv.header,
                    .decimal_comma = csv.decimal_comma,
                    .max_memory = options.max_memory},
-                  options.rules);
+                  options.rules, options.thinning);
 }
 
 Table read_tsv_text(ByteSource& source, const ReaderOptions& options) {

@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 
+#include "io/csv.hpp"  // Thinning
 #include "io/table.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/io/csv_format.hpp"
@@ -14,6 +15,7 @@ struct ReaderOptions {
   CsvFormat csv = {};          ///< of text files
   ThreadCount threads = {};    ///< of DuckDB
   std::size_t max_memory = 0;  ///< of the cells of CSV text of unknown size; 0: no bound
+  Thinning thinning = {};      ///< of text files
   bool map_files = false;      ///< arrays may be mapped instead of read (ReadOptions::map_files)
 };
 

@@ -48,13 +48,13 @@ std::string text_of(const Column& column, double cell) {
                   : "");
 }
 
-// Sends each row to the sample of its group. The first value met is X.
-void split_by_group(Table& table, std::size_t j, RowPlan& plan) {
+// Sends each row to the sample of its group. The first value met is X. Returns the values.
+std::vector<double> split_by_group(Table& table, std::size_t j, RowPlan& plan, bool more_rows_follow) {
   constexpr std::size_t kValuesListed = 8;
   const auto same = [](double a, double b) {
     return std::isnan(a) ? std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b) : a == b;
   };
-  std::vector<double> values;
+  std::vector<double> values = table.dropped.group_values;
   bool more = false;
   auto& sample_of_row = plan.sample_of_row.front();
   for_each_row(table, [&](std::size_t row, std::span<const double> cells) {
@@ -71,8 +71,36 @@ void split_by_group(Table& table, std::size_t j, RowPlan& plan) {
     }
     sample_of_row[row] = static_cast<RowPlan::SampleNumber>(found - values.begin());
   });
-  if (more || values.size() != 2) fail_not_two_groups(table, j, values, more);
-  for (std::size_t s = 0; s < 2; ++s) plan.group_values[s] = text_of(table.columns[j], values[s]);
+  const bool may_become_two = more_rows_follow && values.size() < 2;
+  if (more || (values.size() != 2 && !may_become_two)) fail_not_two_groups(table, j, values, more);
+  for (std::size_t s = 0; s < values.size(); ++s) plan.group_values[s] = text_of(table.columns[j], values[s]);
+  return values;
+}
+
+// The samples of the rows, of all that were read.
+std::vector<double> split(std::vector<Input>& inputs, const ReadOptions& options, RowPlan& plan,
+                          bool more_rows_follow) {
+  std::vector<double> group_values;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    plan.sample_of_row.emplace_back(inputs[i].table.cells.rows(), static_cast<RowPlan::SampleNumber>(i));
+  }
+  const auto group = inputs.front().roles.group;
+  plan.counts.resize(group ? 2 : inputs.size());
+  if (group) group_values = split_by_group(inputs.front().table, *group, plan, more_rows_follow);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const DroppedRows& dropped = inputs[i].table.dropped;
+    for (std::size_t s = 0; s < dropped.counts.size(); ++s) plan.counts[group ? s : i] = dropped.counts[s];
+    plan.ungrouped += dropped.ungrouped;
+    const std::size_t num_rows = plan.sample_of_row[i].size();
+    std::vector<std::size_t>& places = plan.place_of_row.emplace_back(options.max_rows > 0 ? num_rows : 0);
+    for (std::size_t row = 0; row < num_rows; ++row) {
+      const RowPlan::SampleNumber sample = plan.sample_of_row[i][row];
+      std::size_t& count = sample == RowPlan::kNowhere ? plan.ungrouped : plan.counts[sample].read;
+      if (!places.empty()) places[row] = row < dropped.held.size() ? dropped.held[row].place : count;
+      ++count;
+    }
+  }
+  return group_values;
 }
 
 bool has_missing(const Input& input) {
@@ -80,6 +108,11 @@ bool has_missing(const Input& input) {
   return std::ranges::any_of(input.roles.points, missing_in) ||
          (input.roles.weights && missing_in(*input.roles.weights)) ||
          (input.roles.unit && missing_in(*input.roles.unit));
+}
+
+std::size_t num_missing(std::span<const double> cells, const Roles& roles) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(roles.points, [&](std::size_t j) { return is_missing(cells[j]); }));
 }
 
 // Counts missing cells, and marks the rows to leave out if such rows shall be.
@@ -90,8 +123,7 @@ std::vector<bool> find_missing(Input& input, NaPolicy na, const std::vector<RowP
   const Roles& roles = input.roles;
   for_each_row(input.table, [&](std::size_t row, std::span<const double> cells) {
     if (sample_of_row[row] == RowPlan::kNowhere) return;
-    const auto missing = static_cast<std::size_t>(
-        std::ranges::count_if(roles.points, [&](std::size_t j) { return is_missing(cells[j]); }));
+    const std::size_t missing = num_missing(cells, roles);
     plan.counts[sample_of_row[row]].missing_cells += missing;
     const bool own_part_missing =
         (roles.weights && is_missing(cells[*roles.weights])) || (roles.unit && is_missing(cells[*roles.unit]));
@@ -117,13 +149,14 @@ std::vector<RowPlace> rows_of(const RowPlan& plan, std::size_t sample) {
 }
 
 // What leaves one row of a pair out leaves out the other.
-void leave_out_pairs(const RowPlan& plan, std::vector<std::vector<bool>>& left_out) {
+void leave_out_pairs(const RowPlan& plan, NaPolicy na, std::vector<std::vector<bool>>& left_out) {
+  if (plan.counts[0].read != plan.counts[1].read) {
+    fail(ErrorCode::shape_mismatch, "paired design: X has {} rows and Y has {}, needs equal numbers",
+         plan.counts[0].read, plan.counts[1].read);
+  }
+  if (na != NaPolicy::omit) return;
   const std::vector<RowPlace> x = rows_of(plan, 0);
   const std::vector<RowPlace> y = rows_of(plan, 1);
-  if (x.size() != y.size()) {
-    fail(ErrorCode::shape_mismatch, "paired design: X has {} rows and Y has {}, needs equal numbers", x.size(),
-         y.size());
-  }
   for (std::size_t k = 0; k < x.size(); ++k) {
     const bool either = left_out[x[k].input][x[k].row] || left_out[y[k].input][y[k].row];
     left_out[x[k].input][x[k].row] = left_out[y[k].input][y[k].row] = either;
@@ -135,7 +168,7 @@ void omit_missing(std::vector<Input>& inputs, const ReadOptions& options, RowPla
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     left_out.push_back(find_missing(inputs[i], options.na, plan.sample_of_row[i], plan));
   }
-  if (options.paired) leave_out_pairs(plan, left_out);
+  if (options.paired) leave_out_pairs(plan, options.na, left_out);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     for (std::size_t row = 0; row < left_out[i].size(); ++row) {
       if (!left_out[i][row]) continue;
@@ -151,16 +184,20 @@ void omit_missing(std::vector<Input>& inputs, const ReadOptions& options, RowPla
 void draw_rows(std::size_t sample, const ReadOptions& options, RowPlan& plan) {
   const std::size_t available = plan.kept(sample);
   if (options.max_rows == 0 || available <= options.max_rows) return;
-  RandomStream stream(options.seed, Purpose::row_subsample, 0);
-  std::vector<bool> drawn(available, false);
-  for (const std::size_t row : sample_without_replacement(available, options.max_rows, stream)) drawn[row] = true;
-  std::size_t place = 0;
-  for (auto& samples : plan.sample_of_row) {
-    for (RowPlan::SampleNumber& of_row : samples) {
-      if (of_row == sample && !drawn[place++]) of_row = RowPlan::kNowhere;
+  using Key = std::pair<std::uint64_t, std::size_t>;
+  const auto key_of = [&](std::size_t place) {
+    return Key{RandomStream(options.seed, Purpose::row_subsample, place).bits64(), place};
+  };
+  std::vector<Key> keys;
+  for (const RowPlace& row : rows_of(plan, sample)) keys.push_back(key_of(plan.place_of_row[row.input][row.row]));
+  const auto last_drawn = keys.begin() + static_cast<std::ptrdiff_t>(options.max_rows) - 1;
+  std::ranges::nth_element(keys, last_drawn);
+  for (const RowPlace& row : rows_of(plan, sample)) {
+    if (key_of(plan.place_of_row[row.input][row.row]) > *last_drawn) {
+      plan.sample_of_row[row.input][row.row] = RowPlan::kNowhere;
     }
   }
-  plan.counts[sample].not_drawn = available - options.max_rows;
+  plan.counts[sample].not_drawn += available - options.max_rows;
 }
 
 // Here the row can still be named by its place in the input.
@@ -170,7 +207,7 @@ void check_weights(Input& input, const std::vector<RowPlan::SampleNumber>& sampl
     const double weight = cells[*input.roles.weights];
     if (sample_of_row[row] == RowPlan::kNowhere || weight >= 0.0) return;
     fail(ErrorCode::invalid_weights, "{}: weight of row {} is {}, expected a finite number >= 0", input.table.source,
-         row + 1, weight);
+         input.table.number_of(row) + 1, weight);
   });
 }
 
@@ -192,18 +229,9 @@ void check_not_empty(const std::vector<Input>& inputs, const RowPlan& plan, bool
 
 }  // namespace
 
-RowPlan split_rows(std::vector<Input>& inputs) {
+RowPlan split_rows(std::vector<Input>& inputs, const ReadOptions& options) {
   RowPlan plan;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    plan.sample_of_row.emplace_back(inputs[i].table.cells.rows(), static_cast<RowPlan::SampleNumber>(i));
-  }
-  plan.counts.resize(inputs.front().roles.group ? 2 : inputs.size());
-  if (const auto group = inputs.front().roles.group) split_by_group(inputs.front().table, *group, plan);
-  for (const auto& samples : plan.sample_of_row) {
-    for (const RowPlan::SampleNumber sample : samples) {
-      ++(sample == RowPlan::kNowhere ? plan.ungrouped : plan.counts[sample].read);
-    }
-  }
+  static_cast<void>(split(inputs, options, plan, false));
   return plan;
 }
 
@@ -212,6 +240,57 @@ void choose_rows(std::vector<Input>& inputs, const ReadOptions& options, RowPlan
   check_not_empty(inputs, plan, options.paired);
   for (std::size_t i = 0; i < inputs.size(); ++i) check_weights(inputs[i], plan.sample_of_row[i]);
   for (std::size_t s = 0; s < plan.counts.size(); ++s) draw_rows(s, options, plan);
+}
+
+bool can_drop_rows(const ReadOptions& options) {
+  // A pair is left out for either of its rows, and a column of text is dropped for any of its cells.
+  return options.max_rows > 0 &&
+         (options.na != NaPolicy::omit || (!options.paired && options.categorical != Categorical::drop));
+}
+
+void drop_rows(Table& table, const Roles& roles, const ReadOptions& options) {
+  if (roles.group) {
+    Column& group = table.columns[*roles.group];
+    if (group.first_rounded.line > 0) return;  // refused in the end
+    group.keeps_spellings = false;             // a group keeps the value that it had when rows were dropped
+    group.spelled.clear();
+  }
+  std::vector<Input> inputs;
+  inputs.push_back({std::move(table), roles});
+  RowPlan plan;
+  const std::vector<double> group_values = split(inputs, options, plan, true);
+  omit_missing(inputs, options, plan);
+  for (std::size_t s = 0; s < plan.counts.size(); ++s) draw_rows(s, options, plan);
+  table = std::move(inputs.front().table);
+
+  const std::vector<RowPlan::SampleNumber>& sample_of_row = plan.sample_of_row.front();
+  DroppedRows dropped{.count = table.rows_read(),
+                      .first_rows = std::move(table.dropped.first_rows),
+                      .counts = plan.counts,
+                      .group_values = group_values,
+                      .ungrouped = plan.ungrouped};
+  const std::size_t num_first = std::min<std::size_t>(2, table.cells.rows());
+  std::vector<std::size_t> new_row(sample_of_row.size(), table.rows_read());
+  for_each_row(table, [&](std::size_t row, std::span<const double> cells) {
+    if (table.dropped.count == 0 && row < num_first) {
+      dropped.first_rows.insert(dropped.first_rows.end(), cells.begin(), cells.end());
+    }
+    if (sample_of_row[row] == RowPlan::kNowhere) return;
+    new_row[row] = dropped.held.size();
+    dropped.held.push_back({table.number_of(row), plan.place_of_row.front()[row]});
+    RowCounts& counts = dropped.counts[sample_of_row[row]];
+    --counts.read;
+    counts.missing_cells -= num_missing(cells, roles);
+  });
+  dropped.count -= dropped.held.size();
+  table.cells.keep_rows([&](std::size_t row) { return sample_of_row[row] != RowPlan::kNowhere; });
+  for (Column& column : table.columns) {
+    std::erase_if(column.remainders, [&](const Remainder& r) { return new_row[r.row] >= dropped.held.size(); });
+    for (Remainder& remainder : column.remainders) remainder.row = new_row[remainder.row];
+    std::erase_if(column.spelled, [&](const SpelledNumber& s) { return new_row[s.row] >= dropped.held.size(); });
+    for (SpelledNumber& number : column.spelled) number.row = new_row[number.row];
+  }
+  table.dropped = std::move(dropped);
 }
 
 }  // namespace kqd

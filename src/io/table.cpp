@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "io/text.hpp"
@@ -16,7 +17,27 @@ void note_first(Place& place, std::size_t line, std::string_view text) {
   if (place.line == 0) place = {line, std::string(text.substr(0, kKeptBytes))};
 }
 
+// More different texts than a column of categories may have.
+constexpr std::size_t kMostSpellings = 1000;
+
 }  // namespace
+
+bool is_surely_shortest(std::string_view text) {
+  constexpr std::size_t kExactDigits = 15;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  if (text == "0") return !negative;
+  const bool starts_well =
+      text.starts_with('0') ? text.size() > 2 && text[1] == '.' && text[2] != '0' : !text.empty() && is_digit(text[0]);
+  if (!starts_well || text.size() > kExactDigits) return false;
+  bool has_point = false;
+  for (const char c : text) {
+    if (!is_digit(c) && c != '.') return false;
+    has_point = has_point || c == '.';
+  }
+  return !has_point || (text.back() != '0' && text.back() != '.');
+}
 
 Table::Table(std::string from, std::vector<std::string> names, TextRules text_rules)
     : Table(std::move(from), names.size(), std::move(text_rules)) {
@@ -31,14 +52,22 @@ double Table::from_text(std::size_t column, std::string_view text, std::size_t l
   const Cell cell = parse_cell(text, rules);
   Column& books = columns[column];
   switch (cell.kind) {
-    case CellKind::number:
+    case CellKind::number: {
+      const std::size_t row = has_lines ? cells.rows() - 1 : line - 1;
       if (std::abs(cell.value) >= kLargestExactWhole) {
-        const auto remainder = rounded_off(text, cell.value);
-        books.has_unknown_remainder = books.has_unknown_remainder || !remainder;
-        const std::size_t row = has_lines ? cells.rows() - 1 : line - 1;
-        add_remainder(column, {row, remainder.value_or(1)}, line, text);
+        std::string with_point(text);
+        if (rules.decimal_comma) std::ranges::replace(with_point, ',', '.');
+        const auto remainder = rounded_off(with_point, cell.value);
+        if (!is_print_of(with_point, cell.value)) {
+          books.has_unknown_remainder = books.has_unknown_remainder || !remainder;
+          add_remainder(column, {row, remainder.value_or(1)}, line, text);
+        } else if (remainder.value_or(0) != 0) {  // counts among numbers that are exact
+          books.remainders.push_back({row, *remainder});
+        }
       }
+      note_spelling(column, cell.value, text, row);
       break;
+    }
     case CellKind::missing:
       return from_nothing(column, text, line);
     case CellKind::infinite:
@@ -71,6 +100,40 @@ void Table::add_remainder(std::size_t column, const Remainder& remainder, std::s
   if (remainder.value == 0) return;
   note_first(columns[column].first_rounded, line, text);
   columns[column].remainders.push_back(remainder);
+}
+
+void Table::keep_spelling(std::size_t j, double value, std::string_view text, std::size_t row) {
+  if (std::isnan(value)) return;
+  Column& column = columns[j];
+  if (!column.spellings) column.spellings = std::make_unique<TextDictionary>(kMostSpellings);
+  if (const auto code = column.spellings->code_of(text, row + 1, spelling_bytes_left_)) {
+    column.spelled.push_back({row, *code});
+  } else {
+    column.keeps_spellings = false;
+    column.spelled = {};
+  }
+}
+
+void Table::spell_out(std::size_t j) {
+  Column& column = columns[j];
+  if (!column.keeps_spellings) return;
+  if (!column.texts) column.texts = std::make_unique<TextDictionary>();
+  auto next = column.spelled.begin();
+  std::size_t row = 0;
+  for (std::size_t b = 0; b < cells.num_blocks() && next != column.spelled.end(); ++b) {
+    const MatrixView<double> block = cells.block(b);
+    for (std::size_t i = 0; i < block.rows(); ++i, ++row) {
+      if (next == column.spelled.end() || next->row != row) continue;
+      const std::string_view text = (*column.spellings)[next->spelling].text;
+      const auto code = column.texts->code_of(text, number_of(row) + 1, text_bytes_left_);
+      block(i, j) = code ? text_cell(*code) : hashed_text_cell(hash_of_text(text));
+      ++next;
+    }
+  }
+  // Numbers that are not doubles are among those.
+  column.remainders.clear();
+  column.first_rounded = {};
+  column.has_unknown_remainder = false;
 }
 
 double Table::add_text(Column& column, std::string_view text, std::size_t line) {

@@ -11,6 +11,7 @@
 #include "io/cell.hpp"
 #include "io/text_dictionary.hpp"
 #include "io/text_rules.hpp"
+#include "kqd/io/preparation.hpp"  // RowCounts
 
 namespace kqd {
 
@@ -26,6 +27,12 @@ struct Remainder {
   std::int64_t value = 0;
 };
 
+/// A number that is written in a way of its own.
+struct SpelledNumber {
+  std::size_t row = 0;         ///< from 0
+  std::uint32_t spelling = 0;  ///< its number among the spellings of the column
+};
+
 /// What is known of a column besides its cells.
 struct Column {
   std::string name;  ///< empty in a table without names
@@ -35,12 +42,37 @@ struct Column {
   Place first_missing;
   Place first_infinite;  ///< infinite, or too large for a double; the cell holds an infinity
   Place first_date;
-  Place first_rounded;                    ///< a whole number that is not a double
-  std::vector<Remainder> remainders;      ///< of such numbers, in the order of the rows
+  Place first_rounded;                    ///< a number that says more than its double; none: remainders do not count
+  std::vector<Remainder> remainders;      ///< of whole numbers that are not doubles, in the order of the rows
   bool has_unknown_remainder = false;     ///< one of them has more than 64 bits
   std::unique_ptr<TextDictionary> texts;  ///< of a column with a cell of text; none otherwise
 
+  std::unique_ptr<TextDictionary> spellings;  ///< of numbers that shortest() may write otherwise: 01, 1.0
+  std::vector<SpelledNumber> spelled;         ///< such numbers, in the order of the rows
+  bool keeps_spellings = true;                ///< false: there are too many
+
   [[nodiscard]] bool has_text() const { return texts != nullptr; }
+};
+
+/// Whether shortest() surely writes a number as this text.
+[[nodiscard]] bool is_surely_shortest(std::string_view text);
+
+/// Rows that were read and that the table no longer holds, because others were drawn (rows.hpp).
+struct DroppedRows {
+  std::size_t count = 0;
+  std::vector<double> first_rows = {};  ///< the cells of the first two rows of the input
+
+  /// Where a row that was held when rows were dropped last comes from.
+  struct HeldRow {
+    std::size_t number = 0;  ///< among the rows of the input, from 0
+    std::size_t place = 0;   ///< among those of its sample, from 0
+  };
+  std::vector<HeldRow> held = {};
+
+  // Per sample of the input, one or two:
+  std::vector<RowCounts> counts = {};
+  std::vector<double> group_values = {};  ///< cells of the group column, in the order of the samples
+  std::size_t ungrouped = 0;
 };
 
 /// What every reader returns, whatever the format: at least one row and one column of cells (cell.hpp), not yet said
@@ -65,11 +97,24 @@ struct Table {
       add_remainder(column, {row, lacking}, row + 1, std::to_string(value));
     }
   }
+  /// Keeps how the number in row `row`, from 0, is written, which counts if its column turns out to hold text.
+  void note_spelling(std::size_t column, double value, std::string_view text, std::size_t row) {
+    if (columns[column].keeps_spellings && !is_surely_shortest(text)) keep_spelling(column, value, text, row);
+  }
   /// The cell for a text without blanks around it: a number, a spelling of "missing", a date if the rules say so, or
   /// else a text.
   [[nodiscard]] double from_text(std::size_t column, std::string_view text, std::size_t line);
   /// The cell for no value at all, such as NULL.
   [[nodiscard]] double from_nothing(std::size_t column, std::string_view spelling, std::size_t line);
+
+  /// Numbers of a column of text become texts as they are written.
+  void spell_out(std::size_t column);
+
+  [[nodiscard]] std::size_t rows_read() const { return dropped.count + cells.rows(); }
+  /// The number among all rows of the input of a row in `cells`, from 0.
+  [[nodiscard]] std::size_t number_of(std::size_t row) const {
+    return row < dropped.held.size() ? dropped.held[row].number : dropped.count + row;
+  }
 
   /// "data.csv:17: column 3 (height)" or "data.npy: row 17, column 3": how a message about a cell starts.
   [[nodiscard]] std::string place_of(std::size_t column, std::size_t line) const;
@@ -86,6 +131,7 @@ struct Table {
   std::vector<Column> columns;
   std::vector<std::size_t> row_shape;  ///< of an array of more than two dimensions: all but the first; else empty
   BlockedRows cells;
+  DroppedRows dropped;
   TextRules rules;
   std::vector<std::string> notes;    ///< sentences about choices the reader made that a user may want to undo
   std::size_t undecided_header = 0;  ///< the line that was taken as data because all of its cells are numbers; 0: none
@@ -96,11 +142,13 @@ struct Table {
 
  private:
   [[nodiscard]] double from_other_number(std::size_t column, double value, std::size_t line);
+  void keep_spelling(std::size_t column, double value, std::string_view text, std::size_t row);
   [[nodiscard]] double add_text(Column& column, std::string_view text, std::size_t line);
   void add_remainder(std::size_t column, const Remainder& remainder, std::size_t line, std::string_view text);
 
   /// Texts of all columns together take no more than this: memory stays bounded whatever the file holds.
   std::size_t text_bytes_left_ = std::size_t{64} << 20U;
+  std::size_t spelling_bytes_left_ = std::size_t{8} << 20U;
 };
 
 }  // namespace kqd

@@ -7,7 +7,7 @@ std::optional<std::uint32_t> TextDictionary::code_of(std::string_view text, std:
   constexpr std::size_t kOverhead = 128;
   if (const auto found = codes_.find(text); found != codes_.end()) return found->second;
   const std::size_t bytes = text.size() + kOverhead;
-  if (entries_.size() == kMostTexts || bytes > bytes_left || bytes_ + bytes > bytes_left - bytes) {
+  if (entries_.size() == most_texts_ || bytes > bytes_left || bytes_ + bytes > bytes_left - bytes) {
     overfull_ = true;
     return std::nullopt;
   }

@@ -14,6 +14,8 @@ class TextDictionary {
  public:
   static constexpr std::size_t kMostTexts = std::size_t{1} << 16U;
 
+  explicit TextDictionary(std::size_t most_texts = kMostTexts) : most_texts_(most_texts) {}
+
   struct Entry {
     std::string_view text;
     std::size_t line = 0;  ///< where it was met first
@@ -37,6 +39,7 @@ class TextDictionary {
   // The keys of a node based map stay where they are, so the entries may point at them.
   std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> codes_;
   std::vector<Entry> entries_;
+  std::size_t most_texts_;
   std::size_t bytes_ = 0;
   bool overfull_ = false;
 };

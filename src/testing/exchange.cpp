@@ -117,6 +117,10 @@ Exchange exchange_within_blocks(const Design& design, std::span<const std::size_
   return exchange;
 }
 
+std::string name_of_group(const Design& design, std::int64_t id) {
+  return design.group_names.empty() ? std::to_string(id) : design.group_names[static_cast<std::size_t>(id)];
+}
+
 // Clusters of the same size form a stratum: a cluster that changes its label changes it with one of its own size, so
 // that the test is exact given the sizes, however these differ between the samples.
 Exchange exchange_clusters(const Design& design, std::span<const std::size_t> row_order,
@@ -143,7 +147,7 @@ Exchange exchange_clusters(const Design& design, std::span<const std::size_t> ro
       if (is_x[position] != label) {
         fail(ErrorCode::invalid_option,
              "clusters design: cluster {} has rows in X and in Y, needs one label per cluster (blocks may hold both)",
-             cluster_of(position));
+             name_of_group(design, cluster_of(position)));
       }
     }
     exchange.observed_is_x.push_back(label);

@@ -138,6 +138,11 @@ std::string to_string(EarlyStop rule) {
   return std::string(name_of(kEarlyStops, rule));
 }
 
+std::vector<std::string_view> unused_test_options(Calibration calibration) {
+  if (calibration != Calibration::asymptotic) return {};
+  return {"permutations", "early-stop", "randomise-ties", "set-aside", "effect-interval", "null-distribution"};
+}
+
 std::string_view default_test_method(const KqdOptions& statistic, bool kernel_values_only) {
   const KqdOptions plain;
   const DirectionOptions& directions = statistic.directions;

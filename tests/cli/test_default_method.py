@@ -108,3 +108,23 @@ def test_help_tells_the_rule(kqd):
     words = lambda command: " ".join(kqd(command, "--help").stdout.split())  # noqa: E731
     assert "(default: adaptive; ekqd when one of its options is set)" in words("test")
     assert "`kqd methods` lists them (default: ekqd)" in words("distance")
+
+
+@pytest.mark.parametrize("flags, sentence", [
+    ("--permutations 99 --early-stop", "--permutations, --early-stop have no effect with --calibration asymptotic"),
+    ("--randomise-ties --effect-interval",
+     "--randomise-ties, --effect-interval have no effect with --calibration asymptotic"),
+])
+def test_flags_that_a_limiting_distribution_ignores_are_named(kqd, flags, sentence):
+    files = ("sensors-march.csv", "sensors-april.csv")
+    run = kqd("test", *files, "--method", "mmd-lin", "--calibration", "asymptotic", "--json", *flags.split())
+    assert (run.stderr, run.code) == (f"kqd: {sentence}\n", 0)
+    assert kqd("test", *files, "--method", "mmd-lin", "--calibration", "asymptotic", "--quiet", *flags.split()).stderr == ""
+
+
+def test_a_bandwidth_that_is_refused_is_named_as_it_was_given(kqd):
+    for value, allowed in (("1e-150", False), ("1e150", False), ("1e-149", True)):
+        run = kqd("test", "a.csv", "b.csv", "--bandwidth", value)
+        assert run.code == (0 if allowed else 2)
+        assert allowed or run.stderr == (f"kqd: bandwidth = {float(value)}, of which the adaptive test takes 0.1 to 2 times "
+                                         "as well, needs a number in 1e-149 .. 5e+149\n")

@@ -48,6 +48,37 @@ def test_whole_numbers_beyond_2_to_the_53_are_compared_exactly(kqd, files):
     assert refused.code == 2 and "--reference FILE has points in other units than the data" in refused.stderr
 
 
+@pytest.mark.parametrize("spelled", ["{}.0", "{}e0", "{}0E-1"])
+def test_whole_numbers_with_a_point_or_an_exponent_are_compared_exactly(kqd, files, spelled):
+    names = files(x=lines(spelled.format(2**60 + i) for i in range(20)), y=lines(2**60 + 60 + i for i in range(20)))
+    small = files(small_x=lines(range(20)), small_y=lines(range(60, 80)))
+    result, expected = result_of(kqd, "test", *names), result_of(kqd, "test", *small)
+    assert (result["statistic"], result["pvalue"]) == (expected["statistic"], expected["pvalue"])
+
+
+def test_numbers_beyond_2_to_the_53_with_a_fraction_are_refused_and_floats_are_not(kqd, files):
+    names = files(x="9007199254740993.5\n1\n", y="2\n3\n")
+    refused = kqd("test", *names)
+    assert refused.code == 2
+    assert refused.stderr.startswith('kqd: x.csv:1: column 1 is "9007199254740993.5", which would be rounded, expected')
+    floats = files(x="6.02214076e23\n1.2345678901234568e+18\n1e300\n0.5\n", y="1.234499999999999970e+25\n2\n3\n")
+    assert kqd("distance", *floats, "--method", "sw").code == 0
+    comma = files(x="a;b\n9007199254740993,0;1\n3,5;2\n", y="a;b\n1;1\n2,5;2\n")
+    assert '"9007199254740993,0", which would be rounded' in kqd("test", *comma, "--decimal-comma").stderr
+
+
+@needs_duckdb
+@pytest.mark.parametrize("kind", ["DECIMAL(38, 2)", "HUGEINT", "DECIMAL(30, 0)"])
+def test_decimals_of_tables_are_compared_exactly(kqd, kind):
+    def query(low):
+        return f"sql:SELECT CAST({2**60 + low} + i AS {kind}) AS id FROM range(20) t(i)"
+
+    result = result_of(kqd, "test", query(0), query(60))
+    assert result["reject"] and result["data"]["offsets"] == {"id": str(2**60)}
+    halves = kqd("test", "sql:SELECT CAST(9007199254740993.5 AS DECIMAL(38, 2)) AS id", query(0))
+    assert halves.code == 2 and 'row 1, column 1 (id) is "9007199254740993.50", which would be rounded' in halves.stderr
+
+
 @needs_duckdb
 def test_whole_numbers_of_tables_are_compared_exactly(kqd):
     def query(low, kind):
@@ -154,10 +185,87 @@ def test_a_pipe_that_gives_more_than_max_memory_is_refused(folder):
         assert done.returncode == code, done.stderr
         if code == 4:
             assert done.stderr == ("kqd: standard input:62501: the rows so far take more than --max-memory (1 MB); allow "
-                                   "more, or fewer rows\n")
+                                   "more, or draw some of them by --max-rows\n")
+
+
+# Rows that are drawn (--max-rows) bound what is held while a text is read.
+
+
+def test_max_rows_bounds_the_memory_of_reading(folder):
+    draw = random.Random(5)
+    row = ",".join(f"{draw.random():.6f}" for _ in range(100))
+    (folder / "short.csv").write_text(lines(f"{i},{row}" for i in range(300)))
+    command = [PROGRAM, "distance", "-", "short.csv", "--method", "sw", "--quiet", "--max-memory", "20MB"]
+    for flags, code in (([], 4), (["--max-rows", "500"], 0)):  # all rows take 121 MB
+        done = subprocess.run([*command, *flags], cwd=folder, input=lines(f"{i},{row}" for i in range(150_000)),
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == code, done.stderr
+    assert done.stderr == ""
+
+
+def many_rows(seed, num_rows, gaps):
+    draw = random.Random(seed)
+    return [[f"{draw.gauss(0, 1):.3f}", "" if gaps and i % 97 == 0 else i, "ab"[i * i % 7 % 2]] for i in range(num_rows)]
+
+
+# Rows of a text are dropped while it is read, those of other formats afterwards.
+@needs_duckdb
+@pytest.mark.parametrize("flags", ["", "--na omit", "--na impute-median", "--group g", "--group g --na omit", "--weights i"])
+def test_the_same_rows_are_drawn_from_every_format(kqd, folder, flags):
+    for name, rows in (("many.csv", many_rows(6, 60_000, "--na" in flags)), ("many-y.csv", many_rows(7, 50_000, "--na" in flags))):
+        (folder / name).write_text("v,i,g\n" + lines(",".join(map(str, row)) for row in rows))
+    names = ["many.csv"] if "--group" in flags else ["many.csv", "many-y.csv"]
+    arguments = ["--method", "sw", "--seed", "3", "--max-rows", "900", *flags.split()]
+    if "--group" not in flags:
+        arguments += ["--drop", "g"]
+    dropped = result_of(kqd, "distance", *names, *arguments)
+    held = result_of(kqd, "distance", *(f"sql:SELECT * FROM '{name}'" for name in names), *arguments)
+    assert (dropped["n_x"], dropped["n_y"]) == (900, 900)
+    assert (dropped["statistic"], dropped["data"]) == (held["statistic"], held["data"])
+
+
+def test_rows_that_are_drawn_stay_in_pairs_and_keep_their_numbers(kqd, files):
+    draw = random.Random(7)
+    values = [draw.gauss(0, 1) for _ in range(40_000)]
+    names = files(px="a,row\n" + lines(f"{v},{i}" for i, v in enumerate(values, 1)),
+                  py="a,row\n" + lines(f"{v + 1},{i}" for i, v in enumerate(values, 1)))
+    result = result_of(kqd, "distance", *names, "--columns", "row", "--max-rows", "300", "--method", "sw")
+    assert result["statistic"] == 0.0, "the same rows of both files"
+    explanation = result_of(kqd, "explain", *names, "--max-rows", "300", "--drop", "row")
+    shown = explanation["rows"]["most_x"] + explanation["rows"]["most_y"]
+    assert max(entry["row"] for entry in shown) > 20_000
+
+
+def test_errors_of_rows_that_are_not_drawn_are_seen(kqd, files):
+    base = [f"{i % 10},1" for i in range(30_000)]
+    for at, bad, sentence in ((25_000, "x,1", 'column 1 (a) is "x"'), (20, "NA,1", 'column 1 (a) is "NA"'),
+                              (29_000, "inf,1", 'column 1 (a) is "inf"')):
+        rows = [*base]
+        rows[at] = bad
+        run = kqd("distance", *files(x="a,b\n" + lines(rows), y="a,b\n1,2\n2,1\n"), "--max-rows", "5")
+        assert run.code == 2 and f"x.csv:{at + 2}: {sentence}" in run.stderr
 
 
 # Categories, groups and what counts as missing (items 9 and 21).
+
+
+def test_numbers_in_a_column_of_text_are_texts_as_they_are_written(kqd, files):
+    for column in (["1", "1.0", "01", "+1", "1e0", "x"], ["x", "1", "1.0", "01", "+1", "1e0"]):
+        names = files(x="a\n" + lines(column), y="a\n" + lines(column))
+        result = result_of(kqd, "distance", *names, "--categorical", "onehot", "--method", "sw")
+        assert result["data"]["encoded"] == {"a": 6}
+    names = files(x="a\nx\n01\n1.0\n", y="a\n01\n1.0\n1\n")  # text in one file only
+    result = result_of(kqd, "distance", *names, "--categorical", "onehot", "--method", "sw")
+    assert result["data"]["encoded"] == {"a": 4}
+    group = result_of(kqd, "distance", *files(x="g,v\nx,1\n01,2\nx,3\n01,4\n"), "--group", "g", "--method", "sw")
+    assert group["data"]["group"]["y"] == "01"
+    assert "3 different values" in kqd("distance", *files(x="g,v\nx,1\n01,2\n1,3\n"), "--group", "g").stderr
+    numbers = files(x="a\n" + lines(["1", "1.0", "01", "2.50"]), y="a\n" + lines(["1", "1", "1", "2.5"]))
+    assert result_of(kqd, "distance", *numbers, "--method", "sw")["statistic"] == 0.0, "in a column of numbers the same"
+    ids = files(x="a\n" + lines(["x1", 2**60 + 1, 2**60]), y="a\n" + lines(["x1", 2**60, 2**60]))
+    assert result_of(kqd, "distance", *ids, "--categorical", "onehot", "--method", "sw")["data"]["encoded"] == {"a": 3}
+
+
 
 
 def test_texts_that_share_a_hashed_column_are_named(kqd, files):
@@ -275,3 +383,39 @@ def test_an_explanation_of_two_rows_claims_nothing_and_has_no_negative_zero(kqd,
     assert run.code == 0 and "labels' variance" not in run.stdout
     same = kqd("explain", *files(x="1,2\n3,4\n5,1\n", y="1,2\n3,4\n5,1\n"))
     assert same.code == 0 and "-0 " not in same.stdout and "-0\n" not in same.stdout
+
+
+# Reference points of a file.
+
+
+def test_columns_of_reference_points_are_matched_by_name(kqd, files):
+    rows = ["1,20", "3,40", "5,10", "2,30"]
+    x, y = files(rx="a,b\n" + lines(rows), ry="a,b\n" + lines(rows[1:] + ["9,9"]))
+    same, swapped, bare = files(same="a,b\n1.5,25\n4,31\n", swapped="b,a\n25,1.5\n31,4\n", bare="1.5,25\n4,31\n")
+    expected = result_of(kqd, "distance", x, y, "--reference", same)["statistic"]
+    for points in (swapped, bare):
+        assert result_of(kqd, "distance", x, y, "--reference", points)["statistic"] == expected
+    assert (result_of(kqd, "matrix", x, y, "--reference", swapped)["distances"]
+            == result_of(kqd, "matrix", x, y, "--reference", same)["distances"])
+    (other,) = files(other="b,\x1bc\n25,1.5\n31,4\n")
+    for command in ("test", "distance", "matrix"):
+        refused = kqd(command, x, y, "--reference", other)
+        assert (refused.stdout, refused.code) == ("", 2)
+        assert refused.stderr == ('kqd: --reference other.csv and the data have different columns; only the data has "a"; '
+                                  'only the file has "\\x1bc"; make the names agree\n')
+
+
+# Messages name clusters as the file does.
+
+
+@pytest.mark.parametrize("ids, name", [
+    (["ann", "bob", "cy"], '"ann"'), ([7, 8, 9], "7"), (["1.5", "7", "8"], '"1.5"'),
+    ([2**60 + 1, 2**60 + 6, 2**60 + 7], str(2**60 + 1)), ([-(2**60) - 1, -(2**60) + 4, -(2**60)], str(-(2**60) - 1)),
+])
+def test_messages_name_clusters_as_the_file_does(kqd, files, ids, name):
+    x = "v,who\n" + lines(f"{i},{ids[i % 2]}" for i in range(6))
+    y = "v,who\n" + lines(f"{i},{ids[i % 2 * 2]}" for i in range(6))
+    for command in ("test", "explain"):
+        run = kqd(command, *files(x=x, y=y), "--design", "clusters:who")
+        assert (run.code, run.stderr) == (2, f"kqd: clusters design: cluster {name} has rows in X and in Y, needs one "
+                                             "label per cluster (blocks may hold both)\n")

@@ -18,6 +18,7 @@ const sections = {
   "odd names": [...explained, "chance", "rows", "scatter"],
   tiny: [...explained, "chance", "rows", "scatter"],
   "tiny matrix": ["verdict", "compared", "map", "tree", "pairs", "settings"],
+  clusters: [...explained, "chance", "rows", "scatter"],
   image: [...explained, "chance", "pictures", "scatter"],
   distance: [...explained, "rows", "scatter"],
   matrix: ["verdict", "compared", "map", "tree", "pairs", "settings"],
@@ -109,6 +110,12 @@ test("text stands out from its ground by 4.5 to 1 in both themes", async () => {
     for (const [pair, ratio] of ratios) assert.ok(ratio >= 4.5, `${colorScheme}: ${pair} has ${ratio.toFixed(2)}`);
     await close();
   }
+});
+
+test("what was done to clusters is shown", async () => {
+  const { page, close } = await opened("clusters");
+  assert.match(await page.locator("#compared").textContent(), /Cluster sizes differ between X and Y \(2 to 5 rows\): clusters were reduced to 2 rows/);
+  await close();
 });
 
 test("names and cells that look like HTML are shown as text", async () => {

@@ -60,6 +60,8 @@ const files = {
   "odd-y.csv": csv(oddNames, table(23, 60, (next) => oddNames.map(() => next() + 1))),
   "tiny-x.csv": csv(["a", "b"], table(24, 40, (next) => [`${next()}e-300`, `${next()}e-310`])),
   "tiny-y.csv": csv(["a", "b"], table(25, 40, (next) => [`${next() + 2}e-300`, `${next()}e-310`])),
+  "visits-x.csv": csv(["a", "who"], table(26, 60, (next, i) => [next().toFixed(4), `x${i % 12}`])),
+  "visits-y.csv": csv(["a", "who"], table(27, 24, (next, i) => [next().toFixed(4), `y${i % 12}`])),
   "pictures-x.idx": pictures(20, 260, 12, 4),
   "pictures-y.idx": pictures(21, 260, 12, 6.5),
 };
@@ -73,6 +75,7 @@ const commands = {
   "odd names": ["test", "odd-x.csv", "odd-y.csv", ...few],
   tiny: ["test", "tiny-x.csv", "tiny-y.csv", ...few],
   "tiny matrix": ["matrix", "tiny-x.csv", "tiny-y.csv", "--method", "sw"],
+  clusters: ["test", "visits-x.csv", "visits-y.csv", "--design", "clusters:who", ...few],
   image: ["test", "pictures-x.idx", "pictures-y.idx", ...few],
   distance: ["distance", "before.csv", "after.csv"],
   matrix: ["matrix", "before.csv", "after.csv", "later.csv", "--test", ...few],

@@ -36,7 +36,8 @@ struct ReadOptions {
   /// Whether spellings such as NA, none, - and ? mean "missing". Without them only an empty cell and `na_values` do.
   bool default_na = true;
   Standardize standardize = Standardize::none;
-  /// At most so many rows of each sample, drawn at random by `seed`; 0: all.
+  /// At most so many rows of each sample, drawn at random by `seed`; 0: all. The others of a CSV text are dropped while
+  /// it is read.
   std::uint64_t max_rows = 0;
   Seed seed = {};
   /// Row i of X belongs to row i of Y: they stay or leave together.
@@ -59,13 +60,16 @@ struct SamplePair {
   Sample x;
   Sample y;
   std::vector<std::string> notes;  ///< sentences a user should see: columns reordered, a header that may be data
-  /// With a unit column: the block or cluster of each row of X, then of Y. Whole numbers stand for themselves.
+  /// With a unit column: the block or cluster of each row of X, then of Y. Whole numbers up to 2^53 stand for
+  /// themselves.
   std::vector<std::int64_t> units = {};
   Preparation preparation = {};
   /// The number of each row of X and of Y among the rows of its input, from 1; empty: 1, 2, 3, ...
   std::vector<std::size_t> rows_x = {};
   std::vector<std::size_t> rows_y = {};
   std::vector<std::string> warnings = {};  ///< sentences that belong to the result: data that may be a header
+  /// How messages call units 0, 1, 2, ...; empty when they stand for themselves.
+  std::vector<std::string> unit_names = {};
 };
 
 /// One sample from a file, in the format its name tells, in capitals or not: .csv, .tsv, .npy, .idx (each also with .gz

@@ -27,6 +27,8 @@ struct Design {
   DesignKind kind = DesignKind::independent;
   /// For blocks and clusters: the block or cluster of every pooled row. Else empty.
   std::vector<std::int64_t> group_ids = {};
+  /// How messages call the groups with ids 0, 1, 2, ...; empty: by their ids.
+  std::vector<std::string> group_names = {};
 
   [[nodiscard]] static Design independent() { return {}; }
   [[nodiscard]] static Design paired() { return {DesignKind::paired, {}}; }

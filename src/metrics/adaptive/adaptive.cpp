@@ -11,6 +11,7 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "core/random.hpp"
+#include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/adaptive/directional_bundle.hpp"
 #include "metrics/adaptive/spectral_bundle.hpp"
@@ -192,9 +193,20 @@ std::string_view linear_trouble(const Pool& rows) {
 }
 
 // The bandwidths to try: multiples of the rule's, and one as small as the closest points when they are much closer.
-std::vector<std::pair<double, Looks>> bandwidths(double middle, const Pool& rows, Seed seed) {
+std::vector<std::pair<double, Looks>> bandwidths(const KernelSpec& kernel, const Pool& rows, Seed seed) {
+  const double middle = *kernel.bandwidth;
+  const double smallest = smallest_bandwidth(kernel.family);
+  const auto in_range = [&](double h) { return h >= smallest && h <= 1.0 / smallest; };
   std::vector<std::pair<double, Looks>> grid;
-  for (const auto& [factor, looks] : kBandwidths) grid.emplace_back(factor * middle, looks);
+  for (const auto& [factor, looks] : kBandwidths) {
+    if (!in_range(factor * middle)) {
+      fail(ErrorCode::invalid_option,
+           "bandwidth = {}, of which the adaptive test takes {} to {} times as well, needs a number in {:g} .. {:g}",
+           middle, kBandwidths.front().factor, kBandwidths.back().factor, smallest / kBandwidths.front().factor,
+           1.0 / smallest / kBandwidths.back().factor);
+    }
+    grid.emplace_back(factor * middle, looks);
+  }
   std::vector<double> distances = pooled_distances(rows, DistanceKind::euclidean, seed);
   std::erase(distances, 0.0);
   if (!distances.empty()) {
@@ -202,7 +214,7 @@ std::vector<std::pair<double, Looks>> bandwidths(double middle, const Pool& rows
     const auto far_from_close = [&](const auto& entry) {
       return close < 0.67 * entry.first || close > 1.5 * entry.first;
     };
-    if (std::ranges::all_of(grid, far_from_close)) grid.emplace_back(close, kClosestPoints);
+    if (in_range(close) && std::ranges::all_of(grid, far_from_close)) grid.emplace_back(close, kClosestPoints);
   }
   return grid;
 }
@@ -235,9 +247,8 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
     add_kernel(shop, parse_kernel("linear"), "linear combinations", kLinearCombinations, landmarks);
   }
   const KernelSpec& kernel = prepared.frozen.kernel;
-  const auto middle = first_bandwidth(kernel);
-  if (middle && kernel.parts.empty()) {
-    for (const auto& [h, looks] : bandwidths(*middle, pool.rows(), options.seed)) {
+  if (kernel.bandwidth && has_bandwidth(kernel.family)) {
+    for (const auto& [h, looks] : bandwidths(kernel, pool.rows(), options.seed)) {
       KernelSpec spec = kernel;
       spec.bandwidth = h;
       add_kernel(shop, spec, fmt::format("{} of bandwidth {:.3g}", family_name(spec), h), looks, landmarks);

@@ -33,10 +33,7 @@ class Solver {
     closed_.resize(n_);
     distances_.resize(n_);
     reached_by_.resize(n_);
-    for (const std::size_t row : free_rows_) {
-      stop_point();
-      augment_from(row);
-    }
+    for (const std::size_t row : free_rows_) augment_from(row);
     return result();
   }
 
@@ -46,6 +43,7 @@ class Solver {
     std::vector<std::size_t> cheapest(n_, 0);
     std::ranges::copy(costs_.row(0), prices_.begin());
     for (std::size_t i = 1; i < n_; ++i) {
+      stop_point();
       const auto row = costs_.row(i);
       for (std::size_t j = 0; j < n_; ++j) {
         if (row[j] < prices_[j]) {
@@ -63,6 +61,7 @@ class Solver {
   // A row with one column to choose hands the gap to its second best on to that column's price.
   void transfer_reduction() {
     for (std::size_t i = 0; i < n_; ++i) {
+      stop_point();
       if (times_cheapest_[i] == 0) {
         free_rows_.push_back(i);
       } else if (times_cheapest_[i] == 1 && n_ > 1) {
@@ -82,6 +81,7 @@ class Solver {
     std::size_t steps_left = 8 * n_ + waiting.size();
     std::ranges::reverse(waiting);
     while (!waiting.empty()) {
+      stop_point();
       const std::size_t row = waiting.back();
       waiting.pop_back();
       if (steps_left == 0) {
@@ -119,6 +119,7 @@ class Solver {
     std::size_t row = start;
     double offset = 0.0;
     while (true) {
+      stop_point();
       const auto nearest = simd::relax_columns(costs_.row(row), prices_, offset, static_cast<std::int64_t>(row),
                                                closed_, distances_, reached_by_);
       const std::size_t column = nearest.column;
@@ -157,6 +158,7 @@ class Solver {
     CompensatedSum cost;
     CompensatedSum gap;
     for (std::size_t i = 0; i < n_; ++i) {
+      stop_point();
       const double own_cost = costs_(i, column_of_[i]);
       // The largest price that violates no inequality of the row, so that the gap is a bound and not an identity.
       found.row_prices[i] = simd::two_smallest(costs_.row(i), prices_).smallest;

@@ -10,14 +10,54 @@
 #include <lemon/network_simplex.h>
 #include <lemon/static_graph.h>
 
+#include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/summation.hpp"
 
 namespace kqd {
 namespace {
 
+// A mass that flows, as LEMON counts it. LEMON has no callback and compares a mass with 0 by `>` once per pivot: there
+// a request to stop is seen, which no other place of a solution that takes minutes offers.
+class Mass {
+ public:
+  Mass() = default;
+  constexpr Mass(std::int64_t count) : count_(count) {}  // NOLINT(google-explicit-constructor): a number to LEMON
+  [[nodiscard]] std::int64_t count() const { return count_; }
+
+  Mass& operator+=(Mass other) { return *this = *this + other; }
+  Mass& operator-=(Mass other) { return *this = *this - other; }
+  Mass operator-() const { return -count_; }
+  friend Mass operator+(Mass a, Mass b) { return a.count_ + b.count_; }
+  friend Mass operator-(Mass a, Mass b) { return a.count_ - b.count_; }
+  friend Mass operator*(Mass a, Mass b) { return a.count_ * b.count_; }
+  friend auto operator<=>(Mass a, Mass b) = default;
+  friend bool operator>(Mass a, Mass b) {
+    stop_point();
+    return a.count_ > b.count_;
+  }
+
+ private:
+  std::int64_t count_ = 0;
+};
+
+}  // namespace
+}  // namespace kqd
+
+template <>
+struct std::numeric_limits<kqd::Mass> {
+  static constexpr bool is_specialized = true;
+  static constexpr bool is_signed = true;
+  static constexpr bool has_infinity = false;
+  static constexpr kqd::Mass infinity() { return max(); }
+  static constexpr kqd::Mass max() { return std::numeric_limits<std::int64_t>::max(); }
+};
+
+namespace kqd {
+namespace {
+
 using Graph = lemon::StaticDigraph;
-using Simplex = lemon::NetworkSimplex<Graph, std::int64_t, std::int64_t>;
+using Simplex = lemon::NetworkSimplex<Graph, Mass, std::int64_t>;
 
 constexpr int kMassBits = 58;
 constexpr int kCostBits = 44;
@@ -29,6 +69,7 @@ Graph complete_graph(std::size_t nx, std::size_t ny) {
   std::vector<std::pair<int, int>> arcs;
   arcs.reserve(nx * ny);
   for (std::size_t i = 0; i < nx; ++i) {
+    stop_point();
     for (std::size_t j = 0; j < ny; ++j) arcs.emplace_back(static_cast<int>(i), static_cast<int>(nx + j));
   }
   Graph graph;
@@ -100,9 +141,13 @@ TransportPlan solve_transport(MatrixView<const double> costs, const WholeMasses&
     for (const double cost : costs.row(i)) whole_costs.push_back(std::llround(cost * to_whole));
   }
   const Graph graph = complete_graph(nx, ny);
+  stop_point();
   Simplex simplex(graph);
-  simplex.costMap(read_map<Graph::Arc>(
-      [&](const Graph::Arc& arc) { return whole_costs[static_cast<std::size_t>(Graph::index(arc))]; }));
+  simplex.costMap(read_map<Graph::Arc>([&](const Graph::Arc& arc) {
+    const auto k = static_cast<std::size_t>(Graph::index(arc));
+    if (k % ny == 0) stop_point();
+    return whole_costs[k];
+  }));
   simplex.supplyMap(read_map<Graph::Node>([&](const Graph::Node& node) {
     const auto k = static_cast<std::size_t>(Graph::index(node));
     return k < nx ? masses.supply[k] : -masses.demand[k - nx];
@@ -115,7 +160,7 @@ TransportPlan solve_transport(MatrixView<const double> costs, const WholeMasses&
   CompensatedSum cost;
   for (std::size_t i = 0; i < nx; ++i) {
     for (std::size_t j = 0; j < ny; ++j) {
-      const std::int64_t flow = simplex.flow(Graph::arc(static_cast<int>(i * ny + j)));
+      const std::int64_t flow = simplex.flow(Graph::arc(static_cast<int>(i * ny + j))).count();
       if (flow == 0) continue;
       ++plan.num_arcs;
       cost.add(static_cast<double>(flow) / static_cast<double>(masses.total) * costs(i, j));

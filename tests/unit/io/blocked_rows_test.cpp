@@ -47,5 +47,33 @@ TEST(BlockedRows, a_row_larger_than_a_block_has_a_block_of_its_own) {
   EXPECT_EQ(rows.block(1).cols(), 3U);
 }
 
+TEST(BlockedRows, rows_that_are_not_kept_make_room_for_others) {
+  for (const std::size_t rows_per_block : {1U, 3U, 100U}) {
+    BlockedRows rows(2, rows_per_block * 2 * sizeof(double));
+    std::vector<double> expected;
+    for (int round = 0; round < 4; ++round) {
+      for (int i = 0; i < 10; ++i) {
+        double* const row = rows.append_row();
+        row[0] = row[1] = 10.0 * round + i;
+        expected.push_back(row[0]);
+      }
+      // All rows leave in the last round but one.
+      const auto keep = [&](std::size_t row) { return round != 2 && row % 3 == 0; };
+      rows.keep_rows(keep);
+      std::vector<double> kept;
+      for (std::size_t row = 0; row < expected.size(); ++row) {
+        if (keep(row)) kept.push_back(expected[row]);
+      }
+      expected = kept;
+      std::vector<double> found;
+      for (std::size_t b = 0; b < rows.num_blocks(); ++b) {
+        const MatrixView<double> block = rows.block(b);
+        for (std::size_t i = 0; i < block.rows(); ++i) found.push_back(block(i, 1));
+      }
+      EXPECT_EQ(found, expected) << rows_per_block << " rows per block, round " << round;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace kqd

@@ -85,5 +85,31 @@ TEST(ParseFinite, says_where_the_number_ends) {
   EXPECT_EQ(parse_finite(infinite.data(), infinite.data() + infinite.size(), value), nullptr);
 }
 
+TEST(RoundedOff, counts_what_a_double_lacks_of_a_whole_number_in_any_notation) {
+  const auto lacking = [](const std::string& text) { return rounded_off(text, std::stod(text)); };
+  for (const std::string text : {"9007199254740993", "+9007199254740993.0", "9007199254740993.", "9.007199254740993e15",
+                                 "90071992547409930e-1", "0009007199254740.993E+3"}) {
+    EXPECT_EQ(lacking(text), 1) << text;
+    EXPECT_EQ(lacking("-" + (text.front() == '+' ? text.substr(1) : text)), -1) << text;
+  }
+  EXPECT_EQ(lacking("18446744073709551615.00"), -1);
+  EXPECT_EQ(lacking("1.2345678901234568e+18"), 32);
+  for (const char* text : {"9007199254740993.5", "36893488147419103233.0", "3.6893488147419103233e19"}) {
+    EXPECT_EQ(lacking(text), std::nullopt) << text;
+  }
+}
+
+TEST(IsPrintOf, holds_for_what_a_double_prints_as_by_any_number_of_digits) {
+  const auto is_print = [](const std::string& text) { return is_print_of(text, std::stod(text)); };
+  for (const char* text : {"9007199254740992", "9007199254740992.0", "6.02214076e23", "1.2345678901234568e+18", "1e300",
+                           "1.234499999999999970e+25", "-207337743241042700.0"}) {
+    EXPECT_TRUE(is_print(text)) << text;
+  }
+  for (const char* text : {"9007199254740993", "9007199254740993.0", "-9.007199254740993e15", "9007199254740993.5",
+                           "207337743241042700", "36893488147419103233"}) {
+    EXPECT_FALSE(is_print(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace kqd

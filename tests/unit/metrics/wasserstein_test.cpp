@@ -3,11 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <thread>
 
+#include "core/executor.hpp"
 #include "metrics/transport/assignment.hpp"
 #include "metrics/transport/costs.hpp"
 #include "metrics/transport/network_flow.hpp"
@@ -332,6 +336,21 @@ TEST(NetworkFlow, rounds_masses_to_the_same_total) {
   EXPECT_EQ(std::accumulate(masses.supply.begin(), masses.supply.end(), std::int64_t{0}), masses.total);
   EXPECT_EQ(std::accumulate(masses.demand.begin(), masses.demand.end(), std::int64_t{0}), masses.total);
   EXPECT_NEAR(static_cast<double>(masses.supply[5]) / static_cast<double>(masses.total), a[5], 1e-15);
+}
+
+// Issue 22: a network simplex ran to its end, seconds or minutes, whoever asked it to stop.
+TEST(Wasserstein, a_network_simplex_can_be_stopped) {
+  const Sample x = normal_sample(2000, 2, 1);
+  const Sample y = normal_sample(1900, 2, 2);
+  std::atomic<bool> stop = false;
+  const RunControl control{.stop = &stop};
+  const StopScope scope(&control);
+  std::thread asks([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    stop = true;
+  });
+  test::expect_error(ErrorCode::interrupted, "stopped on request", [&] { static_cast<void>(wasserstein(x, y, 1.0)); });
+  asks.join();
 }
 
 }  // namespace

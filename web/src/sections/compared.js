@@ -2,8 +2,10 @@ import { h, section, table } from "../dom.js";
 import { count, integer, list } from "../words.js";
 
 /** Which rows and columns were compared, and what became of the others. */
-export function compared({ result }) {
-  return section("compared", "What was compared", rowsTable(result), h("ul", { class: "facts" }, facts(result).map((fact) => h("li", null, fact))));
+export function compared({ result, explanation }) {
+  const notes = new Set([...(result.notes ?? []), ...(explanation?.notes ?? [])]);
+  const all = [...facts(result), ...[...notes].map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`)];
+  return section("compared", "What was compared", rowsTable(result), h("ul", { class: "facts" }, all.map((fact) => h("li", null, fact))));
 }
 
 // Counts that are 0 for both samples are said in a sentence instead.
