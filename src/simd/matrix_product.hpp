@@ -17,7 +17,7 @@ template <class T>
 class PackedFactor {
  public:
   /// Columns of one panel: a panel holds them side by side, one row of the factor after the other.
-  static constexpr std::size_t kPanel = 192 / sizeof(T);
+  static constexpr std::size_t kPanel = 256 / sizeof(T);
   /// Rows of the factor that are used together: a panel of them stays in the first-level cache.
   static constexpr std::size_t kDepth = 192;
 
