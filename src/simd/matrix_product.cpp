@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "simd/matrix_product.cpp"
 #include <hwy/foreach_target.h>  // compiles this file once per instruction set
 // clang-format: the order of these includes matters
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "simd/lane_sum-inl.hpp"
@@ -17,13 +18,15 @@ HWY_BEFORE_NAMESPACE();
 namespace kqd::simd::HWY_NAMESPACE {
 namespace {
 
-// Sums of kMaxRows x kMaxVectors vectors stay in registers: 24 of 32 with AVX-512, 12 of 16 without.
-constexpr std::size_t kMaxRows = HWY_TARGET <= HWY_AVX3 ? 8 : 4;
-constexpr std::size_t kMaxVectors = 3;
-constexpr std::size_t kRowBlock = 64;  // rows of the left factor that meet a panel while both are in cache
+// Sums of kMaxRows x kMaxVectors vectors stay in registers: 16 of 32 with AVX-512, 12 of 16 without.
+constexpr std::size_t kMaxRows = 4;
+constexpr std::size_t kMaxVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 3;
+constexpr std::size_t kRowBlock = 64;     // rows of the left factor that meet a panel while both are in cache
+constexpr std::size_t kRowsInCache = 64;  // rows of panels, 256 bytes each, that use half of the first-level cache
+constexpr std::size_t kCacheLine = 64;
 
 template <class T>
-using Tag = hn::CappedTag<T, PackedFactor<T>::kPanel / kMaxVectors>;
+using Tag = hn::CappedTag<T, kCacheLine / sizeof(T)>;
 template <class T>
 constexpr std::size_t kLanes = hn::MaxLanes(Tag<T>());
 
@@ -35,59 +38,64 @@ struct LeftRows {
   std::size_t depth_step;
 };
 
-// c(r, 0 .. kVectors * lanes) += sum over k of a(r, k) b(k, ..); from 0 if `fresh`.
+// c(r, 0 .. columns) += sum over k of a(r, k) b(k, ..); from 0 if `fresh`. The last of kVectors vectors ends with the
+// last column; columns that it shares with the vector before it get the same bits twice.
 template <std::size_t kRows, std::size_t kVectors, class T>
 HWY_INLINE void multiply_tile(const LeftRows<T>& a, std::size_t depth, const T* HWY_RESTRICT b, T* HWY_RESTRICT c,
-                              std::size_t c_stride, bool fresh) {
+                              std::size_t c_stride, std::size_t columns, bool fresh) {
   const Tag<T> d;
   using V = hn::Vec<Tag<T>>;
+  std::size_t at[kVectors];
+  HWY_UNROLL(4) for (std::size_t v = 0; v < kVectors; ++v) at[v] = v * kLanes<T>;
+  at[kVectors - 1] = columns - kLanes<T>;
   V sums[kRows][kVectors];
-  HWY_UNROLL(8) for (std::size_t r = 0; r < kRows; ++r) {
-    HWY_UNROLL(3) for (std::size_t v = 0; v < kVectors; ++v) {
-      sums[r][v] = fresh ? hn::Zero(d) : hn::LoadU(d, c + r * c_stride + v * kLanes<T>);
+  HWY_UNROLL(4) for (std::size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(4) for (std::size_t v = 0; v < kVectors; ++v) {
+      sums[r][v] = fresh ? hn::Zero(d) : hn::LoadU(d, c + r * c_stride + at[v]);
     }
   }
   const T* HWY_RESTRICT column = a.values;
   for (std::size_t k = 0; k < depth; ++k, column += a.depth_step, b += PackedFactor<T>::kPanel) {
     V right[kVectors];
-    HWY_UNROLL(3) for (std::size_t v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, b + v * kLanes<T>);
-    HWY_UNROLL(8) for (std::size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(4) for (std::size_t v = 0; v < kVectors; ++v) right[v] = hn::LoadU(d, b + at[v]);
+    HWY_UNROLL(4) for (std::size_t r = 0; r < kRows; ++r) {
       const V left = hn::Set(d, column[r * a.row_step]);
-      HWY_UNROLL(3) for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(left, right[v], sums[r][v]);
+      HWY_UNROLL(4) for (std::size_t v = 0; v < kVectors; ++v) sums[r][v] = hn::MulAdd(left, right[v], sums[r][v]);
     }
   }
-  HWY_UNROLL(8) for (std::size_t r = 0; r < kRows; ++r) {
-    HWY_UNROLL(3) for (std::size_t v = 0; v < kVectors; ++v) {
-      hn::StoreU(sums[r][v], d, c + r * c_stride + v * kLanes<T>);
-    }
+  HWY_UNROLL(4) for (std::size_t r = 0; r < kRows; ++r) {
+    HWY_UNROLL(4) for (std::size_t v = 0; v < kVectors; ++v) hn::StoreU(sums[r][v], d, c + r * c_stride + at[v]);
   }
 }
 
-// The same for the first `columns` columns, at most kVectors vectors of them; what is beyond them in c is left as it
-// is.
-template <std::size_t kRows, std::size_t kVectors, class T>
-HWY_INLINE void multiply_columns(const LeftRows<T>& a, std::size_t depth, const T* HWY_RESTRICT b, T* HWY_RESTRICT c,
-                                 std::size_t c_stride, std::size_t columns, bool fresh) {
-  constexpr std::size_t kWidth = kVectors * kLanes<T>;
-  if (columns == kWidth) return multiply_tile<kRows, kVectors>(a, depth, b, c, c_stride, fresh);
-  alignas(64) T tile[kRows * kWidth] = {};
+// The same for fewer columns than a vector has: the elements of c beyond them are neither read nor written.
+template <std::size_t kRows, class T>
+void multiply_part_of_vector(const LeftRows<T>& a, std::size_t depth, const T* b, T* c, std::size_t c_stride,
+                             std::size_t columns, bool fresh) {
+  alignas(kCacheLine) T tile[kRows * kLanes<T>] = {};
   if (!fresh) {
-    for (std::size_t r = 0; r < kRows; ++r) std::copy_n(c + r * c_stride, columns, tile + r * kWidth);
+    for (std::size_t r = 0; r < kRows; ++r) std::copy_n(c + r * c_stride, columns, tile + r * kLanes<T>);
   }
-  multiply_tile<kRows, kVectors>(a, depth, b, tile, kWidth, fresh);
-  for (std::size_t r = 0; r < kRows; ++r) std::copy_n(tile + r * kWidth, columns, c + r * c_stride);
+  multiply_tile<kRows, 1>(a, depth, b, tile, kLanes<T>, kLanes<T>, fresh);
+  for (std::size_t r = 0; r < kRows; ++r) std::copy_n(tile + r * kLanes<T>, columns, c + r * c_stride);
 }
 
 // One panel of the right factor, in portions of at most kMaxVectors vectors.
 template <std::size_t kRows, class T>
 void multiply_panel(const LeftRows<T>& a, std::size_t depth, const T* b, T* c, std::size_t c_stride,
                     std::size_t columns, bool fresh) {
+  // The next rows of c are on their way to the cache while these are computed.
+  for (std::size_t r = kRows; r < 2 * kRows; ++r) {
+    for (std::size_t j = 0; j < columns; j += kCacheLine / sizeof(T)) hwy::Prefetch(c + r * c_stride + j);
+  }
   constexpr std::size_t kStep = kMaxVectors * kLanes<T>;
   for (std::size_t j = 0; j < columns; j += kStep) {
     const std::size_t width = std::min(kStep, columns - j);
-    const auto portion = width > 2 * kLanes<T> ? multiply_columns<kRows, 3, T>
-                         : width > kLanes<T>   ? multiply_columns<kRows, 2, T>
-                                               : multiply_columns<kRows, 1, T>;
+    const auto portion = width > 3 * kLanes<T>   ? multiply_tile<kRows, kMaxVectors, T>
+                         : width > 2 * kLanes<T> ? multiply_tile<kRows, 3, T>
+                         : width > kLanes<T>     ? multiply_tile<kRows, 2, T>
+                         : width == kLanes<T>    ? multiply_tile<kRows, 1, T>
+                                                 : multiply_part_of_vector<kRows, T>;
     portion(a, depth, b + j, c + j, c_stride, width, fresh);
   }
 }
@@ -96,9 +104,8 @@ template <class T>
 void multiply_rows(LeftRows<T> a, std::size_t rows, std::size_t depth, const T* b, T* c, std::size_t c_stride,
                    std::size_t columns, bool fresh) {
   while (rows > 0) {
-    const std::size_t step = rows >= kMaxRows ? kMaxRows : rows >= 4 ? 4 : rows >= 2 ? 2 : 1;
+    const std::size_t step = rows >= kMaxRows ? kMaxRows : rows >= 2 ? 2 : 1;
     const auto panel = step == kMaxRows ? multiply_panel<kMaxRows, T>
-                       : step == 4      ? multiply_panel<4, T>
                        : step == 2      ? multiply_panel<2, T>
                                         : multiply_panel<1, T>;
     panel(a, depth, b, c, c_stride, columns, fresh);
@@ -115,6 +122,8 @@ void product(MatrixView<const T> a, Op op, const PackedFactor<T>& b, MatrixView<
   for (std::size_t k = 0; k < b.rows(); k += PackedFactor<T>::kDepth) {
     const std::size_t depth = std::min(PackedFactor<T>::kDepth, b.rows() - k);
     const bool fresh = k == 0 && into == Into::overwrite;
+    // Panels that fit into the first-level cache together take turns after each few rows: c is written row after row.
+    const std::size_t turn = b.num_panels() > 1 && depth * b.num_panels() <= kRowsInCache ? kMaxRows : kRowBlock;
     for (std::size_t i = 0; i < c.rows(); i += kRowBlock) {
       const std::size_t rows = std::min(kRowBlock, c.rows() - i);
       LeftRows<T> left{copy, 1, kRowBlock};
@@ -123,10 +132,14 @@ void product(MatrixView<const T> a, Op op, const PackedFactor<T>& b, MatrixView<
       } else {
         for (std::size_t q = 0; q < depth; ++q) std::copy_n(a.row(k + q).data() + i, rows, copy + q * kRowBlock);
       }
-      for (std::size_t panel = 0; panel < b.num_panels(); ++panel) {
-        const std::size_t j = panel * PackedFactor<T>::kPanel;
-        multiply_rows<T>(left, rows, depth, b.panel(k, panel), c.data() + i * c.row_stride() + j, c.row_stride(),
-                         std::min(PackedFactor<T>::kPanel, c.cols() - j), fresh);
+      for (std::size_t r = 0; r < rows; r += turn) {
+        const LeftRows<T> left_of_turn{left.values + r * left.row_step, left.row_step, left.depth_step};
+        for (std::size_t panel = 0; panel < b.num_panels(); ++panel) {
+          const std::size_t j = panel * PackedFactor<T>::kPanel;
+          multiply_rows<T>(left_of_turn, std::min(turn, rows - r), depth, b.panel(k, panel),
+                           c.data() + (i + r) * c.row_stride() + j, c.row_stride(),
+                           std::min(PackedFactor<T>::kPanel, c.cols() - j), fresh);
+        }
       }
     }
   }

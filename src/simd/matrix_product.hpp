@@ -17,9 +17,9 @@ template <class T>
 class PackedFactor {
  public:
   /// Columns of one panel: a panel holds them side by side, one row of the factor after the other.
-  static constexpr std::size_t kPanel = 192 / sizeof(T);
-  /// Rows of the factor that are used together: a panel of them stays in the first-level cache.
-  static constexpr std::size_t kDepth = 192;
+  static constexpr std::size_t kPanel = 256 / sizeof(T);
+  /// Rows of the factor that are used together: a panel of them, 36 KB, is about as large as a first-level cache.
+  static constexpr std::size_t kDepth = 144;
 
   PackedFactor() = default;
   PackedFactor(MatrixView<const T> b, Op op) { assign(b, op); }

@@ -71,7 +71,7 @@ TYPED_TEST(MatrixProduct, adds_terms_in_ascending_order_to_the_bit) {
   test::on_each_target([] {
     test::Source source(5);
     for (const Sizes n : {Sizes{1, 1, 1}, Sizes{3, 5, 7}, Sizes{17, 4, 33}, Sizes{65, 31, 100}, Sizes{70, 14, 14},
-                          Sizes{9, 50, 193}, Sizes{13, 25, 400}, Sizes{2, 97, 0}}) {
+                          Sizes{66, 70, 10}, Sizes{9, 50, 193}, Sizes{13, 25, 400}, Sizes{2, 97, 0}}) {
       for (const Op op_a : {Op::none, Op::transpose}) {
         for (const Op op_b : {Op::none, Op::transpose}) {
           for (const Into into : {Into::overwrite, Into::add}) {
