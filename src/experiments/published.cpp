@@ -87,9 +87,8 @@ PublishedProblem fuse_problem(std::string_view experiment, double place) {
       {"mmd_agg", "MMDAgg"}, {"mmd_fuse", "MMD-FUSE"}, {"mmd_median", "MMD"}};
   PublishedProblem published{"Big23", {}};
   for (const auto& [test, rates] : fuse_results().at(std::string(experiment)).at("rate").items()) {
-    const double places[] = {place};
     const auto name = kNames.find(test);
-    if (const auto count = fuse_counts(experiment, test, places).front()) {
+    if (const auto count = fuse_counts(experiment, test, {&place, 1}).front()) {
       published.tests[name != kNames.end() ? name->second : test] = *count;
     }
   }

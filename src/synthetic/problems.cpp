@@ -157,7 +157,7 @@ constexpr std::array<Problem, 17> kProblems = {{
       "U(margin, 1 - margin) in the first k coordinates, U(0, 1) in the others", kThinCube, 1500, 1, kAnyDim,
       kLikelihoodRatio},
      thin_cube},
-    {{"two-clusters", "one normal cluster against two that lie on either side of it", "N(0, I_d)",
+    {{"two-clusters", "one normal cluster against two on either side of it", "N(0, I_d)",
       "equal mixture of N(-mean e_1, I_d) and N(mean e_1, I_d)", kTwoClusters, 500, 1, kAnyDim, kLikelihoodRatio},
      two_clusters},
     {{"scale", "normal distributions that differ a little in the variance of every coordinate", "N(0, I_d)",

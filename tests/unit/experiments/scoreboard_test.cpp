@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 
-#include "experiments/published.hpp"
 #include "experiments/studies.hpp"
 
 namespace kqd::lab {
