@@ -19,6 +19,7 @@ constexpr double kPanelWidth = 300.0;
 constexpr double kOnlyPanelWidth = 460.0;
 constexpr double kPanelHeight = 230.0;
 constexpr double kLeft = 68.0;
+constexpr double kNamedRow = 20.0;  // height of a line of names
 constexpr double kRight = 24.0;
 constexpr double kTop = 34.0;
 constexpr double kBottom = 50.0;
@@ -168,10 +169,18 @@ std::string text_svg(double x, double y, const std::string& text, std::string_vi
   return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"{}>{}</text>\n", x, y, attributes, escaped(text));
 }
 
-std::string axes_svg(const ChartPanel& panel, const Scale& to_x, const Scale& to_y, double width, double height) {
+// Where the axes of every panel are.
+struct Frame {
+  double left = kLeft;
+  double width = 0.0;
+  double height = 0.0;
+};
+
+std::string axes_svg(const ChartPanel& panel, const Scale& to_x, const Scale& to_y, const Frame& frame) {
+  const auto [left, width, height] = frame;
   std::string out = fmt::format(
       "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"none\" stroke=\"#444444\" stroke-width=\"1\"/>\n",
-      kLeft, kTop, width, height);
+      left, kTop, width, height);
   const double below = kTop + height;
   double next_start = std::numeric_limits<double>::infinity();
   for (std::size_t k = panel.x.ticks.size(); k-- > 0;) {
@@ -186,28 +195,29 @@ std::string axes_svg(const ChartPanel& panel, const Scale& to_x, const Scale& to
   }
   for (const Tick& tick : panel.y.ticks) {
     const double y = to_y(tick.place);
-    out += fmt::format("<path d=\"M{:.1f} {:.1f}h-5\" stroke=\"#444444\"/>\n", kLeft, y);
-    out += text_svg(kLeft - 8.0, y + 5.0, tick.text, R"( text-anchor="end")");
+    out += fmt::format("<path d=\"M{:.1f} {:.1f}h-5\" stroke=\"#444444\"/>\n", left, y);
+    out += text_svg(left - 8.0, y + 5.0, tick.text, R"( text-anchor="end")");
   }
   for (const double guide : panel.guides) {
-    out += fmt::format("<path d=\"M{:.1f} {:.1f}h{:.1f}\" stroke=\"#999999\" stroke-width=\"1\"/>\n", kLeft,
-                       to_y(guide), width);
+    out += fmt::format("<path d=\"M{:.1f} {:.1f}h{:.1f}\" stroke=\"#999999\" stroke-width=\"1\"/>\n", left, to_y(guide),
+                       width);
   }
-  out += text_svg(kLeft + 0.5 * width, kTop - 12.0, panel.title, R"( text-anchor="middle" font-weight="bold")");
-  out += text_svg(kLeft + 0.5 * width, below + 42.0, panel.x.title, R"( text-anchor="middle")");
+  out += text_svg(left + 0.5 * width, kTop - 12.0, panel.title, R"( text-anchor="middle" font-weight="bold")");
+  out += text_svg(left + 0.5 * width, below + 42.0, panel.x.title, R"( text-anchor="middle")");
   const double middle = kTop + 0.5 * height;
   out += text_svg(16.0, middle, panel.y.title,
                   fmt::format(" text-anchor=\"middle\" transform=\"rotate(-90 16 {:.1f})\"", middle));
   return out;
 }
 
-std::string panel_svg(const ChartPanel& panel, std::size_t number, double left, double width, double height) {
-  const Scale to_x(panel.x, kLeft, kLeft + width);
+std::string panel_svg(const ChartPanel& panel, std::size_t number, double offset, const Frame& frame) {
+  const auto [left, width, height] = frame;
+  const Scale to_x(panel.x, left, left + width);
   const Scale to_y(panel.y, kTop + height, kTop);
-  std::string out = fmt::format("<g transform=\"translate({:.1f} 0)\">\n", left);
+  std::string out = fmt::format("<g transform=\"translate({:.1f} 0)\">\n", offset);
   out += fmt::format("<clipPath id=\"panel{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
-                     number, kLeft - 5.0, kTop - 5.0, width + 10.0, height + 10.0);
-  out += axes_svg(panel, to_x, to_y, width, height);
+                     number, left - 5.0, kTop - 5.0, width + 10.0, height + 10.0);
+  out += axes_svg(panel, to_x, to_y, frame);
   out += fmt::format("<g clip-path=\"url(#panel{})\">\n", number);
   for (const Series& series : panel.series) out += series_svg(series, to_x, to_y, kTop + height);
   out += "</g>\n";
@@ -255,21 +265,26 @@ std::pair<std::string, double> legend_svg(const std::vector<Series>& legend, dou
 }  // namespace
 
 std::string svg_chart(const std::vector<ChartPanel>& panels) {
-  const bool square = std::ranges::any_of(panels, &ChartPanel::square);
-  const double panel_width = panels.size() == 1 ? kOnlyPanelWidth : kPanelWidth;
-  const double inner_width = panel_width - kLeft - kRight;
-  const double height = square ? inner_width : kPanelHeight - kTop;
+  Frame frame{.width = (panels.size() == 1 ? kOnlyPanelWidth : kPanelWidth) - kLeft - kRight,
+              .height = kPanelHeight - kTop};
+  if (std::ranges::any_of(panels, &ChartPanel::square)) frame.height = frame.width;
+  for (const ChartPanel& panel : panels) {
+    if (!panel.named_rows) continue;
+    frame.height = std::max(frame.height, kNamedRow * static_cast<double>(panel.y.ticks.size()));
+    for (const Tick& tick : panel.y.ticks) frame.left = std::max(frame.left, text_width(tick.text));
+  }
+  const double panel_width = frame.left + frame.width + kRight;
   const double width = panel_width * static_cast<double>(panels.size());
-  const double legend_top = kTop + height + kBottom + 14.0;
+  const double legend_top = kTop + frame.height + kBottom + 14.0;
   const auto [legend, legend_height] = legend_svg(legend_of(panels), legend_top, width);
-  const double total = kTop + height + kBottom + legend_height + 4.0;
+  const double total = kTop + frame.height + kBottom + legend_height + 4.0;
   std::string out = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "font-family=\"Helvetica, Arial, sans-serif\" font-size=\"15\">\n<rect width=\"100%\" height=\"100%\" "
       "fill=\"#ffffff\"/>\n",
       width, total);
   for (std::size_t k = 0; k < panels.size(); ++k) {
-    out += panel_svg(panels[k], k, panel_width * static_cast<double>(k), inner_width, height);
+    out += panel_svg(panels[k], k, panel_width * static_cast<double>(k), frame);
   }
   return out + legend + "</svg>\n";
 }

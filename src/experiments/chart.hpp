@@ -58,7 +58,8 @@ struct ChartPanel {
   std::vector<Series> series;
   std::vector<double> guides = {};  ///< thin horizontal lines
   std::vector<ChartText> texts = {};
-  bool square = false;  ///< as high as wide, for maps of the plane
+  bool square = false;      ///< as high as wide, for maps of the plane
+  bool named_rows = false;  ///< ticks of the y axis are names, each on a line of its own
 };
 
 /// Panels side by side under one legend, as a stand-alone SVG file of one font, with nothing to load.

@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 2> kTwoSchemes = {kSchemes[0], kSchemes[2
 constexpr std::string_view kCifarData = "cifar10 (./dev data cifar10)";
 constexpr std::string_view kFashionData = "fashion-mnist (./dev data fashion-mnist)";
 
-constexpr std::array<Experiment, 20> kExperiments = {{
+constexpr std::array<Experiment, 21> kExperiments = {{
     {{"power-decay", "normal laws whose variance differs in three of many coordinates",
       "figures 3a, 6a and their table", "", kSchemes, 300},
      power_decay},
@@ -81,6 +81,13 @@ constexpr std::array<Experiment, 20> kExperiments = {{
      fuse_mixture},
     {{"fuse-perturbed", "a uniform law with two small waves", "MMD-FUSE's second experiment", "", {}, 200},
      fuse_perturbed},
+    {{"scoreboard",
+      "tests of kqd on published benchmarks of power",
+      "best published rates of other tests",
+      "",
+      {},
+      200},
+     scoreboard},
     {{"runtime", "seconds of statistics and tests by sample size", "figure 4", "", {}, 0}, nullptr, runtime},
     {{"figure-1", "quantiles of a law on the plane along all directions", "figure 1", "", {}, 0}, nullptr, figure_1},
     {{"figure-2", "what two directions of the feature space see of P and Q", "figure 2", "", {}, 0}, nullptr, figure_2},

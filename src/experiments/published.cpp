@@ -22,10 +22,21 @@ const json& fuse_results() {
   return kResults;
 }
 
+const json& benchmark_results() {
+  static const json kResults = json::parse(benchmark_results_text());
+  return kResults;
+}
+
 const json& reference_stream() {
   static const json kStream = json::parse(reference_stream_text());
   return kStream;
 }
+
+Count count_of(double rate, std::size_t runs) {
+  return {static_cast<std::size_t>(std::lround(rate * static_cast<double>(runs))), runs};
+}
+
+constexpr std::size_t kFuseRuns = 200;  // of every rate, as "source" says
 
 // The counts at those of `known` that are asked for.
 std::vector<std::optional<Count>> at_places(const std::vector<double>& known, const std::vector<Count>& counts,
@@ -53,13 +64,35 @@ std::vector<std::optional<Count>> paper_counts(std::string_view experiment, std:
 
 std::vector<std::optional<Count>> fuse_counts(std::string_view experiment, std::string_view method,
                                               std::span<const double> places) {
-  constexpr std::size_t kRuns = 200;  // of every rate, as "source" says
   const json& results = fuse_results().at(std::string(experiment));
   std::vector<Count> counts;
   for (const json& rate : results.at("rate").at(std::string(method))) {
-    counts.push_back({static_cast<std::size_t>(std::lround(rate.get<double>() * kRuns)), kRuns});
+    counts.push_back(count_of(rate.get<double>(), kFuseRuns));
   }
   return at_places(results.at("x_values").get<std::vector<double>>(), counts, places);
+}
+
+PublishedProblem benchmark_counts(std::string_view problem) {
+  const json& cell = benchmark_results().at("cells").at(std::string(problem));
+  PublishedProblem published{cell.at("source").get<std::string>(), {}};
+  for (const auto& [test, rate] : cell.at("tests").items()) {
+    published.tests[test] = count_of(rate.at(0).get<double>(), rate.at(1).get<std::size_t>());
+  }
+  return published;
+}
+
+PublishedProblem fuse_problem(std::string_view experiment, double place) {
+  // As the same tests are called elsewhere.
+  static const std::map<std::string, std::string> kNames = {
+      {"mmd_agg", "MMDAgg"}, {"mmd_fuse", "MMD-FUSE"}, {"mmd_median", "MMD"}};
+  PublishedProblem published{"Big23", {}};
+  for (const auto& [test, rates] : fuse_results().at(std::string(experiment)).at("rate").items()) {
+    const auto name = kNames.find(test);
+    if (const auto count = fuse_counts(experiment, test, {&place, 1}).front()) {
+      published.tests[name != kNames.end() ? name->second : test] = *count;
+    }
+  }
+  return published;
 }
 
 DirectionDraw authors_draw(std::size_t n) {

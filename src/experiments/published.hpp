@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,18 @@ namespace kqd::lab {
 /// The same for the experiments of MMD-FUSE [Big23], published/mmdfuse-results.json.
 [[nodiscard]] std::vector<std::optional<Count>> fuse_counts(std::string_view experiment, std::string_view method,
                                                             std::span<const double> places);
+
+/// Rejections that were published for one problem, by test.
+struct PublishedProblem {
+  std::string source = {};  ///< key in docs/references.md
+  std::map<std::string, Count> tests = {};
+};
+
+/// A problem of published/benchmark-results.json.
+[[nodiscard]] PublishedProblem benchmark_counts(std::string_view problem);
+
+/// Every test at one place of an experiment of MMD-FUSE [Big23].
+[[nodiscard]] PublishedProblem fuse_problem(std::string_view experiment, double place);
 
 /// Coefficients of directions (m x l) and the places of their reference points in the pooled sequence of 2n rows.
 struct DirectionDraw {

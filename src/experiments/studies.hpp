@@ -40,6 +40,9 @@ Study cifar10_blur_small(const StudyRequest& request);
 [[nodiscard]] Study fuse_mixture(const StudyRequest& request);
 [[nodiscard]] Study fuse_perturbed(const StudyRequest& request);
 
+/// Tests of this library on published benchmarks of power, with the best published rates.
+[[nodiscard]] Study scoreboard(const StudyRequest& request);
+
 /// The first two columns and few runs: what --quick runs.
 void make_quick(Study& study);
 

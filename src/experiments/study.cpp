@@ -18,21 +18,25 @@ const KernelSpec& Draw::resolved(const KernelSpec& kernel, BandwidthRule rule, S
   return known.back().kernel;
 }
 
+bool rejects(const Draw& data, TwoSampleOptions options, Seed seed) {
+  options.statistic.seed = seed;
+  options.statistic.threads = ThreadCount{1};
+  options.statistic.allow_quadratic = true;
+  options.test.alpha = kLevel;
+  return two_sample_test(data.x, data.y, options).test.reject;
+}
+
 void add_test_row(Study& study, Row row, std::function<TwoSampleOptions(const Column& column)> options,
                   std::size_t largest_n) {
   study.bundles.push_back({.rows = {study.rows.size()},
                            .reject = [options = std::move(options)](const Column& column, const Draw& data,
                                                                     Seed seed) -> std::vector<bool> {
                              TwoSampleOptions chosen = options(column);
-                             chosen.statistic.seed = seed;
-                             chosen.statistic.threads = ThreadCount{1};  // runs share the threads
-                             chosen.statistic.allow_quadratic = true;
-                             chosen.test.alpha = kLevel;
                              KqdOptions& statistic = chosen.statistic;
                              if (find_method(chosen.method).uses.kernel) {
                                statistic.kernel = data.resolved(statistic.kernel, statistic.bandwidth_rule, seed);
                              }
-                             return {two_sample_test(data.x, data.y, chosen).test.reject};
+                             return {rejects(data, std::move(chosen), seed)};
                            },
                            .largest_n = largest_n});
   study.rows.push_back(std::move(row));

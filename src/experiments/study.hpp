@@ -31,6 +31,13 @@ struct Draw {
   mutable std::vector<Resolved> known = {};
 };
 
+/// The highest rate that was published for the data of a column.
+struct BestPublished {
+  double rate = 0.0;
+  std::string test;
+  std::string source;  ///< key in docs/references.md
+};
+
 /// One place on the horizontal axis of a figure: where the data of its runs come from.
 struct Column {
   double x = 0.0;
@@ -39,6 +46,7 @@ struct Column {
   std::string name = {};    ///< instead of the number x
   bool equal_sizes = true;  ///< Y has n rows too
   double work = 1.0;        ///< of a run, beside that of other columns; for the time left alone
+  std::optional<BestPublished> best = {};
 };
 
 /// One method: a row of the table, a curve of the figure.
@@ -72,8 +80,10 @@ struct Study {  // NOLINT(bugprone-exception-escape): moving JSON does not throw
   std::string axis;           ///< what the columns are
   double highest_rate = 1.0;  ///< of the figure's vertical axis
   bool log_axis = false;      ///< columns are drawn at log x
-  std::string comparison;     ///< where published rates come from
-  bool replicates = false;    ///< rates should be the published ones; else they are for comparison
+  bool columns_down =
+      false;                ///< many columns: table and figure have a line for each, and the time of a test is reported
+  std::string comparison;   ///< where published rates come from
+  bool replicates = false;  ///< rates should be the published ones; else they are for comparison
   std::vector<Column> columns;
   std::vector<Row> rows;
   std::vector<Bundle> bundles;
@@ -82,6 +92,9 @@ struct Study {  // NOLINT(bugprone-exception-escape): moving JSON does not throw
   nlohmann::ordered_json settings;  ///< all else that the numbers follow from
   std::string note = {};            ///< a sentence below the table
 };
+
+/// The decision of the library's own test at level kLevel, on one thread because runs share the threads.
+[[nodiscard]] bool rejects(const Draw& data, TwoSampleOptions options, Seed seed);
 
 /// Adds a row that is decided by the library's own test; `options` gives its settings for a column.
 void add_test_row(Study& study, Row row, std::function<TwoSampleOptions(const Column& column)> options,

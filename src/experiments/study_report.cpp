@@ -195,6 +195,11 @@ double highest_shown(const Study& study, const StudyResults& results) {
   return std::min(1.0, std::ceil(20.0 * highest - 1e-9) / 20.0);
 }
 
+// The place of a row, or the number of rows when there is none of this name.
+std::size_t row_number(const Study& study, const std::string& id) {
+  return static_cast<std::size_t>(std::ranges::find(study.rows, id, &Row::id) - study.rows.begin());
+}
+
 ChartPanel panel_chart(const Study& study, const StudyResults& results, const Panel& panel, const Looks& looks,
                        bool first) {
   const double highest = highest_shown(study, results);
@@ -208,9 +213,8 @@ ChartPanel panel_chart(const Study& study, const StudyResults& results, const Pa
                    .guides = {kLevel}};
   bool any_published = false;
   for (std::size_t number = 0; number < panel.rows.size(); ++number) {
-    const auto found = std::ranges::find(study.rows, panel.rows[number], &Row::id);
-    const auto r = static_cast<std::size_t>(found - study.rows.begin());
-    if (found == study.rows.end() || !results.has_row(r)) continue;
+    const std::size_t r = row_number(study, panel.rows[number]);
+    if (r == study.rows.size() || !results.has_row(r)) continue;
     const double shift = shift_of(number, panel.rows.size());
     const std::size_t look = looks.at(panel.rows[number]);
     Series marks = published_marks(study, r, look, shift);
@@ -230,6 +234,112 @@ ChartPanel panel_chart(const Study& study, const StudyResults& results, const Pa
   return chart;
 }
 
+// Problems one below the other, each with the rates of all rows and the best published one.
+ChartPanel list_chart(const Study& study, const StudyResults& results, const Panel& panel, const Looks& looks) {
+  const auto num_columns = static_cast<double>(study.columns.size());
+  ChartPanel chart{.title = panel.title,
+                   .x = {.title = "rejection rate", .low = -0.02, .high = 1.02, .ticks = even_ticks(0.0, 1.0, 5)},
+                   .y = {.title = "", .low = -num_columns, .high = 0.0},
+                   .series = {},
+                   .named_rows = true};
+  const auto middle = [](std::size_t column) { return -0.5 - static_cast<double>(column); };
+  for (std::size_t c = 0; c < study.columns.size(); ++c) {
+    chart.y.ticks.push_back({middle(c), column_name(study.columns[c])});
+    chart.guides.push_back(-1.0 - static_cast<double>(c));
+  }
+  chart.series.push_back({.label = "level", .points = {{kLevel, 0.0}, {kLevel, -num_columns}}, .colour = "#999999"});
+  Series best{.label = "best published",
+              .points = {},
+              .colour = "#444444",
+              .marker = Marker::circle,
+              .stroke = Stroke::none,
+              .hollow = true,
+              .marker_size = 6.0};
+  for (std::size_t c = 0; c < study.columns.size(); ++c) {
+    if (study.columns[c].best) best.points.push_back({study.columns[c].best->rate, middle(c)});
+  }
+  chart.series.push_back(std::move(best));
+  for (std::size_t number = 0; number < panel.rows.size(); ++number) {
+    const auto r = row_number(study, panel.rows[number]);
+    const std::size_t look = looks.at(panel.rows[number]);
+    Series marks{.label = study.rows[r].label,
+                 .points = {},
+                 .colour = palette_colour(look),
+                 .marker = palette_marker(look),
+                 .stroke = Stroke::none};
+    // Equal rates stay visible: marks of a line are a little below each other.
+    const double apart = 0.6 * ((static_cast<double>(number) + 0.5) / static_cast<double>(panel.rows.size()) - 0.5);
+    for (std::size_t c = 0; c < study.columns.size(); ++c) {
+      const Count count = results.cell(r, c).count();
+      if (count.runs > 0) marks.points.push_back({count.rate(), middle(c) - apart});
+    }
+    if (!marks.points.empty()) chart.series.push_back(std::move(marks));
+  }
+  return chart;
+}
+
+using Lines = std::vector<std::vector<std::string>>;
+
+// A line for each row that has results, below the names of the columns.
+template <class Text>
+Lines table_lines(const Study& study, const StudyResults& results, Text text) {
+  Lines lines = {{study.axis}};
+  for (const Column& column : study.columns) lines.front().push_back(column_name(column));
+  for (std::size_t r = 0; r < study.rows.size(); ++r) {
+    if (!results.has_row(r)) continue;
+    lines.push_back({study.rows[r].label});
+    for (std::size_t c = 0; c < study.columns.size(); ++c) lines.back().push_back(text(r, c));
+  }
+  return lines;
+}
+
+Lines transposed(const Lines& lines) {
+  Lines turned(lines.front().size());
+  for (const auto& line : lines) {
+    for (std::size_t k = 0; k < line.size(); ++k) turned[k].push_back(line[k]);
+  }
+  return turned;
+}
+
+// How often each row reaches the best published rate.
+std::vector<std::string> reached_line(const Study& study, const StudyResults& results) {
+  std::vector<std::string> line = {"at least the best published rate", ""};
+  for (std::size_t r = 0; r < study.rows.size(); ++r) {
+    if (!results.has_row(r)) continue;
+    std::size_t reached = 0;
+    std::size_t compared = 0;
+    for (std::size_t c = 0; c < study.columns.size(); ++c) {
+      const Count count = results.cell(r, c).count();
+      if (count.runs == 0 || !study.columns[c].best) continue;
+      ++compared;
+      if (count.rate() >= study.columns[c].best->rate) ++reached;
+    }
+    line.push_back(fmt::format("{} of {}", reached, compared));
+  }
+  return line;
+}
+
+// Rates with a line for each column, and then the time of one test in the same form.
+std::string listed_tables(const Study& study, const StudyResults& results, const Lines& rates) {
+  Lines lines = transposed(rates);
+  lines.front().insert(lines.front().begin() + 1, "best published");
+  for (std::size_t c = 0; c < study.columns.size(); ++c) {
+    const auto& best = study.columns[c].best;
+    lines[c + 1].insert(lines[c + 1].begin() + 1,
+                        best ? fmt::format("{:.3f} {} [{}]", best->rate, best->test, best->source) : "");
+  }
+  lines.push_back(reached_line(study, results));
+  const auto milliseconds = [&](std::size_t r, std::size_t c) {
+    const Cell& cell = results.cell(r, c);
+    const std::size_t runs = cell.count().runs;
+    if (runs == 0) return std::string();
+    const double mean = 1e3 * cell.seconds / static_cast<double>(runs);
+    return mean < 10.0 ? fmt::format("{:.1f}", mean) : fmt::format("{:.0f}", mean);
+  };
+  return markdown_table(lines) + "\nMean time of one test on one thread, in milliseconds.\n\n" +
+         markdown_table(transposed(table_lines(study, results, milliseconds)));
+}
+
 }  // namespace
 
 std::string study_markdown(const Study& study, const StudyResults& results) {
@@ -237,17 +347,10 @@ std::string study_markdown(const Study& study, const StudyResults& results) {
   const Runs runs = runs_of(study, results);
   std::string text = fmt::format("### {}\n\nRejection rate at level {}, {}", study.title, kLevel, runs_text(runs));
   text += compared ? fmt::format("; in brackets {}.\n\n", study.comparison) : ".\n\n";
-  std::vector<std::vector<std::string>> lines = {{study.axis}};
-  for (const Column& column : study.columns) lines.front().push_back(column_name(column));
-  for (std::size_t r = 0; r < study.rows.size(); ++r) {
-    if (!results.has_row(r)) continue;
-    std::vector<std::string> line = {study.rows[r].label};
-    for (std::size_t c = 0; c < study.columns.size(); ++c) {
-      line.push_back(cell_text(results.cell(r, c), published_at(study.rows[r], c), study.replicates, runs.usual));
-    }
-    lines.push_back(std::move(line));
-  }
-  text += markdown_table(lines);
+  const Lines lines = table_lines(study, results, [&](std::size_t r, std::size_t c) {
+    return cell_text(results.cell(r, c), published_at(study.rows[r], c), study.replicates, runs.usual);
+  });
+  text += study.columns_down ? listed_tables(study, results, lines) : markdown_table(lines);
   if (compared) text += "\n" + agreement_text(study, results);
   const bool whole = lines.size() == study.rows.size() + 1;  // a note speaks of all rows
   if (whole && !study.note.empty()) text += "\n" + study.note + "\n";
@@ -257,7 +360,10 @@ std::string study_markdown(const Study& study, const StudyResults& results) {
 std::string study_figure(const Study& study, const StudyResults& results) {
   std::vector<ChartPanel> panels;
   const Looks looks = looks_of(study.panels);
-  for (const Panel& panel : study.panels) panels.push_back(panel_chart(study, results, panel, looks, panels.empty()));
+  for (const Panel& panel : study.panels) {
+    panels.push_back(study.columns_down ? list_chart(study, results, panel, looks)
+                                        : panel_chart(study, results, panel, looks, panels.empty()));
+  }
   return svg_chart(panels);
 }
 

@@ -38,6 +38,10 @@ Json cell_json(const Column& column, const Cell& cell, const std::optional<Count
   json.update(count_json(count));
   json["wilson"] = {interval.lower, interval.upper};
   if (published) json["published"] = count_json(*published);
+  if (column.best) {
+    json["best_published"] = {
+        {"rate", column.best->rate}, {"test", column.best->test}, {"source", column.best->source}};
+  }
   json["seconds"] = cell.seconds;
   json["decisions"] = cell.decisions;
   return json;

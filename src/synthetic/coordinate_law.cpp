@@ -28,6 +28,11 @@ void refuse_unused(const ProblemSettings& settings, std::string_view parameter, 
 
 }  // namespace
 
+double draw_laplace(RandomStream& stream) {
+  const double first = stream.exponential();
+  return first - stream.exponential();
+}
+
 CoordinateLaw coordinate_law(const ProblemSettings& settings) {
   const std::string_view law = kCoordinateLaws.at(settings.count("law"));
   refuse_unused(settings, "df", law, "student");
@@ -38,6 +43,7 @@ CoordinateLaw coordinate_law(const ProblemSettings& settings) {
         [levels = settings.count("levels")](RandomStream& stream) { return static_cast<double>(stream.below(levels)); };
   }
   if (law == "cauchy") return cauchy;
+  if (law == "laplace") return draw_laplace;
   return &RandomStream::normal;
 }
 

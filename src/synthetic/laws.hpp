@@ -24,5 +24,15 @@ struct LawPair {
 [[nodiscard]] LawPair blobs(ProblemSettings& settings);
 [[nodiscard]] LawPair mean_shift(ProblemSettings& settings);
 [[nodiscard]] LawPair same_law(ProblemSettings& settings);
+[[nodiscard]] LawPair spiked_covariance(ProblemSettings& settings);
+[[nodiscard]] LawPair equicorrelation(ProblemSettings& settings);
+[[nodiscard]] LawPair ar_correlation(ProblemSettings& settings);
+[[nodiscard]] LawPair spheres(ProblemSettings& settings);
+[[nodiscard]] LawPair thin_cube(ProblemSettings& settings);
+[[nodiscard]] LawPair two_clusters(ProblemSettings& settings);
+[[nodiscard]] LawPair normal_scale(ProblemSettings& settings);
+[[nodiscard]] LawPair scaled_t(ProblemSettings& settings);
+[[nodiscard]] LawPair hdgm(ProblemSettings& settings);
+[[nodiscard]] LawPair mixed_table(ProblemSettings& settings);
 
 }  // namespace kqd

@@ -58,13 +58,59 @@ constexpr std::array<ParameterInfo, 5> kMeanShift = {{
     kLevels,
 }};
 constexpr std::array<ParameterInfo, 3> kNull = {kLaw, kDf, kLevels};
+constexpr std::array<ParameterInfo, 2> kSpikedCovariance = {{
+    {"k", 5, 0, kManyCoordinates, true, "how many coordinates of Y, the last ones, are equal; 0 is the null"},
+    {"variance", 3, 0, kHuge, false, "variance of the equal coordinates"},
+}};
+constexpr std::array<ParameterInfo, 2> kEquicorrelation = {{
+    {"rho_x", 0.5, 0, 1, false, "correlation of any two coordinates of X"},
+    {"rho_y", 0.525, 0, 1, false, "correlation of any two coordinates of Y; rho_x is the null"},
+}};
+constexpr std::array<ParameterInfo, 2> kArCorrelation = {{
+    {"rho_x", 0.5, -1, 1, false, "correlation of neighbouring coordinates of X"},
+    {"rho_y", 0.6, -1, 1, false, "correlation of neighbouring coordinates of Y; rho_x is the null"},
+}};
+constexpr std::array<ParameterInfo, 2> kSpheres = {{
+    {"radius", 1.015, 0, kHuge, false, "radius of Y's sphere; 1 is the null"},
+    {"noise", 0.02, 0, kHuge, false, "standard deviation of the noise in each coordinate"},
+}};
+constexpr std::array<ParameterInfo, 2> kThinCube = {{
+    {"margin", 0.1, 0, 0.5, false, "width removed at both ends of the thin coordinates of Y; 0 is the null"},
+    {"k", 30, 0, kManyCoordinates, true, "how many coordinates are thin, from the first on"},
+}};
+constexpr std::array<ParameterInfo, 1> kTwoClusters = {{
+    {"mean", 4, 0, kHuge, false, "distance of Y's two centres from 0; 0 is the null"},
+}};
+constexpr std::array<ParameterInfo, 1> kScale = {{
+    {"variance", 1.2, 0, kHuge, false, "variance of every coordinate of Y; 1 is the null"},
+}};
+constexpr std::array<ParameterInfo, 3> kScaledT = {{
+    {"scale", 1.22, 0, kHuge, false, "factor of Y's scale matrix; 1 is the null"},
+    {"df", 10, 1, 1000, true, "degrees of freedom"},
+    {"rho", 0.5, -1, 1, false, "the scale matrix of X has entries rho^|i - j|"},
+}};
+constexpr std::array<ParameterInfo, 2> kHdgm = {{
+    {"rho", 0.5, -1, 1, false, "correlation of coordinates 1 and 2, -rho in the second cluster of Y; 0 is the null"},
+    {"mean", 0.5, -kHuge, kHuge, false, "all coordinates of the second centre; the first is 0"},
+}};
+constexpr std::array<ParameterInfo, 4> kMixedTable = {{
+    {"delta", 0.4, -kHuge, kHuge, false, "shift of numeric column 1 of Y by the parity of category 1; 0 is the null"},
+    {"k", 1, 1, 1000, true, "categorical columns, each encoded as one indicator column per level"},
+    {"levels", 4, 2, 1000, true, "levels of a categorical column, all equally likely"},
+    {"m", 1, 1, 10000, true, "numeric columns, to the right of the indicator columns"},
+}};
+
+constexpr std::string_view kLikelihoodRatio =
+    "Santoro, Waghmare, Panaretos: Likelihood Ratio Tests via Kernel Embeddings (arXiv:2508.07982, 2025)";
+constexpr std::string_view kMultipleKernels =
+    "Chatterjee, Bhattacharya: Boosting the Power of Kernel Two-Sample Tests (arXiv:2302.10687, 2023)";
 
 struct Problem {
   ProblemInfo info;
   LawPair (*laws)(ProblemSettings& settings);
 };
 
-constexpr std::array<Problem, 7> kProblems = {{
+constexpr std::array<Problem, 17> kProblems = {{
     {{"power-decay", "normal laws that differ in the variance of a few of many coordinates", "N(0, I_d)",
       "N(0, diag(variance, .., variance, 1, .., 1)), k times variance", kPowerDecay, 32, 1, kAnyDim,
       "Wang, Gao, Xie: Two-sample Test with Kernel Projected Wasserstein Distance (AISTATS 2022), experiment A"},
@@ -91,6 +137,45 @@ constexpr std::array<Problem, 7> kProblems = {{
     {{"mean-shift", "the same law, moved along the first coordinates", "law in each coordinate, independent",
       "the same + delta (1, .., 1, 0, .., 0), k ones", kMeanShift, 10, 1, kAnyDim, "textbook"},
      mean_shift},
+    {{"spiked-covariance", "normal distributions; the last few coordinates of Y are copies of each other", "N(0, I_d)",
+      "N(0, S), S = I_d except for the last k x k block, whose entries are all equal to variance", kSpikedCovariance,
+      500, 1, kAnyDim, kLikelihoodRatio},
+     spiked_covariance},
+    {{"equicorrelation", "normal distributions whose coordinates all have the same correlation",
+      "N(0, (1 - rho_x) I_d + rho_x 1 1')", "N(0, (1 - rho_y) I_d + rho_y 1 1')", kEquicorrelation, 500, 1, kAnyDim,
+      kLikelihoodRatio},
+     equicorrelation},
+    {{"ar-correlation", "normal distributions whose correlation decreases with the distance of two coordinates",
+      "N(0, S), S_ij = rho_x^|i - j|", "N(0, S), S_ij = rho_y^|i - j|", kArCorrelation, 500, 1, kAnyDim,
+      kLikelihoodRatio},
+     ar_correlation},
+    {{"spheres", "two concentric spheres of slightly different radius, with noise",
+      "uniform on the sphere of radius 1, plus N(0, noise^2 I_d)", "the same on the sphere of radius radius", kSpheres,
+      50, 1, kAnyDim, kLikelihoodRatio},
+     spheres},
+    {{"thin-cube", "the unit cube against a cube that is thinner along some coordinates", "U([0, 1]^d)",
+      "U(margin, 1 - margin) in the first k coordinates, U(0, 1) in the others", kThinCube, 1500, 1, kAnyDim,
+      kLikelihoodRatio},
+     thin_cube},
+    {{"two-clusters", "one normal cluster against two on either side of it", "N(0, I_d)",
+      "equal mixture of N(-mean e_1, I_d) and N(mean e_1, I_d)", kTwoClusters, 500, 1, kAnyDim, kLikelihoodRatio},
+     two_clusters},
+    {{"scale", "normal distributions that differ a little in the variance of every coordinate", "N(0, I_d)",
+      "N(0, variance I_d)", kScale, 20, 1, kAnyDim, kMultipleKernels},
+     normal_scale},
+    {{"scaled-t", "multivariate t distributions that differ in scale", "t(df) with scale matrix S, S_ij = rho^|i - j|",
+      "t(df) with scale matrix scale S", kScaledT, 75, 1, kAnyDim, kMultipleKernels},
+     scaled_t},
+    {{"hdgm", "two overlapping normal clusters; in Y two coordinates are correlated, with opposite signs",
+      "equal mixture of N(0, I_d) and N(mean (1, .., 1), I_d)",
+      "the same, with correlation rho of coordinates 1 and 2 in the first cluster and -rho in the second", kHdgm, 10, 2,
+      kAnyDim, "Liu et al.: Learning Deep Kernels for Non-Parametric Two-Sample Tests (ICML 2020)"},
+     hdgm},
+    {{"mixed-table", "categorical and numeric columns; in Y a number depends on a category",
+      "k categorical columns of uniform levels as indicators, and m columns N(0, 1), all independent",
+      "the same, but numeric column 1 has + delta or - delta by the parity of category 1, scaled to mean 0, variance 1",
+      kMixedTable, 5, 3, kAnyDim, "kqd; no single column of Y changes much"},
+     mixed_table},
     {{"null", "both samples of the same law, for checks of the level", "law in each coordinate, independent",
       "the same", kNull, 10, 1, kAnyDim, "textbook"},
      same_law},

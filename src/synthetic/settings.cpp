@@ -48,6 +48,13 @@ bool ProblemSettings::is_given(std::string_view parameter) const {
   return request_->parameters.contains(std::string(parameter));
 }
 
+void ProblemSettings::derive_dim(std::size_t dim, std::string_view formula) {
+  if (request_->dim != 0 && request_->dim != dim) {
+    fail(ErrorCode::invalid_option, "{}: dim = {}, needs {} = {}", problem_->id, request_->dim, formula, dim);
+  }
+  dim_ = dim;
+}
+
 RandomStream ProblemSettings::run_stream() const {
   constexpr std::uint64_t kNoRow = std::numeric_limits<std::uint64_t>::max();
   return {request_->seed, Purpose::synthetic_x, kNoRow};

@@ -28,6 +28,9 @@ class ProblemSettings {
   /// Puts what was drawn in the place of a value that asked for a draw.
   void replace(std::string_view parameter, double value) { parameters_.replace(parameter, value); }
 
+  /// For a problem whose parameters determine the dimension: refuses another one; `formula` is for the error.
+  void derive_dim(std::size_t dim, std::string_view formula);
+
   /// For what is drawn once per run: a stream that no row has.
   [[nodiscard]] RandomStream run_stream() const;
 

@@ -116,7 +116,8 @@ BAD_TEST_SETTINGS = [
 BAD_SAMPLE_SETTINGS = [
     ("mixtur -o x.csv y.csv",
      'problem "mixtur" is unknown, expected one of power-decay, laplace-gaussian, mixture, perturbed-uniform, blobs, '
-     "mean-shift, null; did you mean mixture?"),
+     "mean-shift, spiked-covariance, equicorrelation, ar-correlation, spheres, thin-cube, two-clusters, scale, scaled-t, hdgm, "
+     "mixed-table, null; did you mean mixture?"),
     ("mixture -n 0 -o x.csv y.csv", "--rows 0: expected a whole number in 1..1000000000"),
     ("mixture -d -1 -o x.csv y.csv", "--dim -1: expected a whole number in 0..10000000"),
     ("mixture --set sdd=1 -o x.csv y.csv",

@@ -125,6 +125,30 @@ TEST_F(StudyRunTest, reports_rates_beside_published_ones) {
   EXPECT_EQ(figure.find("nan"), std::string::npos);
 }
 
+TEST_F(StudyRunTest, lists_many_columns_below_each_other_with_best_published_rates_and_times) {
+  Coins coins;
+  Study study = coins.study(4);
+  study.columns_down = true;
+  study.columns[0].name = "heads";
+  study.columns[0].best = BestPublished{0.75, "thumb", "Coin99"};
+  StudyResults results(study);
+  for (std::size_t c = 0; c < 2; ++c) {
+    results.cell(0, c) = {"1111", 0.04};
+    results.cell(1, c) = {"1000", 8.0};
+  }
+  const std::string text = study_markdown(study, results);
+  for (const char* const line :
+       {"| side | best published | fair | never |\n", "| heads | 0.750 thumb \\[Coin99\\] | 1.000 (0.500) | 0.250 |\n",
+        "| 2 |  | 1.000 | 0.250 |\n", "| at least the best published rate |  | 1 of 1 | 0 of 1 |\n",
+        "| heads | 10 | 2000 |\n"}) {
+    EXPECT_NE(text.find(line), std::string::npos) << line << text;
+  }
+  const std::string figure = study_figure(study, results);
+  EXPECT_NE(figure.find(">heads</text>"), std::string::npos);
+  EXPECT_NE(figure.find(">best published</text>"), std::string::npos);
+  EXPECT_EQ(figure.find("nan"), std::string::npos);
+}
+
 TEST_F(StudyRunTest, tells_the_cells_with_other_numbers_of_runs) {
   Coins coins;
   EXPECT_NE(study_markdown(coins.study(10), run(coins.study(10))).find(", 10 runs; "), std::string::npos);

@@ -12,6 +12,9 @@
 
 namespace kqd::test {
 
+/// Rows for checks of moments.
+inline constexpr std::size_t kMany = 200'000;
+
 inline std::vector<double> column(const Sample& sample, std::size_t j) {
   std::vector<double> values(sample.points.rows());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = sample.points(i, j);

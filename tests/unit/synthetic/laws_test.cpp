@@ -16,9 +16,8 @@ using test::expect_equally_likely;
 using test::expect_mean;
 using test::expect_normal;
 using test::expect_probability_below;
+using test::kMany;
 using test::map;
-
-constexpr std::size_t kMany = 200'000;
 
 TEST(PowerDecay, y_has_variance_four_in_three_coordinates_and_one_in_the_others) {
   const auto [x, y, parameters] = make_problem({.name = "power-decay", .n_x = kMany, .n_y = kMany, .dim = 5});
@@ -214,6 +213,14 @@ TEST(Null, cauchy_has_its_distribution_function) {
   for (const double t : {-100.0, -1.0, 0.0, 0.5, 10.0}) {
     expect_probability_below(column(pair.x, 0), t, 0.5 + std::atan(t) / std::numbers::pi);
     expect_probability_below(column(pair.y, 1), t, 0.5 + std::atan(t) / std::numbers::pi);
+  }
+}
+
+TEST(Null, laplace_has_its_distribution_function) {
+  const auto pair = null_of("laplace");
+  for (const double t : {0.0, 0.5, 2.0, 6.0}) {
+    expect_probability_below(column(pair.x, 0), -t, 0.5 * std::exp(-t));
+    expect_probability_below(column(pair.y, 1), t, 1.0 - 0.5 * std::exp(-t));
   }
 }
 

@@ -44,6 +44,11 @@ std::string refusal_of_setting(const std::string& problem, const std::string& as
   return refusal([&] { set_parameter(request, assignment); });
 }
 
+// Fewer coordinates than the default where there are hundreds: draws take the same path.
+std::size_t small_dim(const ProblemInfo& problem) {
+  return std::min<std::size_t>(problem.default_dim, 40);
+}
+
 TEST(Problems, registry_lists_each_id_once_with_defaults_in_range) {
   std::vector<std::string_view> ids;
   for (const ProblemInfo& problem : problems()) {
@@ -61,7 +66,9 @@ TEST(Problems, registry_lists_each_id_once_with_defaults_in_range) {
     }
   }
   EXPECT_EQ(ids, (std::vector<std::string_view>{"power-decay", "laplace-gaussian", "mixture", "perturbed-uniform",
-                                                "blobs", "mean-shift", "null"}));
+                                                "blobs", "mean-shift", "spiked-covariance", "equicorrelation",
+                                                "ar-correlation", "spheres", "thin-cube", "two-clusters", "scale",
+                                                "scaled-t", "hdgm", "mixed-table", "null"}));
 }
 
 TEST(Problems, defaults_give_samples_of_the_sizes_asked_for_and_report_every_parameter) {
@@ -81,8 +88,9 @@ TEST(Problems, defaults_give_samples_of_the_sizes_asked_for_and_report_every_par
 TEST(Problems, more_rows_keep_the_first_ones) {
   for (const ProblemInfo& problem : problems()) {
     const std::string name(problem.id);
-    const auto few = make_problem({.name = name, .n_x = 7, .n_y = 11, .seed = Seed{4}});
-    const auto many = make_problem({.name = name, .n_x = 3000, .n_y = 1100, .seed = Seed{4}});
+    const std::size_t dim = small_dim(problem);
+    const auto few = make_problem({.name = name, .n_x = 7, .n_y = 11, .dim = dim, .seed = Seed{4}});
+    const auto many = make_problem({.name = name, .n_x = 3000, .n_y = 1100, .dim = dim, .seed = Seed{4}});
     EXPECT_EQ(all_rows(few.x), first_rows(many.x, 7)) << name;
     EXPECT_EQ(all_rows(few.y), first_rows(many.y, 11)) << name;
   }
@@ -90,7 +98,8 @@ TEST(Problems, more_rows_keep_the_first_ones) {
 
 TEST(Problems, thread_count_changes_no_bit) {
   for (const ProblemInfo& problem : problems()) {
-    const ProblemRequest request{.name = std::string(problem.id), .n_x = 5000, .n_y = 2049, .seed = Seed{8}};
+    const ProblemRequest request{
+        .name = std::string(problem.id), .n_x = 5000, .n_y = 2049, .dim = small_dim(problem), .seed = Seed{8}};
     const auto one = make_problem(request, ThreadCount{1});
     for (unsigned threads = 2; threads <= 8; ++threads) {
       const auto more = make_problem(request, ThreadCount{threads});
@@ -100,16 +109,23 @@ TEST(Problems, thread_count_changes_no_bit) {
   }
 }
 
-// Continuous laws: two equal numbers among these few thousand would betray a shared stream.
+// Continuous distributions: two equal numbers in different rows would betray a shared stream. Coordinates of one row
+// may be equal (spiked-covariance), and indicators are 0 or 1 (mixed-table).
 TEST(Problems, no_number_returns_in_another_row_sample_or_seed) {
   for (const ProblemInfo& problem : problems()) {
     std::set<double> seen;
     std::size_t drawn = 0;
     for (const std::uint64_t seed : {0ULL, 1ULL, 1ULL << 63U}) {
-      const auto pair = make_problem({.name = std::string(problem.id), .n_x = 100, .n_y = 100, .seed = Seed{seed}});
+      const auto pair = make_problem(
+          {.name = std::string(problem.id), .n_x = 100, .n_y = 100, .dim = small_dim(problem), .seed = Seed{seed}});
       for (const Sample* sample : {&pair.x, &pair.y}) {
-        for (const double v : sample->points.values()) seen.insert(v);
-        drawn += sample->points.values().size();
+        for (std::size_t i = 0; i < sample->points.rows(); ++i) {
+          const auto values = sample->points.row(i);
+          std::set<double> row(values.begin(), values.end());
+          std::erase_if(row, [](double v) { return v == 0.0 || v == 1.0; });
+          drawn += row.size();
+          seen.merge(row);
+        }
       }
     }
     EXPECT_EQ(seen.size(), drawn) << problem.id;
@@ -122,8 +138,10 @@ TEST(Problems, parameters_at_either_end_of_their_range_give_finite_numbers) {
       for (const double value : {parameter.lowest, parameter.highest}) {
         ProblemRequest request{.name = std::string(problem.id), .n_x = 200, .n_y = 200};
         request.parameters[std::string(parameter.name)] = value;
-        if (parameter.name == "df") set_parameter(request, "law=student");
-        if (parameter.name == "levels") set_parameter(request, "law=discrete");
+        const bool has_law =
+            std::ranges::find(problem.parameters, "law", &ParameterInfo::name) != problem.parameters.end();
+        if (has_law && parameter.name == "df") set_parameter(request, "law=student");
+        if (has_law && parameter.name == "levels") set_parameter(request, "law=discrete");
         if (parameter.name == "k" && value > 0.0) request.parameters["k"] = static_cast<double>(problem.default_dim);
         const auto pair = make_problem(request);
         EXPECT_NO_THROW(validate_pair(pair.x, pair.y)) << problem.id << " " << parameter.name << " " << value;
@@ -145,19 +163,20 @@ TEST(SetParameter, names_what_it_does_not_understand) {
   EXPECT_EQ(refusal_of_setting("mixture", "sd"), "\"sd\" sets no parameter, expected name=value");
   EXPECT_EQ(refusal_of_setting("mixture", "sd=wide"), "mixture: sd = \"wide\", needs a number in [0, 1e+100]");
   EXPECT_EQ(refusal_of_setting("null", "law=studnet"),
-            "null: law = \"studnet\", needs one of normal, student, discrete, cauchy; did you mean student?");
+            "null: law = \"studnet\", needs one of normal, student, discrete, cauchy, laplace; did you mean student?");
   EXPECT_EQ(refusal_of_setting("null", "fd=3"),
             "null has no parameter \"fd\", expected one of law, df, levels; did you mean df?");
   EXPECT_EQ(refusal_of_setting("mixtrue", "sd=1"),
             "problem \"mixtrue\" is unknown, expected one of power-decay, laplace-gaussian, mixture, "
-            "perturbed-uniform, blobs, mean-shift, null; did you mean mixture?");
+            "perturbed-uniform, blobs, mean-shift, spiked-covariance, equicorrelation, ar-correlation, spheres, "
+            "thin-cube, two-clusters, scale, scaled-t, hdgm, mixed-table, null; did you mean mixture?");
 }
 
 TEST(ParameterText, is_what_a_user_writes) {
   const ParameterInfo& law = find_problem("null").parameters[0];
   EXPECT_EQ(parameter_text(law, 1.0), "student");
   EXPECT_EQ(parameter_text(law, 17.0), "17");
-  EXPECT_EQ(parameter_range(law), "one of normal, student, discrete, cauchy");
+  EXPECT_EQ(parameter_range(law), "one of normal, student, discrete, cauchy, laplace");
   const ParameterInfo& perturbations = find_problem("perturbed-uniform").parameters[0];
   EXPECT_EQ(parameter_text(perturbations, 2.0), "2");
   EXPECT_EQ(parameter_range(perturbations), "a whole number in [1, 1000]");
@@ -170,6 +189,8 @@ TEST(MakeProblem, refuses_with_field_value_and_bound) {
   EXPECT_EQ(refusal_of({.name = "perturbed-uniform", .dim = 3}), "perturbed-uniform: dim = 3, needs 1 to 2");
   EXPECT_EQ(refusal_of({.name = "mixture", .dim = 1}), "mixture: dim = 1, needs >= 2");
   EXPECT_EQ(refusal_of({.name = "power-decay", .dim = 2}), "power-decay: k = 3, needs at most dim = 2");
+  EXPECT_EQ(refusal_of({.name = "mixed-table", .dim = 7, .parameters = {{"m", 2}}}),
+            "mixed-table: dim = 7, needs k levels + m = 6");
   EXPECT_EQ(refusal_of({.name = "mixture", .parameters = {{"sd", -1}}}),
             "mixture: sd = -1, needs a number in [0, 1e+100]");
   EXPECT_EQ(refusal_of({.name = "mixture", .parameters = {{"sd", std::nan("")}}}),
