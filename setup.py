@@ -15,7 +15,7 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).resolve().parent
-WORK = Path("build") / f"wheel-{sys.implementation.cache_tag}"  # nothing is written beside the sources
+WORK = Path("build") / f"wheel-{sys.implementation.cache_tag}"  # nothing is written next to the sources
 
 
 def version():
@@ -29,7 +29,7 @@ def environment():
 
 
 class CMakeBuild(build_ext):
-    """One module that needs no libkqd.so beside it."""
+    """One module that needs no libkqd.so next to it."""
 
     def build_extension(self, extension):
         folder = ROOT / WORK

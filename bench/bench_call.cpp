@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     const int repetitions = argc > 1 ? std::atoi(argv[1]) : 1000;
     const kqd::Sample x = waves(200, 0.0);
     const kqd::Sample y = waves(200, 0.5);
-    kqd::KqdOptions options;
+    kqd::MethodOptions options;
     options.kernel = kqd::parse_kernel("gaussian@2");
     options.threads = kqd::ThreadCount{1};
     options.directions.num_directions = 8;

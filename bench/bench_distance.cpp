@@ -14,8 +14,8 @@
 namespace kqd::bench {
 namespace {
 
-KqdOptions fixed_options(std::size_t dim, std::size_t l, std::size_t m) {
-  KqdOptions options;
+MethodOptions fixed_options(std::size_t dim, std::size_t l, std::size_t m) {
+  MethodOptions options;
   options.kernel.bandwidth = std::sqrt(static_cast<double>(dim));
   options.directions.reference = ReferenceMeasure::points;
   options.directions.reference_points = noise(m, dim, 7);
@@ -30,7 +30,7 @@ void ratio() {
   constexpr std::size_t kCount = 14;
   const Matrix<double> x = noise(kRows, kDim, 1);
   const Matrix<double> y = noise(kRows, kDim, 2);
-  const KqdOptions options = fixed_options(kDim, kCount, kCount);
+  const MethodOptions options = fixed_options(kDim, kCount, kCount);
   const KernelDirections directions(Kernel(options.kernel), options.directions.reference_points,
                                     options.directions.coefficients);
   Matrix<double> scaled(options.directions.coefficients);
@@ -53,7 +53,7 @@ void projection() {
   constexpr std::size_t kDim = 3072;
   constexpr std::size_t kCount = 64;
   const Matrix<double> points = noise(kRows, kDim, 1);
-  const KqdOptions options = fixed_options(kDim, kCount, kCount);
+  const MethodOptions options = fixed_options(kDim, kCount, kCount);
   const KernelDirections directions(Kernel(options.kernel), options.directions.reference_points,
                                     options.directions.coefficients);
   Matrix<double> values(kCount, kRows);
@@ -73,7 +73,7 @@ void growth_at(std::size_t n) {
   const Matrix<double> x = noise(n, 10, 1);
   const Matrix<double> y = noise(n, 10, 2);
   const double before = peak_memory_mb();
-  KqdOptions options = fixed_options(10, 14, 14);
+  MethodOptions options = fixed_options(10, 14, 14);
   std::vector<double> times;
   for (int repetition = 0; repetition < (n >= 1'000'000 ? 3 : 7); ++repetition) {
     times.push_back(seconds_of([&] { static_cast<void>(ekqd(SampleView{x}, SampleView{y}, options)); }));

@@ -1,5 +1,5 @@
-// Relabelling a sorted pool against sorting each labelling again, side by side in one run: the ratio is what counts,
-// the times depend on what else the machine does. Counters are medians per row and labelling, in nanoseconds.
+// Permutation a sorted pool against sorting each permutation again, side by side in one run: the ratio is what counts,
+// the times depend on what else the machine does. Counters are medians per row and permutation, in nanoseconds.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -61,12 +61,12 @@ struct Problem {
 };
 
 // What a permutation test does without a plan: sort both groups, compare their quantiles.
-double sort_again(const Problem& problem, std::size_t labelling, double power) {
+double sort_again(const Problem& problem, std::size_t permutation, double power) {
   std::vector<double> x, y;
   x.reserve(problem.by_row.size());
   y.reserve(problem.by_row.size());
   for (std::size_t row = 0; row < problem.by_row.size(); ++row) {
-    ((problem.words(row, labelling / 64) >> (labelling % 64)) & 1U ? x : y).push_back(problem.by_row[row]);
+    ((problem.words(row, permutation / 64) >> (permutation % 64)) & 1U ? x : y).push_back(problem.by_row[row]);
   }
   std::ranges::sort(x);
   std::ranges::sort(y);
@@ -77,22 +77,23 @@ double sort_again(const Problem& problem, std::size_t labelling, double power) {
   return sum;
 }
 
-// Times relabel() of all labellings, and sort_again() of one of them, over and over.
-template <class Relabel>
+// Times permute() of all permutations, and sort_again() of one of them, over and over.
+template <class Permute>
 void compare(benchmark::State& state, const Problem& problem, double power, std::vector<double>& results,
-             double result_scale, const Relabel& relabel) {
-  const std::size_t num_labellings = results.size();
+             double result_scale, const Permute& permute) {
+  const std::size_t permutation_count = results.size();
   const auto num_rows = static_cast<double>(problem.values.size());
   std::vector<double> relabel_s, sort_s;
-  std::size_t labelling = 0;
+  std::size_t permutation = 0;
   for ([[maybe_unused]] auto _ : state) {
-    relabel_s.push_back(seconds(relabel) / static_cast<double>(num_labellings));
+    relabel_s.push_back(seconds(permute) / static_cast<double>(permutation_count));
     state.SetIterationTime(relabel_s.back());
     if (power == 0.0) continue;  // no counterpart among equal sizes
     double sorted = 0.0;
-    sort_s.push_back(seconds([&] { sorted = sort_again(problem, labelling, power); }));
-    if (std::abs(sorted - result_scale * results[labelling]) > 1e-6 * sorted) throw std::runtime_error("wrong result");
-    labelling = (labelling + 1) % num_labellings;
+    sort_s.push_back(seconds([&] { sorted = sort_again(problem, permutation, power); }));
+    if (std::abs(sorted - result_scale * results[permutation]) > 1e-6 * sorted)
+      throw std::runtime_error("wrong result");
+    permutation = (permutation + 1) % permutation_count;
   }
   state.SetLabel(simd::target_name());
   state.counters["relabel_ns"] = 1e9 * median(relabel_s) / num_rows;

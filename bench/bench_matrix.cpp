@@ -29,9 +29,9 @@ void compare(const std::string& method, std::size_t count, std::size_t rows) {
                                   [&] {
                                     for (std::size_t i = 0; i < count; ++i) {
                                       for (std::size_t j = i + 1; j < count; ++j) {
-                                        const double alone =
+                                        const double only =
                                             distance(method, samples[i], samples[j], matrix.shared).statistic;
-                                        worst = std::max(worst, std::abs(matrix.values(i, j) / alone - 1.0));
+                                        worst = std::max(worst, std::abs(matrix.values(i, j) / only - 1.0));
                                       }
                                     }
                                   }}},

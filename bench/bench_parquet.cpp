@@ -1,4 +1,4 @@
-// How fast a Parquet file becomes a sample, beside DuckDB's own streaming read of the same file, which drops every
+// How fast a Parquet file becomes a sample, next to DuckDB's own streaming read of the same file, which drops every
 // chunk.
 //
 //   bench_parquet [ROWS [COLUMNS]]     1000000 20 unless told

@@ -1,4 +1,4 @@
-"""kqd beside the tests of Python's and R's libraries: same data, same threads, same number of labellings.
+"""kqd next to the tests of Python's and R's libraries: same data, same threads, same number of permutations.
 
     ./dev bench peers [--only STATISTIC] [--largest ROWS] [--out FILE.md]
     ./dev bench peers --draw FILE.json [--out FILE.md]
@@ -39,8 +39,8 @@ BANDWIDTH = math.sqrt(COLUMNS)
 REPEAT_SECONDS = 0.5  # a child repeats a shorter run and tells the median
 TURNS = 3
 LONG_SECONDS = 20  # a longer run has one turn
-LIMIT_SECONDS = 60  # a contender that would take longer draws fewer labellings, or stays away
-FEWER_SECONDS = 20  # what a run with fewer labellings should take
+LIMIT_SECONDS = 60  # a contender that would take longer draws fewer permutations, or stays away
+FEWER_SECONDS = 20  # what a run with fewer permutations should take
 FEWEST_LABELLINGS = 5
 MOST_MEMORY = 0.5  # of the machine's, for one contender
 
@@ -64,19 +64,19 @@ def lines():
 def ours(method, prepare=lambda x: x, **options):
     """kqd's test as a contender's run."""
 
-    def run(x, y, labellings):
-        found = kqd.test(prepare(x), prepare(y), method=method, n_resamples=labellings, workers=THREADS, rng=0,
+    def run(x, y, permutations):
+        found = kqd.test(prepare(x), prepare(y), method=method, n_resamples=permutations, workers=THREADS, rng=0,
                          allow_quadratic=True, **options)
         return found.statistic, found.pvalue
 
-    return Contender("kqd", run, fewer_labellings=False)
+    return Contender("kqd", run, fewer_permutations=False)
 
 
 def theirs(test):
-    """A test of peer_tests as a contender's run; `test` takes two samples and the number of labellings."""
+    """A test of peer_tests as a contender's run; `test` takes two samples and the number of permutations."""
 
-    def run(x, y, labellings):
-        values = test(x, y, labellings)
+    def run(x, y, permutations):
+        values = test(x, y, permutations)
         return values[0], peer_tests.p_value(values)
 
     return run
@@ -87,10 +87,10 @@ class Contender:
     name: str
     run: Optional[Callable[[np.ndarray, np.ndarray, int], Tuple[float, float]]] = None
     r_test: Optional[str] = None  # or the name of a test of peer_tests.R
-    shares_labellings: bool = False  # over threads of its own, so that libraries must not start others
-    sets_up: bool = False  # something that takes long, before the first labelling
+    shares_permutations: bool = False  # over threads of its own, so that libraries must not start others
+    sets_up: bool = False  # something that takes long, before the first permutation
     memory_growth: int = 1  # power of n
-    fewer_labellings: bool = True  # may draw fewer when time is short: each costs the same
+    fewer_permutations: bool = True  # may draw fewer when time is short: each costs the same
     counterpart: Optional[Callable[[np.ndarray, np.ndarray], float]] = None  # kqd's number, if not the statistic's
 
 
@@ -113,10 +113,10 @@ def torch_type(name):
     return getattr(torch, name)
 
 
-def pot_on_torch(x, y, labellings):
+def pot_on_torch(x, y, permutations):
     import torch
 
-    return peer_tests.sliced_pot(x, y, lines(), labellings, THREADS, torch.from_numpy)
+    return peer_tests.sliced_pot(x, y, lines(), permutations, THREADS, torch.from_numpy)
 
 
 def first_column(x):
@@ -130,18 +130,18 @@ def biased_mmd(x, y):
 STATISTICS = (
     Statistic("ekqd", f"e-KQD_1, {NUM_DIRECTIONS} directions, {NUM_REFERENCE} reference points", **NEAR_LINEAR, contenders=(
         ours("ekqd", bandwidth=BANDWIDTH, reference=directions().reference, coefficients=directions().coefficients),
-        Contender("NumPy, published scheme", shares_labellings=True, run=theirs(
+        Contender("NumPy, published scheme", shares_permutations=True, run=theirs(
             lambda x, y, b: peer_tests.ekqd_numpy(x, y, directions(), b, THREADS))),
-        Contender("PyTorch, published scheme", shares_labellings=True, run=theirs(
+        Contender("PyTorch, published scheme", shares_permutations=True, run=theirs(
             lambda x, y, b: peer_tests.ekqd_torch(x, y, directions(), b, THREADS))),
-        Contender("NumPy, sorted once as in kqd", shares_labellings=True, sets_up=True, run=theirs(
+        Contender("NumPy, sorted once as in kqd", shares_permutations=True, sets_up=True, run=theirs(
             lambda x, y, b: peer_tests.ekqd_numpy_sorted_once(x, y, directions(), b, THREADS))),
     )),
     Statistic("sw", f"sliced W_2, {NUM_LINES} lines", **NEAR_LINEAR, contenders=(
         ours("sw", power=2, reference=lines().T, coefficients=np.eye(NUM_LINES)),
-        Contender("POT, NumPy", shares_labellings=True, run=theirs(
+        Contender("POT, NumPy", shares_permutations=True, run=theirs(
             lambda x, y, b: peer_tests.sliced_pot(x, y, lines(), b, THREADS))),
-        Contender("POT, PyTorch", shares_labellings=True, run=theirs(pot_on_torch)),
+        Contender("POT, PyTorch", shares_permutations=True, run=theirs(pot_on_torch)),
     )),
     Statistic("mmd", "MMD, unbiased", **QUADRATIC, contenders=(
         ours("mmd", bandwidth=BANDWIDTH),
@@ -180,14 +180,14 @@ def processor_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def measured(run, x, y, labellings):
+def measured(run, x, y, permutations):
     run(x[:20], y[:20], 9)  # imports and starts what the library needs
     pathlib.Path("/proc/self/clear_refs").write_text("5")  # resets VmHWM
     before = resident_bytes("VmRSS")
     walls, processors = [], []
     while sum(walls) < REPEAT_SECONDS:
         started = time.perf_counter(), processor_seconds()
-        statistic, pvalue = run(x, y, labellings)
+        statistic, pvalue = run(x, y, permutations)
         walls.append(time.perf_counter() - started[0])
         processors.append(processor_seconds() - started[1])
     return dict(seconds=statistics.median(walls), processor_seconds=statistics.median(processors),
@@ -198,27 +198,27 @@ def sample_of(folder, name):
     return np.fromfile(folder / name).reshape(-1, COLUMNS)
 
 
-def child(place, folder, labellings):
+def child(place, folder, permutations):
     """What a process of a measurement does; `place` is the statistic's and the contender's."""
     of, at = (int(number) for number in place.split("/"))
     folder = pathlib.Path(folder)
     contender = STATISTICS[of].contenders[at]
-    print(json.dumps(measured(contender.run, sample_of(folder, "x.bin"), sample_of(folder, "y.bin"), int(labellings))))
+    print(json.dumps(measured(contender.run, sample_of(folder, "x.bin"), sample_of(folder, "y.bin"), int(permutations))))
 
 
-def command(statistic, contender, folder, n, labellings):
+def command(statistic, contender, folder, n, permutations):
     if contender.r_test:
         script = pathlib.Path(__file__).with_name("peer_tests.R")
-        return ["Rscript", script, contender.r_test, folder, n, COLUMNS, labellings, repr(BANDWIDTH)]
+        return ["Rscript", script, contender.r_test, folder, n, COLUMNS, permutations, repr(BANDWIDTH)]
     place = f"{STATISTICS.index(statistic)}/{statistic.contenders.index(contender)}"
-    return [sys.executable, __file__, "--child", place, folder, labellings]
+    return [sys.executable, __file__, "--child", place, folder, permutations]
 
 
-def measure(statistic, contender, folder, n, labellings):
-    threads = "1" if contender.shares_labellings else str(THREADS)
+def measure(statistic, contender, folder, n, permutations):
+    threads = "1" if contender.shares_permutations else str(THREADS)
     environment = dict(os.environ, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads,
                        OMP_WAIT_POLICY="PASSIVE")  # threads that spin would harm whoever uses them on a busy machine
-    words = [str(word) for word in command(statistic, contender, folder, n, labellings)]
+    words = [str(word) for word in command(statistic, contender, folder, n, permutations)]
     done = subprocess.run(words, env=environment, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{contender.name}, {statistic.title}, {n} rows: exit code {done.returncode}\n{done.stderr}")
@@ -230,9 +230,9 @@ def measure(statistic, contender, folder, n, labellings):
 
 @dataclasses.dataclass(frozen=True)
 class Intention:
-    """How a contender takes part at a size: with these numbers of labellings, or not at all and why."""
+    """How a contender takes part at a size: with these numbers of permutations, or not at all and why."""
 
-    labellings: Tuple[int, ...] = (LABELLINGS,)
+    permutations: Tuple[int, ...] = (LABELLINGS,)
     why_not: str = ""
     seconds: float = 0  # these two as predicted
     peak_bytes: float = 0
@@ -250,29 +250,29 @@ def intention(statistic, contender, n, previous):
     if needs["seconds"] <= LIMIT_SECONDS:
         return Intention(**needs)
     fewer = max(FEWEST_LABELLINGS, round(LABELLINGS * FEWER_SECONDS / needs["seconds"]))
-    if contender.fewer_labellings and needs["seconds"] * fewer / LABELLINGS <= 2 * LIMIT_SECONDS:
+    if contender.fewer_permutations and needs["seconds"] * fewer / LABELLINGS <= 2 * LIMIT_SECONDS:
         # The slope of a line needs points apart: what is set up takes now longer, now shorter.
         return Intention((1, 3 * fewer) if contender.sets_up else (fewer,), **needs)
     return Intention((), f"time: {peers_report.time_in_words(needs['seconds'])}", **needs)
 
 
-def at_all_labellings(found, labellings):
-    """What one measurement with fewer labellings, or two, say about all: where nothing is set up time is proportional to
+def at_all_permutations(found, permutations):
+    """What one measurement with fewer permutations, or two, say about all: where nothing is set up time is proportional to
     their number, the observed one included; else it is on a straight line."""
     few, many = found[0], found[-1]
 
     def reached(name):
         if len(found) == 1:
-            return many[name] * (LABELLINGS + 1) / (labellings[0] + 1)
-        slope = (many[name] - few[name]) / (labellings[1] - labellings[0])
-        return few[name] + slope * (LABELLINGS - labellings[0])
+            return many[name] * (LABELLINGS + 1) / (permutations[0] + 1)
+        slope = (many[name] - few[name]) / (permutations[1] - permutations[0])
+        return few[name] + slope * (LABELLINGS - permutations[0])
 
     return dict(many, pvalue=None, seconds=reached("seconds"), processor_seconds=reached("processor_seconds"))
 
 
-def one_turn(statistic, contender, folder, n, labellings):
-    found = [measure(statistic, contender, folder, n, number) for number in labellings]
-    return found[0] if labellings == (LABELLINGS,) else at_all_labellings(found, labellings)
+def one_turn(statistic, contender, folder, n, permutations):
+    found = [measure(statistic, contender, folder, n, number) for number in permutations]
+    return found[0] if permutations == (LABELLINGS,) else at_all_permutations(found, permutations)
 
 
 def turns_of(statistic, intentions, folder, n):
@@ -281,9 +281,9 @@ def turns_of(statistic, intentions, folder, n):
     for _ in range(TURNS):
         for contender in statistic.contenders:
             own = turns[contender.name]
-            labellings = intentions[contender.name].labellings
-            if labellings and (not own or own[0]["seconds"] <= LONG_SECONDS):
-                own.append(one_turn(statistic, contender, folder, n, labellings))
+            permutations = intentions[contender.name].permutations
+            if permutations and (not own or own[0]["seconds"] <= LONG_SECONDS):
+                own.append(one_turn(statistic, contender, folder, n, permutations))
     return turns
 
 
@@ -292,7 +292,7 @@ def in_one(turns, n, planned):
         return dict(n=n, why_not=planned.why_not, seconds=planned.seconds, peak_bytes=planned.peak_bytes)
     medians = {name: statistics.median(turn[name] for turn in turns)
                for name in ("seconds", "processor_seconds", "peak_bytes")}
-    return dict(n=n, turns=len(turns), fewer_labellings=planned.labellings != (LABELLINGS,), **medians,
+    return dict(n=n, turns=len(turns), fewer_permutations=planned.permutations != (LABELLINGS,), **medians,
                 statistic=turns[0]["statistic"], pvalue=turns[0]["pvalue"])
 
 
@@ -348,7 +348,7 @@ def context():
     versions.update((name, importlib.metadata.version(name)) for name in ("numpy", "scipy", "POT", "torch"))
     versions.update((f"R's {name}", version_of_r(name)) for name in ("base", "energy", "kernlab"))
     return dict(date=datetime.date.today().isoformat(), machine=f"{model}, {os.cpu_count()} cores",
-                load=round(os.getloadavg()[2], 1), versions=versions, columns=COLUMNS, labellings=LABELLINGS,
+                load=round(os.getloadavg()[2], 1), versions=versions, columns=COLUMNS, permutations=LABELLINGS,
                 threads=THREADS, limit_seconds=LIMIT_SECONDS, fewer_seconds=FEWER_SECONDS, most_memory=MOST_MEMORY,
                 turns=TURNS, long_seconds=LONG_SECONDS)
 

@@ -23,7 +23,7 @@ X, Y = waves(200, 0.0), waves(200, 0.5)
 OPTIONS = dict(method="ekqd", kernel="gaussian@2", n_directions=8, workers=1, rng=0)
 CALLS = {
     "kqd.distance": lambda: kqd.distance(X, Y, **OPTIONS),
-    "kqd.test, 19 labellings": lambda: kqd.test(X, Y, n_resamples=19, **OPTIONS),
+    "kqd.test, 19 permutations": lambda: kqd.test(X, Y, n_resamples=19, **OPTIONS),
 }
 
 

@@ -1,4 +1,4 @@
-// How fast CSV is read, beside a plain count of the bytes of the same file, and how much memory it takes.
+// How fast CSV is read, next to a plain count of the bytes of the same file, and how much memory it takes.
 //
 //   bench_read [ROWS [COLUMNS]]     1000000 20 unless told
 #include <fmt/format.h>
@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
                seconds[1] / seconds[0]);
     fmt::print("  to a sample         {:.3f} s  {:6.0f} MB/s  {:.1f} x the count\n", seconds[2], file_mb / seconds[2],
                seconds[2] / seconds[0]);
-    fmt::print("  peak memory         {:.0f} MB, the matrix alone {:.0f} MB: {:.2f} x\n",
+    fmt::print("  peak memory         {:.0f} MB, the matrix only {:.0f} MB: {:.2f} x\n",
                bench::peak_memory_mb() * 1.048576, matrix_mb, bench::peak_memory_mb() * 1.048576 / matrix_mb);
   });
 }

@@ -7,7 +7,7 @@
 
 #include "core/executor.hpp"
 #include "kqd/kqd.hpp"
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 #include "metrics/mean/mmd_plan.hpp"
 #include "metrics/test_pool.hpp"
 #include "side_by_side.hpp"
@@ -73,27 +73,27 @@ void whole_test() {
 void mmd_rate() {
   constexpr std::size_t kRows = 2000;
   constexpr std::size_t kDim = 50;
-  constexpr std::size_t kLabellings = 1000;  // B = 999 and the observed one
+  constexpr std::size_t kPermutations = 1000;  // B = 999 and the observed one
   const Matrix<double> x = noise(kRows, kDim, 1);
   const Matrix<double> y = noise(kRows, kDim, 2);
   const TestPool pool = make_test_pool(SampleView{x}, SampleView{y}, Seed{0}, ThreadCount{1});
   KernelSpec kernel;
   kernel.bandwidth = 7.0;
   const MmdPlan plan(Kernel(kernel), pool, pool.order, MmdEstimate::u, ThreadCount{1});
-  const LabellingSource source(Design::independent(), {kRows, kRows}, pool.order, Seed{0});
-  std::vector<LabelBatch> batches((kLabellings + 63) / 64);
+  const PermutationSource source(Design::independent(), {kRows, kRows}, pool.order, Seed{0});
+  std::vector<LabelBatch> batches((kPermutations + 63) / 64);
   for (std::size_t k = 0; k < batches.size(); ++k) {
-    source.fill(LabellingMode::random, k, static_cast<unsigned>(std::min<std::size_t>(64, kLabellings - 64 * k)),
+    source.fill(PermutationMode::random, k, static_cast<unsigned>(std::min<std::size_t>(64, kPermutations - 64 * k)),
                 batches[k]);
   }
-  std::vector<double> values(kLabellings);
+  std::vector<double> values(kPermutations);
   const Matrix<double> a(kRows * 2, kRows * 2, 0.5);
-  const Matrix<double> b(kRows * 2, kLabellings, 0.25);
-  Matrix<double> c(kRows * 2, kLabellings);
+  const Matrix<double> b(kRows * 2, kPermutations, 0.25);
+  Matrix<double> c(kRows * 2, kPermutations);
   const auto times = take_turns({{"plan", [&] { plan.evaluate(batches, values, ThreadCount{1}); }},
                                  {"product", [&] { simd::multiply(a, simd::Op::none, b, simd::Op::none, c); }}},
                                 7);
-  const double flops = 2.0 * 4000.0 * 4000.0 * static_cast<double>(kLabellings);
+  const double flops = 2.0 * 4000.0 * 4000.0 * static_cast<double>(kPermutations);
   fmt::print("MMD U, n = 2000 + 2000, d = 50, B = 999, one thread, double, counting 2 N^2 B flops, {}\n", simd_name());
   fmt::print("  plan {:.3f} s, {:.1f} GFLOP/s   bare product {:.3f} s, {:.1f} GFLOP/s   rate {:.0f} %\n", times[0],
              1e-9 * flops / times[0], times[1], 1e-9 * flops / times[1], 100.0 * times[1] / times[0]);

@@ -93,13 +93,13 @@ def sliced(repetitions, rng):
 
 
 def mmd_test(repetitions, rng):
-    n, dim, labellings = 2000, 10, 300
+    n, dim, permutations = 2000, 10, 300
     x, y = rng.normal(size=(n, dim)), rng.normal(size=(n, dim)) + 0.02
     bandwidth = np.sqrt(dim)
-    ours = lambda: kqd.test(x, y, method="mmd", bandwidth=bandwidth, n_resamples=labellings, workers=1, rng=0)
-    theirs = lambda: peer_tests.mmd_numpy(x, y, bandwidth, labellings)
+    ours = lambda: kqd.test(x, y, method="mmd", bandwidth=bandwidth, n_resamples=permutations, workers=1, rng=0)
+    theirs = lambda: peer_tests.mmd_numpy(x, y, bandwidth, permutations)
     assert np.isclose(ours().statistic, theirs()[0], rtol=1e-8, atol=1e-12)
-    compare(f"MMD test, n = {n} each, B = {labellings}; NumPy", ours, theirs, max(3, repetitions // 3), 3)
+    compare(f"MMD test, n = {n} each, B = {permutations}; NumPy", ours, theirs, max(3, repetitions // 3), 3)
 
 
 def main():

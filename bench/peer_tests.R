@@ -8,7 +8,7 @@ suppressMessages({library(energy); library(kernlab)})
 
 arguments <- commandArgs(trailingOnly = TRUE)
 numbers <- as.numeric(arguments[3:6])
-rows <- numbers[1]; columns <- numbers[2]; labellings <- numbers[3]; bandwidth <- numbers[4]
+rows <- numbers[1]; columns <- numbers[2]; permutations <- numbers[3]; bandwidth <- numbers[4]
 
 sample_of <- function(name) {
   values <- readBin(file.path(arguments[2], name), "double", rows * columns)
@@ -24,12 +24,12 @@ memory <- function(field) {
 tests <- list(
   # nx ny / N times the energy distance is what the package reports.
   energy = function(x, y) {
-    found <- eqdist.etest(rbind(x, y), c(rows, rows), R = labellings)
+    found <- eqdist.etest(rbind(x, y), c(rows, rows), R = permutations)
     c(found$statistic * 2 / rows, found$p.value)
   },
   # The bound of its test at 0.05 is bootstrapped; it tells no p-value.
   kernlab = function(x, y) {
-    found <- kmmd(x, y, kernel = "rbfdot", kpar = list(sigma = 0.5 / bandwidth^2), asymptotic = TRUE, ntimes = labellings)
+    found <- kmmd(x, y, kernel = "rbfdot", kpar = list(sigma = 0.5 / bandwidth^2), asymptotic = TRUE, ntimes = permutations)
     c(mmdstats(found)[1], NA)
   }
 )

@@ -13,7 +13,7 @@ OURS = "kqd"
 # Okabe and Ito's colours, which stay apart for colour-blind eyes; marks tell the lines apart without them.
 STYLES = [("#000000", "o"), ("#D55E00", "s"), ("#0072B2", "^"), ("#009E73", "D"), ("#CC79A7", "v")]
 
-NOTE = """Hollow marks: fewer labellings were
+NOTE = """Hollow marks: fewer permutations were
 drawn, the time for all is worked out.
 
 A line ends where a contender
@@ -40,7 +40,7 @@ def memory_in_words(count):
 def in_words(row):
     if not took_part(row):
         return f"- ({row['why_not']})"
-    approximately = "~" if row["fewer_labellings"] else ""
+    approximately = "~" if row["fewer_permutations"] else ""
     return f"{approximately}{time_in_words(row['seconds'])}, {memory_in_words(row['peak_bytes'])}"
 
 
@@ -119,18 +119,18 @@ def least_ahead(statistic):
 def markdown(found):
     context = found["context"]
     lines = [
-        "# kqd beside libraries of Python and R",
+        "# kqd next to libraries of Python and R",
         "",
         f"{context['machine']}, {context['date']}, load average {context['load']}; "
         + ", ".join(f"{name} {version}" for name, version in context["versions"].items()) + ".",
         "",
-        f"n rows of {context['columns']} columns in each sample, B = {context['labellings']} labellings, "
+        f"n rows of {context['columns']} columns in each sample, B = {context['permutations']} permutations, "
         f"{context['threads']} threads. A cell: how many times as long as kqd (and how many times its processor time, "
         "which a busy machine disturbs less), time, and peak memory beyond the loaded libraries and the data.",
         f"Medians of {context['turns']} turns, one where a run takes over {context['long_seconds']} s. Who by the "
-        f"previous size would take over {context['limit_seconds']} s draws fewer labellings, some "
+        f"previous size would take over {context['limit_seconds']} s draws fewer permutations, some "
         f"{context['fewer_seconds']} s worth: the time for all, in proportion or (where there is something to set up) on "
-        f"the straight line through two numbers of labellings, has a ~. Who cannot, or would need over "
+        f"the straight line through two numbers of permutations, has a ~. Who cannot, or would need over "
         f"{100 * context['most_memory']:.0f} % of the machine's memory, stays away: - (what was predicted).",
         "",
     ]
@@ -148,7 +148,7 @@ def markdown(found):
 def draw_line(axes, name, rows, style):
     colour, mark = style
     taken = [row for row in rows if took_part(row)]
-    guessed = [row for row in taken if row["fewer_labellings"]]
+    guessed = [row for row in taken if row["fewer_permutations"]]
     points = lambda chosen: ([row["n"] for row in chosen], [row["seconds"] for row in chosen])
     order = 4 if name == OURS else 3
     axes.plot(*points(taken), marker=mark, markersize=6, color=colour, linewidth=2.4 if name == OURS else 1.4,
@@ -182,6 +182,6 @@ def draw(found, path):
         axes.set_axis_off()
         axes.text(0.05, 0.9, NOTE, transform=axes.transAxes, va="top", fontsize=10)
     figure.supxlabel("rows of each sample")
-    figure.supylabel(f"seconds of a test with {context['labellings']} labellings, {context['threads']} threads")
+    figure.supylabel(f"seconds of a test with {context['permutations']} permutations, {context['threads']} threads")
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)

@@ -26,10 +26,27 @@ if(KQD_COVERAGE)
   target_compile_definitions(kqd_compile_settings INTERFACE KQD_COVERAGE)
 endif()
 
-# kqd_compile_together(target count): so many files are one to the compiler, which parses their headers once. Names of
-# anonymous namespaces then meet; files that share them by convention are named to kqd_compile_alone.
+# kqd_compile_together(target count): up to so many files of one folder are one to the compiler, which parses their
+# headers once. Names of anonymous namespaces then meet; files that share them by convention are named to
+# kqd_compile_alone. Call it when the target has all its files.
 function(kqd_compile_together target count)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${KQD_UNITY} UNITY_BUILD_BATCH_SIZE ${count})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${KQD_UNITY} UNITY_BUILD_MODE GROUP)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    get_source_file_property(alone ${source} TARGET_DIRECTORY ${target} SKIP_UNITY_BUILD_INCLUSION)
+    if(NOT source MATCHES "\\.cpp$" OR alone STREQUAL "ON")
+      continue()
+    endif()
+    get_filename_component(folder ${source} DIRECTORY)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    if(NOT DEFINED members_${folder})
+      set(members_${folder} 0)
+    endif()
+    math(EXPR group "${members_${folder}} / ${count}")
+    math(EXPR members_${folder} "${members_${folder}} + 1")
+    string(REGEX REPLACE "^.*_(src|tests)_" "" short "${folder}")
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP "${short}_${group}")
+  endforeach()
 endfunction()
 function(kqd_compile_alone target)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

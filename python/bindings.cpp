@@ -29,13 +29,13 @@ namespace {
 
 // ---- Options ----
 
-KqdOptions make_options(KernelSpec kernel, std::optional<double> bandwidth, const std::string& directions,
-                        std::size_t num_directions, bool whiten, std::optional<std::size_t> num_reference,
-                        const std::string& reference, const std::optional<Array>& reference_points,
-                        const std::optional<Array>& coefficients, double power, const std::string& weighting,
-                        const std::string& compat, std::uint64_t seed, unsigned workers, std::size_t max_memory,
-                        bool allow_quadratic) {
-  KqdOptions options;
+MethodOptions make_options(KernelSpec kernel, std::optional<double> bandwidth, const std::string& directions,
+                           std::size_t num_directions, bool whiten, std::optional<std::size_t> num_reference,
+                           const std::string& reference, const std::optional<Array>& reference_points,
+                           const std::optional<Array>& coefficients, double power, const std::string& weighting,
+                           const std::string& compat, std::uint64_t seed, unsigned workers, std::size_t max_memory,
+                           bool allow_quadratic) {
+  MethodOptions options;
   options.kernel = bandwidth ? with_bandwidth(std::move(kernel), *bandwidth) : std::move(kernel);
   options.directions.family = parse_direction_family(directions);
   options.directions.num_directions = num_directions;
@@ -55,7 +55,7 @@ KqdOptions make_options(KernelSpec kernel, std::optional<double> bandwidth, cons
 }
 
 // A method's own parameters from keywords: numbers as they are, words by what they stand for.
-void set_parameters(KqdOptions& options, const std::string& method, const py::dict& given) {
+void set_parameters(MethodOptions& options, const std::string& method, const py::dict& given) {
   const MethodInfo& info = find_method(method);
   Parameters& parameters = options.parameters;
   for (const auto& [name, value] : given) {
@@ -77,7 +77,7 @@ Design make_design(const std::string& kind, std::vector<std::int64_t> groups, st
   throw py::value_error("design \"" + printable(kind) + "\" is unknown, expected independent or paired");
 }
 
-TwoSampleOptions make_test_options(const std::string& method, const KqdOptions& statistic,
+TwoSampleOptions make_test_options(const std::string& method, const MethodOptions& statistic,
                                    std::int64_t num_permutations, double alpha, const std::string& design,
                                    std::vector<std::int64_t> groups, std::vector<std::string> group_names,
                                    const std::string& calibration, const std::string& early_stop, bool set_aside,
@@ -152,7 +152,7 @@ struct Functions {
 
 // What every result tells of how it came about; a distance and a test name these alike.
 template <class Result>
-py::dict common_fields(const Result& result, const std::string& id, const KqdOptions& options) {
+py::dict common_fields(const Result& result, const std::string& id, const MethodOptions& options) {
   const MethodInfo& method = find_method(id);
   const bool directed = result.num_directions > 0;
   py::dict fields;
@@ -179,7 +179,7 @@ py::dict common_fields(const Result& result, const std::string& id, const KqdOpt
   return fields;
 }
 
-py::dict distance_fields(const KqdResult& result, const std::string& method, const KqdOptions& options) {
+py::dict distance_fields(const DistanceResult& result, const std::string& method, const MethodOptions& options) {
   py::dict fields = common_fields(result, method, options);
   fields["statistic"] = result.statistic;
   fields["statistic_power"] = result.statistic_power;
@@ -209,19 +209,19 @@ py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& opti
   fields["confidence_level"] = options.test.confidence;
   fields["enumerated"] = test.enumerated;
   fields["stopped_early"] = test.stopped_early;
-  const bool relabelled = result.law.empty();  // a limiting law knows nothing of labellings
-  fields["permutation_mean"] = value_if(relabelled, test.permutation_mean);
-  fields["permutation_sd"] = value_if(relabelled, test.permutation_sd);
+  const bool permuted = result.limiting_distribution.empty();  // a limiting distribution knows nothing of permutations
+  fields["permutation_mean"] = value_if(permuted, test.permutation_mean);
+  fields["permutation_sd"] = value_if(permuted, test.permutation_sd);
   fields["null_distribution"] =
       options.test.keep_null_distribution ? py::object(to_array(test.null_distribution)) : py::none();
   fields["null_shown"] = to_array(thinned_by_rank(test.null_distribution));
-  fields["effect_size"] = value_if(relabelled, result.effect_size);
+  fields["effect_size"] = value_if(permuted, result.effect_size);
   fields["effect_size_ci"] =
       value_if(result.effect_interval.has_value(), to_pair(result.effect_interval.value_or(Interval{})));
   fields["n_set_aside"] = result.num_set_aside;
   fields["design"] = to_string(options.test.design.kind);
   fields["calibration"] = to_string(options.calibration);
-  fields["law"] = value_if(!result.law.empty(), result.law);
+  fields["limiting_distribution"] = value_if(!result.limiting_distribution.empty(), result.limiting_distribution);
   fields["weights_as"] = to_string(options.weights_as);
   fields["notes"] = py::tuple(py::cast(result.notes));
   fields["configurations"] = configuration_list(result);
@@ -233,9 +233,10 @@ bool calls_python(const KernelSpec& kernel) {
 }
 
 // True for work that is over within some milliseconds, whatever the data hold: nobody would end it earlier, and to hand
-// it to another thread takes as long as the work. Counted with the dearest of the methods that follow given directions.
-bool is_short(const std::string& method, const KqdOptions& options, const ArraySample& x, const ArraySample& y,
-              std::int64_t num_labellings) {
+// it to another thread takes as long as the work. Counted with the most expensive of the methods that follow given
+// directions.
+bool is_short(const std::string& method, const MethodOptions& options, const ArraySample& x, const ArraySample& y,
+              std::int64_t permutation_count) {
   constexpr double kOperations = 3e7;
   if (!find_method(method).uses.directions || calls_python(options.kernel)) return false;
   const auto n = static_cast<double>(x.view().size() + y.view().size());
@@ -246,11 +247,12 @@ bool is_short(const std::string& method, const KqdOptions& options, const ArrayS
       std::max({std::size_t{128}, options.directions.num_reference.value_or(0),
                 options.directions.reference_points.rows(), options.directions.coefficients.rows()}));
   const double preparation = n * m * (d + l + std::min(m, n)) + n * n * (d + 16.0);
-  return preparation + static_cast<double>(num_labellings) * n * std::max(l, n) < kOperations;
+  return preparation + static_cast<double>(permutation_count) * n * std::max(l, n) < kOperations;
 }
 
-py::dict distance_of(const ArraySample& x, const ArraySample& y, const std::string& method, const KqdOptions& options) {
-  KqdResult result;
+py::dict distance_of(const ArraySample& x, const ArraySample& y, const std::string& method,
+                     const MethodOptions& options) {
+  DistanceResult result;
   const auto work = [&](const RunControl* control) { result = distance(method, x.view(), y.view(), options, control); };
   if (is_short(method, options, x, y, 0)) {
     without_gil(work);
@@ -331,7 +333,7 @@ std::shared_ptr<const Directions> directions_from(const py::tuple& state) {
 // One sample along directions that are drawn from it, or shared with another embedding.
 class ArrayEmbedding {
  public:
-  ArrayEmbedding(const ArraySample& sample, const KqdOptions& options) : threads_(options.threads) {
+  ArrayEmbedding(const ArraySample& sample, const MethodOptions& options) : threads_(options.threads) {
     if (options.directions.reference == ReferenceMeasure::balanced) {
       throw Error(ErrorCode::invalid_option, "reference balanced needs two samples, an embedding has one");
     }
@@ -376,8 +378,8 @@ class ArrayEmbedding {
     return to_array(values.view());
   }
 
-  [[nodiscard]] py::dict distance(const ArrayEmbedding& other, const KqdOptions& options) const {
-    KqdResult result;
+  [[nodiscard]] py::dict distance(const ArrayEmbedding& other, const MethodOptions& options) const {
+    DistanceResult result;
     while_watching([&](const RunControl* control) {
       run_stoppable(*control, [&] { result = ekqd(*embedding_, *other.along(embedding_->directions()), options); });
     });
@@ -416,7 +418,7 @@ class ArrayEmbedding {
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  void draw_and_embed(const ArraySample& sample, const KqdOptions& options) {
+  void draw_and_embed(const ArraySample& sample, const MethodOptions& options) {
     const SampleView x = sample.view();
     validate(x, "sample", options.threads);
     const SampleView none{MatrixView<const double>(nullptr, 0, x.dim()), {}};
@@ -429,7 +431,7 @@ class ArrayEmbedding {
     embed_along(x, std::move(drawn.directions), options.threads);
   }
 
-  // Along the very same directions: as it is, or anew when it has a copy of them.
+  // Along the very same directions: as it is, or again when it has a copy of them.
   [[nodiscard]] std::shared_ptr<const KernelQuantileEmbedding> along(
       const std::shared_ptr<const Directions>& directions) const {
     if (embedding_->directions() == directions) return embedding_;
@@ -516,14 +518,14 @@ void bind_inputs(py::module_& m) {
   m.def("parse_kernel", &parse_kernel, py::arg("text"));
   m.def("function_kernel", &function_kernel, py::arg("name"), py::arg("function"));
   m.def("gram_kernel", &gram_kernel, py::arg("x").noconvert(), py::arg("y").noconvert());
-  py::class_<KqdOptions>(m, "Options")
+  py::class_<MethodOptions>(m, "Options")
       .def(py::init(&make_options), py::kw_only(), py::arg("kernel"), py::arg("bandwidth"), py::arg("directions"),
            py::arg("n_directions"), py::arg("whiten"), py::arg("n_reference"), py::arg("reference"),
            py::arg("reference_points").noconvert(), py::arg("coefficients").noconvert(), py::arg("power"),
            py::arg("weighting"), py::arg("compat"), py::arg("seed"), py::arg("workers"), py::arg("max_memory"),
            py::arg("allow_quadratic"))
       .def("set_parameters", &set_parameters, py::arg("method"), py::arg("given"))
-      .def_property_readonly("seed", [](const KqdOptions& options) { return options.seed.value; });
+      .def_property_readonly("seed", [](const MethodOptions& options) { return options.seed.value; });
   py::class_<TwoSampleOptions>(m, "TestOptions")
       .def(py::init(&make_test_options), py::kw_only(), py::arg("method"), py::arg("statistic"), py::arg("n_resamples"),
            py::arg("alpha"), py::arg("design"), py::arg("groups"), py::arg("group_names"), py::arg("calibration"),
@@ -547,7 +549,7 @@ void bind_comparisons(py::module_& m) {
   m.def("distance", &distance_of, py::arg("x"), py::arg("y"), py::arg("method"), py::arg("options"));
   m.def("test", &test_of, py::arg("x"), py::arg("y"), py::arg("options"), py::arg("progress"));
   py::class_<ArrayEmbedding>(m, "Embedding")
-      .def(py::init<const ArraySample&, const KqdOptions&>(), py::arg("sample"), py::arg("options"))
+      .def(py::init<const ArraySample&, const MethodOptions&>(), py::arg("sample"), py::arg("options"))
       .def("embed", &ArrayEmbedding::embed, py::arg("sample"))
       .def("quantiles", &ArrayEmbedding::quantiles, py::arg("levels"))
       .def("means", &ArrayEmbedding::means)
@@ -583,7 +585,7 @@ void bind_methods(py::module_& m) {
       .def_readonly("summary", &MethodInfo::summary, "one line")
       .def_readonly("reports", &MethodInfo::reports, "what the number is: a root, a power, a signed estimate")
       .def_readonly("cost", &MethodInfo::cost, "cost class of one evaluation")
-      .def_readonly("permutation", &MethodInfo::permutation, "what one more labelling costs")
+      .def_readonly("permutation", &MethodInfo::permutation, "what one more permutation costs")
       .def_readonly("calibrations", &MethodInfo::calibrations, "valid ways to a p-value")
       .def_readonly("details", &MethodInfo::details, "a paragraph: the formula and the defaults")
       .def_readonly("reference", &MethodInfo::reference, "where it comes from")

@@ -43,7 +43,7 @@ ExplainOptions options_of(const TwoSampleOptions& test, const Labels& labels) {
   if (!labels.image.empty()) {
     options.image = image_shape(labels.image);
     if (!options.image) {
-      throw py::value_error("image_shape is no picture, expected (height, width) or (height, width, 1, 3 or 4)");
+      throw py::value_error("image_shape is not a picture, expected (height, width) or (height, width, 1, 3 or 4)");
     }
   }
   return options;

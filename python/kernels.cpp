@@ -26,7 +26,7 @@ std::size_t row_number(double value, std::size_t num_rows) {
     return static_cast<std::size_t>(value);
   }
   throw Error(ErrorCode::invalid_option,
-              "kernel precomputed is known between the pooled rows alone, and is asked for elsewhere; take reference "
+              "kernel precomputed is known between the pooled rows only, and is asked for elsewhere; take reference "
               "points from the pool (reference=\"pooled\"), or another method");
 }
 

@@ -17,7 +17,7 @@ void without_gil(const Work& work) {
 
 /// Calls work(control) without the GIL, and ends it when Python wants to.
 ///
-/// Python runs signal handlers on the main thread alone, and only when it is asked to. So another thread computes, and
+/// Python runs signal handlers on the main thread only, and only when it is asked to. So another thread computes, and
 /// the caller's thread waits: it looks for signals and passes progress on to `callback`, a few times a second, whatever
 /// the library is at. An exception out of either stops the work first.
 void while_watching(const std::function<void(const RunControl* control)>& work,

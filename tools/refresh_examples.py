@@ -59,7 +59,7 @@ def refresh_doctests(path, name, sources):
             first = example.lineno + example.source.count("\n")
             wanted = example.want.rstrip("\n").split("\n")
             printed = got.rstrip("\n").split("\n")
-            if wanted[-1].strip() == "...":  # the page shows the beginning alone
+            if wanted[-1].strip() == "...":  # the page shows the beginning only
                 printed[len(wanted) - 1:] = [wanted[-1]]
             lines[first:first + len(wanted)] = [" " * example.indent + line for line in printed]
         text = text.replace(source, "\n".join(lines))

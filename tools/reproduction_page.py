@@ -3,7 +3,7 @@
 Usage: reproduction_page.py RESULTS_FOLDER PAGE
 
 Between the lines "<!-- NAME -->" and "<!-- end -->" of the page goes RESULTS_FOLDER/NAME.md without its heading, and below
-it the figure NAME.svg, which is copied to the folder "figures" beside the page. What has no results stays as it is.
+it the figure NAME.svg, which is copied to the folder "figures" next to the page. What has no results stays as it is.
 """
 
 import re

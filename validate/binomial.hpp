@@ -3,7 +3,7 @@
 
 namespace kqd::validation {
 
-/// Numbers of successes that are no surprise; both ends belong to it.
+/// Numbers of successes that are not surprise; both ends belong to it.
 struct Band {
   std::size_t lowest = 0;
   std::size_t highest = 0;

@@ -42,7 +42,8 @@ struct Sizes {
   std::size_t y;
 };
 
-std::function<Draw(Seed)> same_law(Sizes sizes, std::size_t dim, const std::vector<std::string>& settings = {}) {
+std::function<Draw(Seed)> same_distribution(Sizes sizes, std::size_t dim,
+                                            const std::vector<std::string>& settings = {}) {
   return draws_of({.name = "null", .n_x = sizes.x, .n_y = sizes.y, .dim = dim}, settings);
 }
 
@@ -76,7 +77,7 @@ Draw with_weights(Draw data, Seed seed) {
   return data;
 }
 
-// The two rows of a pair share most of their value: relabelling them independently would be conservative.
+// The two rows of a pair share most of their value: permutation them independently would be conservative.
 Draw pairs(Seed seed) {
   RandomStream stream = stream_of(seed);
   Draw data{empty_sample(20, 2), empty_sample(20, 2), Design::paired()};
@@ -90,7 +91,7 @@ Draw pairs(Seed seed) {
   return data;
 }
 
-// Blocks lie apart and X prefers the late ones: relabelling across blocks would reject nearly always.
+// Blocks lie apart and X prefers the late ones: permutation across blocks would reject nearly always.
 Draw blocks(Seed seed) {
   constexpr std::size_t kBlocks = 4;
   RandomStream stream = stream_of(seed);
@@ -113,7 +114,7 @@ Draw blocks(Seed seed) {
   return data;
 }
 
-// Twelve clusters in each sample, of one to three rows that hardly differ: relabelling rows would reject too often.
+// Twelve clusters in each sample, of one to three rows that hardly differ: permutation rows would reject too often.
 Draw clusters(Seed seed) {
   constexpr std::size_t kClusters = 12;
   RandomStream stream = stream_of(seed);
@@ -142,20 +143,21 @@ Draw clusters(Seed seed) {
 
 std::vector<DataKind> independent_data() {
   return {
-      {"normal, d = 3, 20 + 20", same_law({20, 20}, 3)},
-      {"Student t, 1.5 degrees of freedom, d = 2, 20 + 20", same_law({20, 20}, 2, {"law=student", "df=1.5"})},
-      {"normal, d = 3, 12 + 35", same_law({12, 35}, 3)},
-      {"normal, d = 1, linear kernel", same_law({20, 20}, 1), "linear"},
-      {"normal, d = 1, kernel (xy + 1)^3", same_law({20, 25}, 1), "polynomial:3:1"},
-      {"normal, d = 200, 12 + 12", same_law({12, 12}, 200)},
-      {"normal, d = 1000, 12 + 12", same_law({12, 12}, 1000)},
-      {"heavy ties: three values, d = 1, 20 + 20", same_law({20, 20}, 1, {"law=discrete", "levels=3"}), "gaussian",
-       true},
-      {"heavy ties: nine points, d = 2, 15 + 25", same_law({15, 25}, 2, {"law=discrete", "levels=3"}), "gaussian",
-       true},
+      {"normal, d = 3, 20 + 20", same_distribution({20, 20}, 3)},
+      {"Student t, 1.5 degrees of freedom, d = 2, 20 + 20",
+       same_distribution({20, 20}, 2, {"distribution=student", "df=1.5"})},
+      {"normal, d = 3, 12 + 35", same_distribution({12, 35}, 3)},
+      {"normal, d = 1, linear kernel", same_distribution({20, 20}, 1), "linear"},
+      {"normal, d = 1, kernel (xy + 1)^3", same_distribution({20, 25}, 1), "polynomial:3:1"},
+      {"normal, d = 200, 12 + 12", same_distribution({12, 12}, 200)},
+      {"normal, d = 1000, 12 + 12", same_distribution({12, 12}, 1000)},
+      {"heavy ties: three values, d = 1, 20 + 20",
+       same_distribution({20, 20}, 1, {"distribution=discrete", "levels=3"}), "gaussian", true},
+      {"heavy ties: nine points, d = 2, 15 + 25", same_distribution({15, 25}, 2, {"distribution=discrete", "levels=3"}),
+       "gaussian", true},
       {"nine rows in ten equal, d = 2, 20 + 20", almost_constant, "gaussian", true},
       {"weighted rows, normal, d = 2, 18 + 22",
-       [law = same_law({18, 22}, 2)](Seed seed) { return with_weights(law(seed), seed); }},
+       [distribution = same_distribution({18, 22}, 2)](Seed seed) { return with_weights(distribution(seed), seed); }},
   };
 }
 
@@ -199,11 +201,12 @@ std::vector<Scenario> level_scenarios() {
 
   // Reference points from the pool, set aside with all that their design binds them to.
   std::vector<DataKind> pooled = restricted_data();
-  pooled.insert(pooled.begin(), {{"normal, d = 3, 20 + 20", same_law({20, 20}, 3)},
-                                 {"normal, d = 3, 12 + 35", same_law({12, 35}, 3)},
-                                 {"normal, d = 200, 15 + 15", same_law({15, 15}, 200)},
-                                 {"heavy ties: three values, d = 1, 20 + 20",
-                                  same_law({20, 20}, 1, {"law=discrete", "levels=3"}), "gaussian", true}});
+  pooled.insert(pooled.begin(),
+                {{"normal, d = 3, 20 + 20", same_distribution({20, 20}, 3)},
+                 {"normal, d = 3, 12 + 35", same_distribution({12, 35}, 3)},
+                 {"normal, d = 200, 15 + 15", same_distribution({15, 15}, 200)},
+                 {"heavy ties: three values, d = 1, 20 + 20",
+                  same_distribution({20, 20}, 1, {"distribution=discrete", "levels=3"}), "gaussian", true}});
   for (const DataKind& data : pooled) {
     for (const PlanKind& plan : plan_kinds()) {
       if (!plan.has_directions()) continue;
@@ -213,9 +216,9 @@ std::vector<Scenario> level_scenarios() {
     }
   }
 
-  const DataKind normal{"normal, d = 3, 20 + 20", same_law({20, 20}, 3)};
-  const DataKind tied{"heavy ties: three values, d = 1, 20 + 20", same_law({20, 20}, 1, {"law=discrete", "levels=3"}),
-                      "gaussian", true};
+  const DataKind normal{"normal, d = 3, 20 + 20", same_distribution({20, 20}, 3)};
+  const DataKind tied{"heavy ties: three values, d = 1, 20 + 20",
+                      same_distribution({20, 20}, 1, {"distribution=discrete", "levels=3"}), "gaussian", true};
   for (const PlanKind& plan : plan_kinds()) {
     if (plan.method.ends_with("-centered")) continue;
     Scenario flips = make_scenario("Other calibrations", normal, plan);
@@ -253,8 +256,9 @@ std::vector<Scenario> adaptive_level_scenarios() {
   for (const std::size_t dim : {std::size_t{1}, std::size_t{2}, std::size_t{20}, std::size_t{500}}) {
     const std::string columns = ", d = " + std::to_string(dim);
     for (const DataKind& data :
-         {DataKind{"normal" + columns, same_law({24, 16}, dim)},
-          DataKind{"discrete" + columns, same_law({24, 16}, dim, {"law=discrete", "levels=3"}), "gaussian", true}}) {
+         {DataKind{"normal" + columns, same_distribution({24, 16}, dim)},
+          DataKind{"discrete" + columns, same_distribution({24, 16}, dim, {"distribution=discrete", "levels=3"}),
+                   "gaussian", true}}) {
       for (const std::int64_t permutations : {99, 199}) add(data, permutations);
     }
   }

@@ -26,16 +26,16 @@ struct Request {
   bool list = false;
 };
 
-// Rough operations of one run: Gram matrix or projections, then labellings. For the time left alone.
+// Rough operations of one run: Gram matrix or projections, then permutations. For the time left alone.
 double work_of_run(const Scenario& scenario) {
   const Draw data = scenario.draw(Seed{0});
   const auto n = static_cast<double>(data.x.points.rows() + data.y.points.rows());
   const auto dim = static_cast<double>(data.x.points.cols());
   const auto directions = static_cast<double>(scenario.options.statistic.directions.num_directions);
-  const auto labellings = static_cast<double>(scenario.options.test.num_permutations);
+  const auto permutations = static_cast<double>(scenario.options.test.num_permutations);
   const bool quadratic = scenario.options.method.find("kqd") == std::string::npos ||
                          scenario.options.method.find("centered") != std::string::npos;
-  return 2e5 + n * n * dim + labellings * n * (quadratic ? n : 0.0) + labellings * n * directions;
+  return 2e5 + n * n * dim + permutations * n * (quadratic ? n : 0.0) + permutations * n * directions;
 }
 
 /// "37 %, 12 min left: Restricted designs | ..." on stderr, once a second.
@@ -173,7 +173,7 @@ int run_program(int argc, char** argv) {
   Request request;
   CLI::App app("Measures the level and the power of the tests.");
   app.add_option("--results", request.results, "file of finished scenarios, continued")->capture_default_str();
-  app.add_option("--page", request.page, "page whose tables are written anew");
+  app.add_option("--page", request.page, "page whose tables are written again");
   app.add_option("--only", request.only, "scenarios whose name contains all of these");
   app.add_option("--runs", request.runs, "runs of each scenario; 0: as planned")->capture_default_str();
   app.add_option("--seed", request.seed, "another seed repeats with fresh data; give it a file of results of its own")

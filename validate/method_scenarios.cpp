@@ -8,7 +8,7 @@
 namespace kqd::validation {
 namespace {
 
-// How often a null can be run: methods whose labellings cost little, dearer ones, and those that iterate.
+// How often a null can be run: methods whose permutations cost little, dearer ones, and those that iterate.
 struct Budget {
   std::size_t runs = 10'000;
   std::int64_t permutations = 199;
@@ -66,7 +66,7 @@ std::vector<Variant> variants() {
 std::vector<Scenario> method_scenarios() {
   const std::vector<Kind> kinds = {{"normal, 20 + 20", 20, 20, {}, false},
                                    {"normal, 12 + 18", 12, 18, {}, false},
-                                   {"three values, 20 + 20", 20, 20, {"law=discrete", "levels=3"}, true}};
+                                   {"three values, 20 + 20", 20, 20, {"distribution=discrete", "levels=3"}, true}};
   std::vector<Scenario> scenarios;
   for (const Variant& variant : variants()) {
     const Budget budget = budget_of(variant.id);

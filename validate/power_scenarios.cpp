@@ -29,7 +29,7 @@ const std::array<Statistic, 4> kStatistics = {{{"e-KQD p=1", "ekqd", 1.0},
                                                {"sup-KQD p=1", "supkqd", 1.0},
                                                {"sup-KQD p=2", "supkqd", 2.0}}};
 
-// Both samples from the law of X.
+// Both samples from the distribution of X.
 std::function<Draw(Seed)> null_of(const Problem& problem) {
   const auto twice = draws_of({.name = problem.name, .n_x = 2 * problem.n, .n_y = 1, .dim = problem.dim});
   return [twice, n = problem.n](Seed seed) {
@@ -65,7 +65,7 @@ void add_with_null(std::vector<Scenario>& scenarios, Scenario scenario, const Pr
 }
 
 // Rates of 300 runs by an independent implementation, in the order of kStatistics: m = floor(log n) reference points,
-// one direction more, both fixed over labellings.
+// one direction more, both fixed over permutations.
 struct Replication {
   Problem problem;
   ReferenceMeasure reference;

@@ -57,8 +57,8 @@ def null_samples(rng, discrete):
 
 
 def uniformity(findings, axis):
-    """With ties shared out at random the number of labellings above is uniform on 0..B: with a uniform part, p is on (0, 1)."""
-    runs, labellings, rows = 2000, 99, []
+    """With ties shared out at random the number of permutations above is uniform on 0..B: with a uniform part, p is on (0, 1)."""
+    runs, permutations, rows = 2000, 99, []
     for colour, (method, settings) in zip(COLOURS, {"adaptive": {}, "ekqd": {"n_directions": 8}, "supkqd": {"n_directions": 8},
                                                     "mmd": {}, "energy": {}, "sw": {"n_directions": 8}}.items()):
         cells = [f"`{method}`"]
@@ -67,9 +67,9 @@ def uniformity(findings, axis):
             pvalues = np.empty(runs)
             for run in range(runs):
                 x, y = null_samples(rng, discrete)
-                found = kqd.test(x, y, method=method, n_resamples=labellings, randomised_ties=True, rng=run, workers=1,
+                found = kqd.test(x, y, method=method, n_resamples=permutations, randomised_ties=True, rng=run, workers=1,
                                  **settings)
-                pvalues[run] = (found.n_exceed + rng.random()) / (labellings + 1)
+                pvalues[run] = (found.n_exceed + rng.random()) / (permutations + 1)
             distance, chance = stats.kstest(pvalues, "uniform")
             cells += [f"{distance:.4f}", findings.judged(f"{chance:.3f}", chance > ALARM, f"uniformity of {method}")]
             if not discrete:
@@ -80,13 +80,13 @@ def uniformity(findings, axis):
     axis.axhspan(-bound, bound, color="#dddddd", zorder=0)
     axis.set(title="p-values under true nulls", xlabel="p-value", ylabel="p-value minus uniform rank")
     findings.table("p-values are uniform",
-                   f"{runs} true nulls, 15 and 22 rows of two columns, normal or with three values each; {labellings} labellings, ties "
-                   "shared out at random. Kolmogorov's distance from the uniform law, and its p-value.",
+                   f"{runs} true nulls, 15 and 22 rows of two columns, normal or with three values each; {permutations} permutations, ties "
+                   "shared out at random. Kolmogorov's distance from the uniform distribution, and its p-value.",
                    ("method", "normal", "p", "three values", "p"), rows)
 
 
 def interval_coverage(findings):
-    """Of the p-value that all labellings give, known to 0.0006 from as many as 400,000."""
+    """Of the p-value that all permutations give, known to 0.0006 from as many as 400,000."""
     repeats, rows = 400, []
     for shift in (0.0, 0.4, 0.8):
         rng = np.random.default_rng([2, int(10 * shift)])
@@ -105,7 +105,7 @@ def interval_coverage(findings):
         rows.append(cells)
     progress("intervals of p-values")
     findings.table("Intervals of p-values cover",
-                   f"How often the 95 % interval of {repeats} tests with 499 labellings holds the p-value of 400,000 labellings "
+                   f"How often the 95 % interval of {repeats} tests with 499 permutations holds the p-value of 400,000 permutations "
                    "(20 and 18 rows, `mmd`). It must be 0.95 or more.",
                    ("p", "fixed number", "stopped early by betting"), rows)
 
@@ -135,7 +135,7 @@ def effect_coverage(findings):
         progress(f"effect size of {name}")
     findings.table("Intervals of effect sizes",
                    f"How often the 95 % interval from half-samples holds the effect size of very large samples: {repeats} pairs of 150 "
-                   "rows, normal laws whose means lie so far apart; the mean width. Half-samples are asymptotic: 0.93 is expected.",
+                   "rows, normal distributions whose means lie so far apart; the mean width. Half-samples are asymptotic: 0.93 is expected.",
                    ("method", "shift", "effect size", "covered", "width"), rows)
 
 
@@ -165,7 +165,7 @@ def embedding_error(n, run):
 
 
 def direction_error(count, run):
-    """The same points, shifted: every direction sees exactly its part of the shift, so that directions alone err."""
+    """The same points, shifted: every direction sees exactly its part of the shift, so that directions only err."""
     dim = 10
     x = np.random.default_rng(6).standard_normal((50, dim))
     shift = np.zeros(dim)
@@ -176,8 +176,8 @@ def direction_error(count, run):
 
 def rates(findings, axis):
     sizes = 2 ** np.arange(7, 16)
-    cases = (("rows: W_1 of two normal laws, truth 1", shifted_error, sizes, 60),
-             ("rows: e-KQD_1 to many rows of the same law, truth 0", embedding_error, sizes, 8),
+    cases = (("rows: W_1 of two normal distributions, truth 1", shifted_error, sizes, 60),
+             ("rows: e-KQD_1 to many rows of the same distribution, truth 0", embedding_error, sizes, 8),
              ("directions: SW_1 of a shift in ten columns, known truth", direction_error, 2 ** np.arange(3, 12), 100))
     rows = []
     for colour, (name, measure, over, repeats) in zip(COLOURS, cases):

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kBegin = "<!-- tables -->\n";
 constexpr std::string_view kEnd = "<!-- end of tables -->\n";
 
-// ".050" or, beside what it is compared with, ".950 (.947)" and ".973 (>= .80)"; bold when it misses.
+// ".050" or, next to what it is compared with, ".950 (.947)" and ".973 (>= .80)"; bold when it misses.
 std::string cell(const Scenario& scenario, Count rejections) {
   std::string text = fmt::format("{:.4g}", rejections.rate());
   if (scenario.expectation.kind == Expectation::Kind::replicates) {
@@ -59,7 +59,7 @@ std::string markdown_table(const std::string& title, std::span<const Scenario> s
 
 Results::Results(std::filesystem::path file) : file_(std::move(file)) {
   if (std::filesystem::exists(file_) && !std::filesystem::is_regular_file(file_)) {
-    fail(ErrorCode::unreadable_input, "{}: is no file", file_.string());
+    fail(ErrorCode::unreadable_input, "{}: is not a file", file_.string());
   }
   std::ifstream in(file_);
   std::string line;

@@ -37,9 +37,9 @@ std::function<Draw(Seed)> draws_of(ProblemRequest request, const std::vector<std
 }
 
 double attained_level(const TestOptions& test) {
-  const double labellings = static_cast<double>(test.num_permutations) + 1.0;
+  const double permutations = static_cast<double>(test.num_permutations) + 1.0;
   // alpha (B + 1) is often a whole number that rounding has moved by a few units in the last place.
-  return std::floor(test.alpha * labellings * (1.0 + 1e-12)) / labellings;
+  return std::floor(test.alpha * permutations * (1.0 + 1e-12)) / permutations;
 }
 
 bool meets(const Scenario& scenario, Count rejections) {

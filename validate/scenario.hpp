@@ -19,7 +19,7 @@ struct Draw {
   Design design = {};
 };
 
-/// Draws from a synthetic problem, of fresh data for every seed; `settings` as in "law=student".
+/// Draws from a synthetic problem, of fresh data for every seed; `settings` as in "distribution=student".
 [[nodiscard]] std::function<Draw(Seed)> draws_of(ProblemRequest request, const std::vector<std::string>& settings = {});
 
 /// What the number of rejections is compared with.
@@ -50,7 +50,7 @@ struct Scenario {
   [[nodiscard]] std::string name() const { return table + " | " + row + " | " + column; }
 };
 
-/// The level that a test of B labellings reaches exactly: floor(alpha (B + 1)) / (B + 1).
+/// The level that a test of B permutations reaches exactly: floor(alpha (B + 1)) / (B + 1).
 [[nodiscard]] double attained_level(const TestOptions& test);
 
 /// Does this number of rejections agree with what is expected? A true null is told wrong with a probability below 1e-6.
@@ -73,14 +73,14 @@ struct ConfigurationCounts {
 /// True nulls of every plan, design and calibration, with B = 199: 10,000 runs each.
 [[nodiscard]] std::vector<Scenario> level_scenarios();
 
-/// The power experiments of Naslidnyk et al. with fixed directions, 300 runs each, and beside each cell its null: both
-/// samples from the law of X.
+/// The power experiments of Naslidnyk et al. with fixed directions, 300 runs each, and next to each cell its null: both
+/// samples from the distribution of X.
 [[nodiscard]] std::vector<Scenario> power_scenarios();
 
-/// The power study behind the default test: many kinds of difference and the candidates, nulls of the default beside.
+/// The power study behind the default test: many kinds of difference and the candidates, nulls of the default next to.
 [[nodiscard]] std::vector<Scenario> study_scenarios();
 
-/// True nulls of every other method of the registry at small sizes: 10,000 runs, fewer for dear methods.
+/// True nulls of every other method of the registry at small sizes: 10,000 runs, fewer for expensive methods.
 [[nodiscard]] std::vector<Scenario> method_scenarios();
 
 /// True nulls of the adaptive test, of few and many columns, with and without ties, and on every kind of data and

@@ -46,7 +46,7 @@ std::vector<Scenario> seed_zero_scenarios() {
       {"ranks 1 to 38, 18 + 20, `ekqd`", "ekqd", ranks(18, 20)},
       {"ranks 1 to 30, 12 + 18, `adaptive`", "adaptive", ranks(12, 18)},
       {"nine points, d = 2, 15 + 25, `energy`", "energy",
-       draws_of({.name = "null", .n_x = 15, .n_y = 25, .dim = 2}, {"law=discrete", "levels=3"}), true},
+       draws_of({.name = "null", .n_x = 15, .n_y = 25, .dim = 2}, {"distribution=discrete", "levels=3"}), true},
       {"nine cells in ten 0, d = 3, 10 + 14, `adaptive`", "adaptive", mostly_zero, true},
       {"normal, d = 3, 10 + 14, `adaptive`", "adaptive", draws_of({.name = "null", .n_x = 10, .n_y = 14, .dim = 3})},
   };

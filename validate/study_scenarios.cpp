@@ -48,7 +48,7 @@ struct Sizes {
   std::size_t y;
 };
 
-// A synthetic problem; `null` is the setting at which both laws are the same.
+// A synthetic problem; `null` is the setting at which both distributions are the same.
 Difference synthetic(std::string name, const std::string& id, Sizes n, std::size_t dim,
                      const std::vector<std::string>& settings, const std::string& null,
                      std::optional<double> bar = {}) {
@@ -116,9 +116,9 @@ std::vector<Difference> differences() {
       synthetic("shift of 1 column of 100 by 0.4, n = 200", "mean-shift", {200, 200}, 100, {"k=1", "delta=0.4"},
                 "delta=0"),
       synthetic("shift of 5 heavy-tailed columns by 0.25, n = 200 and 300", "mean-shift", {200, 300}, 5,
-                {"k=5", "delta=0.25", "law=student", "df=2"}, "delta=0"),
+                {"k=5", "delta=0.25", "distribution=student", "df=2"}, "delta=0"),
       synthetic("shift of 3 discrete columns by 1, n = 150", "mean-shift", {150, 150}, 3,
-                {"k=1", "delta=1", "law=discrete", "levels=8"}, "delta=0"),
+                {"k=1", "delta=1", "distribution=discrete", "levels=8"}, "delta=0"),
       class_shift("Fashion-MNIST", "fashion-mnist", 300),
       class_shift("CIFAR-10", "cifar10", 300),
   };

@@ -37,7 +37,7 @@ std::vector<std::string> all_spellings(const CLI::App& command) {
   return names;
 }
 
-// Words for the first argument of a command that is no flag; empty: a file.
+// Words for the first argument of a command that is not a flag; empty: a file.
 std::vector<std::string> argument_words(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_positional()) return value_words(*option);

@@ -50,7 +50,7 @@ const CLI::Option* flag_of(const CLI::App& command, const std::string& key) {
   for (std::string& flag : known) flag.erase(0, flag.find_first_not_of('-'));
   std::erase_if(known, [](const std::string& key) { return key == "config" || key == "help"; });
   throw Error(ErrorCode::invalid_option,
-              fmt::format("{}: {} is no flag of {}{}", place, entry.key, owner, suggestion_among(entry.key, known)));
+              fmt::format("{}: {} is not a flag of {}{}", place, entry.key, owner, suggestion_among(entry.key, known)));
 }
 
 // The command of a table.
@@ -60,8 +60,8 @@ const CLI::App& command_of(const ConfigTable& table, const std::string& place, c
   if (found != commands.end()) return **found;
   const auto names = command_names(program);
   throw Error(ErrorCode::invalid_option,
-              fmt::format("{}: [{}] is no command, expected one of {}{}", place, table.command, fmt::join(names, ", "),
-                          suggestion_among(table.command, names)));
+              fmt::format("{}: [{}] is not a command, expected one of {}{}", place, table.command,
+                          fmt::join(names, ", "), suggestion_among(table.command, names)));
 }
 
 void check_for_any(const ConfigEntry& entry, const std::string& place, const CLI::App& program) {

@@ -62,7 +62,7 @@ class LineReader {
     const bool number = word.front() == '+' || word.front() == '-' || is_digit(word.front());
     if (!is_bool && !number && word != "inf" && word != "nan") {
       throw Error(ErrorCode::unreadable_input,
-                  fmt::format("{}: {} is no number, true or false; text needs quotes: \"{}\"", place_, word, word));
+                  fmt::format("{}: {} is not a number, true or false; text needs quotes: \"{}\"", place_, word, word));
     }
     return number ? plain_number(word) : word;
   }
@@ -90,7 +90,7 @@ class LineReader {
 
   [[noreturn]] void refuse_number(std::string_view word) const {
     throw Error(ErrorCode::unreadable_input,
-                fmt::format("{}: {} is no number, expected one as 1000, 1_000, 0.5, 1e-3 or 0x10", place_, word));
+                fmt::format("{}: {} is not a number, expected one as 1000, 1_000, 0.5, 1e-3 or 0x10", place_, word));
   }
 
   static std::string shown(std::string_view text) {
@@ -147,7 +147,7 @@ void refuse_bytes(std::string_view line, const std::string& place) {
   const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' && c != '\t'; };
   const auto found = std::ranges::find_if(line, control);
   if (found == line.end()) return;
-  throw Error(ErrorCode::unreadable_input, fmt::format("{}: byte {} is no text, expected a config file in TOML", place,
+  throw Error(ErrorCode::unreadable_input, fmt::format("{}: byte {} is not text, expected a config file in TOML", place,
                                                        static_cast<unsigned>(static_cast<unsigned char>(*found))));
 }
 

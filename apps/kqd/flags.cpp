@@ -114,7 +114,7 @@ char delimiter_of(const std::string& text, bool decimal_comma) {
     validate(format);
   } catch (const Error&) {
     refuse("--delimiter", text,
-           "tab, comma, semicolon, bar, space, or one character that is no letter, digit, quote or sign");
+           "tab, comma, semicolon, bar, space, or one character that is not a letter, digit, quote or sign");
   }
   if (decimal_comma && format.delimiter == ',') {
     refuse("--delimiter", text, "another one, with --decimal-comma a comma is part of a number");
@@ -133,7 +133,7 @@ CsvFormat csv_format(const Flags& flags) {
           .decimal_comma = flags.decimal_comma};
 }
 
-// "blocks" of "blocks:COLUMN"; refuses what is no design.
+// "blocks" of "blocks:COLUMN"; refuses what is not a design.
 std::string design_kind(const std::string& text) {
   const auto colon = text.find(':');
   std::string kind = text.substr(0, colon);
@@ -146,7 +146,7 @@ std::string design_kind(const std::string& text) {
                      is_known ? "" : suggestion(kind, kDesigns)));
 }
 
-// Words per option, beside what CLI11 keeps of it.
+// Words per option, next to what CLI11 keeps of it.
 std::map<const CLI::Option*, std::vector<std::string>>& words_by_option() {
   static std::map<const CLI::Option*, std::vector<std::string>> words;
   return words;
@@ -256,7 +256,7 @@ void add_statistic_flags(CLI::App& command, Flags& flags) {
 
 // How a permutation test is run.
 void add_permutation_flags(CLI::App& command, Flags& flags) {
-  add_value(command, "--permutations", "B", flags.permutations, "number of random labellings");
+  add_value(command, "--permutations", "B", flags.permutations, "number of random permutations");
   add_value(command, "--alpha", "A", flags.alpha, "level of the decision, between 0 and 1");
 }
 
@@ -287,7 +287,7 @@ void add_run_flags(CLI::App& command, Flags& flags) {
   json->excludes(csv)->excludes(markdown);
   csv->excludes(markdown);
   command.add_flag("--quiet", flags.quiet,
-                   "print the number alone, and no notes; beside --json, --csv or --markdown: no notes");
+                   "print the number only, and no notes; next to --json, --csv or --markdown: no notes");
   add_value(command, "--output", "FILE", flags.output, "write there instead of to standard output (-)");
   add_value(command, "--config", "FILE", flags.config, kConfigText);
 }
@@ -332,8 +332,8 @@ KernelSpec kernel_of(const Flags& flags) {
 }
 
 // What defines a statistic, but for points that are in a file and parameters that only one method has.
-KqdOptions statistic_options(const Flags& flags) {
-  KqdOptions options;
+MethodOptions statistic_options(const Flags& flags) {
+  MethodOptions options;
   options.kernel = kernel_of(flags);
   options.directions.family = parse_direction_family(flags.directions);
   options.directions.num_directions = whole_number("--num-directions", flags.num_directions, 1, kLargestCount);
@@ -416,7 +416,7 @@ void add_explain_flags(CLI::App& command, Flags& flags) {
   add_permutation_flags(command, flags);
   command.get_option("--permutations")
       ->description(
-          "number of random labellings (default: 999, or as many as adjusting for all columns and directions needs)");
+          "number of random permutations (default: 999, or as many as adjusting for all columns and directions needs)");
   add_design_flag(command, flags);
   add_weights_as_flag(command, flags);
   add_image_flag(command, flags, "");
@@ -444,7 +444,7 @@ void add_matrix_flags(CLI::App& command, MatrixFlags& flags) {
   add_report_flag(command, flags.shared, "write an HTML page too: heat map, tree and nearest pairs");
   command.get_option("--csv")->description("print a square table; with --test a line per pair");
   command.get_option("--markdown")->description("print tables in Markdown");
-  command.get_option("--quiet")->description("print the numbers alone, and no notes; with --test adjusted p-values");
+  command.get_option("--quiet")->description("print the numbers only, and no notes; with --test adjusted p-values");
 }
 
 void add_methods_flags(CLI::App& command, MethodsFlags& flags) {
@@ -461,10 +461,11 @@ void add_test_flags(CLI::App& command, Flags& flags) {
   add_permutation_flags(command, flags);
   add_design_flag(command, flags);
   add_weights_as_flag(command, flags);
-  offer(add_value(command, "--calibration", "NAME", flags.calibration,
-                  "permutation, sign-flip (swaps of x_i and y_i; nx = ny), or asymptotic (the limiting law, for "
-                  "methods that have one)"),
-        kCalibrations);
+  offer(
+      add_value(command, "--calibration", "NAME", flags.calibration,
+                "permutation, sign-flip (swaps of x_i and y_i; nx = ny), or asymptotic (the limiting distribution, for "
+                "methods that have one)"),
+      kCalibrations);
   // A value needs the sign =, so that a bare flag never swallows a file.
   command
       .add_flag("--early-stop{betting}", flags.early_stop,
@@ -476,7 +477,7 @@ void add_test_flags(CLI::App& command, Flags& flags) {
                    "share ties out at random, by seed and data: p is exactly uniform under H0");
   command.add_flag("--effect-interval", flags.effect_interval,
                    "add an interval for the effect size (199 half-samples)");
-  command.add_flag("--null-distribution", flags.null_distribution, "with --json: the value of every labelling");
+  command.add_flag("--null-distribution", flags.null_distribution, "with --json: the value of every permutation");
   command.add_flag("--exit-code", flags.exit_code, "exit with 1 when a difference is found");
 }
 
@@ -573,8 +574,8 @@ ProblemRequest to_request(const SampleFlags& flags) {
   return request;
 }
 
-KqdOptions to_options(const Flags& flags) {
-  KqdOptions options = statistic_options(flags);
+MethodOptions to_options(const Flags& flags) {
+  MethodOptions options = statistic_options(flags);
   const MethodInfo& method = find_method(flags.method);
   for (const std::string& setting : flags.settings) {
     set_parameter(options.parameters, method.id, method.parameters, setting);

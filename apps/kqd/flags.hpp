@@ -53,7 +53,7 @@ struct Flags {
   std::string config;
   std::string command;  // the whole line, as a shell takes it
 
-  // of a test alone
+  // of a test only
   std::string permutations = "999";
   std::string alpha = "0.05";
   std::string design = "independent";
@@ -65,7 +65,7 @@ struct Flags {
   bool null_distribution = false;
   bool exit_code = false;
 
-  // of an explanation alone
+  // of an explanation only
   std::string image_shape;
 };
 
@@ -134,12 +134,12 @@ void choose_method(const CLI::App& test, Flags& flags);
 
 /// What the flags mean, but for the points of --reference FILE, whose columns are those of the data; throws
 /// Error{invalid_option} naming the flag, the value and what is expected.
-[[nodiscard]] KqdOptions to_options(const Flags& flags);
+[[nodiscard]] MethodOptions to_options(const Flags& flags);
 /// The same for a test, but for its design, which needs the data.
 [[nodiscard]] TwoSampleOptions to_test_options(const Flags& flags);
 /// The same for an explanation, but for its design and the rows of the files, which need the data.
 [[nodiscard]] ExplainOptions to_explain_options(const Flags& flags);
-/// How the files are read: which columns, and what becomes of cells that are no numbers.
+/// How the files are read: which columns, and what becomes of cells that are not numbers.
 [[nodiscard]] ReadOptions to_read_options(const Flags& flags);
 /// The design of a test. Blocks and clusters are a column of the data, which was read as to_read_options() says.
 [[nodiscard]] Design design_of(const Flags& flags, const SamplePair& data);

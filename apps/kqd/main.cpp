@@ -18,14 +18,14 @@
 namespace kqd::app {
 namespace {
 
-enum ExitCode { kUsage = 2, kOurFault = 3, kResourceLimit = 4 };
+enum ExitCode { kUsage = 2, kInternalError = 3, kResourceLimit = 4 };
 
 int exit_code(ErrorCode code) {
   switch (code) {
     case ErrorCode::resource_limit:
       return kResourceLimit;
     case ErrorCode::internal:
-      return kOurFault;
+      return kInternalError;
     case ErrorCode::interrupted:
       return interrupted_exit_code();
     default:
@@ -64,7 +64,7 @@ int run(int argc, char** argv) {
     return kResourceLimit;
   } catch (const std::exception& error) {
     note(fmt::format("internal error: {}", error.what()));
-    return kOurFault;
+    return kInternalError;
   }
 }
 

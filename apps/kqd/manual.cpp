@@ -79,7 +79,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kExitCode
     {"0", "done"},
     {"1", "a difference was found; only with --exit-code"},
     {"2", "wrong arguments, bad input, or output that cannot be written"},
-    {"3", "a fault of ours; please report it"},
+    {"3", "internal error (please report it); please report it"},
     {"4", "more memory or time than allowed"},
     {"130", "stopped by Ctrl-C"},
     {"143", "stopped by SIGTERM"},

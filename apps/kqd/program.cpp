@@ -218,7 +218,7 @@ void Program::add_methods() {
 }
 
 void Program::add_sample() {
-  CLI::App* const command = add("sample", "write two samples of known laws",
+  CLI::App* const command = add("sample", "write two samples of known distributions",
                                 "  kqd sample list\n"
                                 "  kqd sample power-decay -n 200 -d 64 --seed 1 -o x.csv y.csv\n"
                                 "  kqd sample mixture --set sd=1.6 -o x.npy y.npy",
@@ -232,7 +232,7 @@ void Program::add_sample() {
 }
 
 void Program::add_experiment() {
-  CLI::App* const command = add("experiment", "run a published experiment and set it beside the published numbers",
+  CLI::App* const command = add("experiment", "run a published experiment and set it next to the published numbers",
                                 "  kqd experiment list\n"
                                 "  kqd experiment power-decay --scheme reference --runs 1000\n"
                                 "  kqd experiment laplace-gaussian --methods ekqd-1,ekqd-2 --out results",

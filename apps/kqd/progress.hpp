@@ -11,7 +11,7 @@ namespace kqd::app {
 /// Shows how far a run is on a terminal, once it has taken a second, and turns Ctrl-C into a clean end.
 class ProgressLine {
  public:
-  /// `shown`: false keeps quiet. Nothing is shown when stderr is no terminal.
+  /// `shown`: false keeps quiet. Nothing is shown when stderr is not a terminal.
   explicit ProgressLine(bool shown);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;

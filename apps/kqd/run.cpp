@@ -162,7 +162,7 @@ void require_outputs(const Flags& flags, const std::vector<std::string>& inputs)
   // A page over data that were meant to be read is a mistake in the order of the arguments.
   if (!names_a_page(flags.report)) {
     throw Error(ErrorCode::invalid_option,
-                fmt::format("--report {} is no page, expected a name that ends in .html", flags.report));
+                fmt::format("--report {} is not a page, expected a name that ends in .html", flags.report));
   }
   if (is_one_file(flags.report, flags.output)) {
     throw Error(ErrorCode::invalid_option,
@@ -196,7 +196,7 @@ void add_rows(ExplainOptions& options, const SamplePair& data) {
   if (!options.image) options.image = image_shape(data.preparation.row_shape);
 }
 
-// How a page explains a result: with as many labellings as that needs, whatever the test takes.
+// How a page explains a result: with as many permutations as that needs, whatever the test takes.
 ExplainOptions page_options(const Flags& flags) {
   ExplainOptions options = to_explain_options(flags);
   options.num_permutations = 0;
@@ -242,7 +242,7 @@ void list_problems() {
 void explain_method(const MethodInfo& m) {
   print(fmt::format("\n{}: {}\n\n{}\n\n", m.id, m.summary, m.details));
   print(
-      fmt::format("  family        {}\n  reports       {}\n  cost          {}\n  per labelling {}\n"
+      fmt::format("  family        {}\n  reports       {}\n  cost          {}\n  per permutation {}\n"
                   "  calibration   {}\n  reference     {}\n\n",
                   m.family, m.reports, m.cost, m.permutation, m.calibrations, m.reference));
   if (m.parameters.empty()) return;
@@ -285,7 +285,7 @@ int run_test(const Flags& flags) {
   put_first(data.warnings, result.warnings);
   const RunInfo run = run_info(method.id, flags, data, watch);
   write_page(flags, [&] { return test_page(result, options, run, page_info(flags, data, where)); });
-  options.test.keep_null_distribution = flags.null_distribution;  // the page's wish is no wish for more JSON
+  options.test.keep_null_distribution = flags.null_distribution;  // the page's wish is not a wish for more JSON
   show(flags, {.json = [&] { return test_json(result, options, run); },
                .csv = [&] { return test_csv(result, options, run); },
                .markdown = [&] { return test_markdown(result, options, run); },
@@ -320,14 +320,14 @@ int run_explain(const Flags& flags) {
 int run_distance(const Flags& flags) {
   const Stopwatch watch;
   const MethodInfo& method = find_method(flags.method);
-  KqdOptions options = to_options(flags);
+  MethodOptions options = to_options(flags);
   ExplainOptions where = page_options(flags);
   require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
   const SamplePair data = read(flags);
   add_reference_points(flags, data.x, data.preparation, options.directions);
   add_rows(where, data);
   if (!flags.report.empty()) validate(where, data.x.points.cols());
-  KqdResult result;
+  DistanceResult result;
   {
     const ProgressLine progress(!flags.quiet);
     result = distance(method.id, data.x, data.y, options, &progress.control());
@@ -349,7 +349,7 @@ int run_matrix(const MatrixFlags& matrix_flags) {
   TwoSampleOptions options = to_test_options(flags);
   if (matrix_flags.files.size() < 2) {
     throw Error(ErrorCode::invalid_option,
-                fmt::format("kqd matrix got {} alone, expected two data sets or more", matrix_flags.files.front()));
+                fmt::format("kqd matrix got {} only, expected two data sets or more", matrix_flags.files.front()));
   }
   std::vector<std::string> inputs = matrix_flags.files;
   inputs.insert(inputs.end(), {flags.reference, flags.config});

@@ -20,7 +20,7 @@ int run_matrix(const MatrixFlags& flags);
 /// `kqd methods [ID]`: the table of methods, or one of them explained.
 int run_methods(const MethodsFlags& flags);
 
-/// `kqd sample NAME`: writes two samples of known laws, or lists them.
+/// `kqd sample NAME`: writes two samples of known distributions, or lists them.
 int run_sample(const SampleFlags& flags);
 
 }  // namespace kqd::app

@@ -40,9 +40,9 @@ std::string unknown_flag(const CLI::App& command, const std::string& argument) {
   const std::string flag = argument.substr(0, argument.find('='));
   const bool before_command = command.get_parent() == nullptr;
   if (flag == "--group" && command.get_name() == "matrix") {
-    return "--group is no flag of kqd matrix, which takes a file for each sample";
+    return "--group is not a flag of kqd matrix, which takes a file for each sample";
   }
-  return fmt::format("{} is no flag of {}{}", flag, full_name(command),
+  return fmt::format("{} is not a flag of {}{}", flag, full_name(command),
                      before_command ? "; flags follow the command" : suggestion_among(flag, flag_names(command)));
 }
 

@@ -2,8 +2,9 @@
 #include "kqd/core/error.hpp"                  // Error, ErrorCode
 #include "kqd/core/matrix.hpp"                 // Matrix: owning
 #include "kqd/core/matrix_view.hpp"            // MatrixView: not owning
+#include "kqd/core/message.hpp"                // render: messages in the words of a front end
 #include "kqd/core/parameters.hpp"             // Parameters: a method's or problem's own settings
-#include "kqd/core/plan.hpp"                   // Plan: a statistic prepared for many labellings
+#include "kqd/core/plan.hpp"                   // Plan: a statistic prepared for many permutations
 #include "kqd/core/run_control.hpp"            // RunControl: progress and stop
 #include "kqd/core/sample.hpp"                 // Sample, SampleView
 #include "kqd/core/stoppable.hpp"              // run_stoppable: an end for what takes no RunControl
@@ -30,7 +31,7 @@
 #include "kqd/report/explanation.hpp"          // text and JSON of an explanation
 #include "kqd/report/page.hpp"                 // HTML page of results
 #include "kqd/report/report.hpp"               // text and JSON of results
-#include "kqd/synthetic/problems.hpp"          // make_problem: samples of known laws
+#include "kqd/synthetic/problems.hpp"          // make_problem: samples of known distributions
 #include "kqd/testing/design.hpp"              // Design: independent, paired, blocks, clusters
 #include "kqd/testing/permutation_test.hpp"    // TestOptions, TestOutcome, permutation_test
 #include "kqd/testing/pvalue.hpp"              // p-values and their intervals

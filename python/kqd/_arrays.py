@@ -15,7 +15,7 @@ from . import _core
 _NUMERIC_KINDS = "biuf"  # bool, signed, unsigned, floating
 _CPU = (1, 3)  # of DLPack: plain memory, and memory pinned for a GPU
 
-# What the library says of rows, columns and groups that it knows by their numbers alone.
+# What the library says of rows, columns and groups that it knows by their numbers only.
 _NOT_FINITE = re.compile(
     r"(?P<sample>X|Y|sample): row (?P<row>\d+), column (?P<column>\d+) is (?P<value>\S+), (?P<rest>.*)"
 )
@@ -297,17 +297,17 @@ def matching(values: Any, like: Any, name: str, like_name: str) -> Any:
             raise ValueError(
                 f"{owner} has several columns of one name, {_listed(twice)}, and cannot be matched by names"
             )
-    alone = [
-        f"{owner} alone has {_listed(only)}"
+    only = [
+        f"{owner} only has {_listed(only)}"
         for owner, only in (
             (like_name, [column for column in wanted if column not in there]),
             (name, [column for column in there if column not in wanted]),
         )
         if only
     ]
-    if alone:
+    if only:
         raise ValueError(
-            f"{like_name} and {name} have different columns: {'; '.join(alone)}; select those that both have"
+            f"{like_name} and {name} have different columns: {'; '.join(only)}; select those that both have"
         )
     return values[wanted]
 

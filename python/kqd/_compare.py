@@ -20,7 +20,7 @@ SomeResult = TypeVar("SomeResult", bound=Result)
 
 
 class Origin(NamedTuple):
-    """What a result knows of the call it comes from, beside its fields: for its page."""
+    """What a result knows of the call it comes from, next to its fields: for its page."""
 
     #: The samples as they were given; None in a result that was pickled or copied.
     rows: Optional[Tuple[Any, Any]]
@@ -95,7 +95,7 @@ class Comparison:
 
 
 def is_default(value: Any, default: Any) -> bool:
-    """No default is an array, whose == is no truth value."""
+    """No default is an array, whose == is not a truth value."""
     return value is default or (np.isscalar(value) and bool(value == default))
 
 
@@ -150,17 +150,17 @@ def _require_kernel_values_only(asked: Mapping[str, Any], method: str) -> None:
         )
     for name in ("x_weights", "y_weights"):
         if asked[name] is not None:
-            raise ValueError(f'{name} are given beside kernel "precomputed", which takes rows without weights')
+            raise ValueError(f'{name} are given next to kernel "precomputed", which takes rows without weights')
     if asked["nan_policy"] != "raise":
         raise ValueError(
             'nan_policy "omit" leaves rows of data out, kernel "precomputed" has a matrix; leave them out first'
         )
     if asked["bandwidth"] != "median":
-        raise ValueError('bandwidth is given beside kernel "precomputed", which has none; leave it out')
+        raise ValueError('bandwidth is given next to kernel "precomputed", which has none; leave it out')
 
 
 def _pooled(reference: Any) -> str:
     """Reference points of a Gram matrix are pooled rows, since it is known nowhere else."""
     if not isinstance(reference, str):
-        raise ValueError('reference points are given beside kernel "precomputed", which knows the pooled rows alone')
+        raise ValueError('reference points are given next to kernel "precomputed", which knows the pooled rows only')
     return "pooled" if reference == "gaussian" else reference

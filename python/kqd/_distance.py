@@ -95,7 +95,7 @@ def distance(
     workers : int, optional
         How many threads may work; None or -1 for all. Changes the speed, not one bit of the result.
     max_memory : float, optional
-        Bytes that may be held beside the samples; directions are then taken a few at a time. Changes the speed, not the
+        Bytes that may be held next to the samples; directions are then taken a few at a time. Changes the speed, not the
         result.
     allow_quadratic : bool
         Lets methods of quadratic or higher cost run on samples for which that takes many minutes.

@@ -30,7 +30,7 @@ class Embedding:
     nan_policy : "raise" or "omit"
         What to do with rows that have a NaN.
     kernel, bandwidth, directions, n_directions, whiten, n_reference, reference, coefficients, compat, rng, workers
-        As for `kqd.distance`; the pool is the sample alone.
+        As for `kqd.distance`; the pool is the sample only.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Embedding:
     ) -> None:
         asked = {name: value for name, value in locals().items() if name != "self"}
         if isinstance(kernel, str) and kernel == PRECOMPUTED:
-            raise ValueError('kernel "precomputed" knows the rows of one comparison alone; an embedding needs a kernel')
+            raise ValueError('kernel "precomputed" knows the rows of one comparison only; an embedding needs a kernel')
         options = core_options(asked)
         sample = _arrays.as_frame(sample)
         rows, kept = _arrays.sample(sample, weights, "sample", nan_policy=nan_policy)

@@ -186,8 +186,8 @@ class Explanation(Finding):
 
     def _repr_html_(self) -> str:
         rows = _table_rows("column", self.columns) + _table_rows("direction", self.directions)
-        labellings = f"{self.n_resamples}{'' if self._data['enumerated'] else ' random'}"
-        rows += [["kernel", self.kernel], ["labellings", labellings], ["seed", str(self.seed)]]
+        permutations = f"{self.n_resamples}{'' if self._data['enumerated'] else ' random'}"
+        rows += [["kernel", self.kernel], ["permutations", permutations], ["seed", str(self.seed)]]
         return table(type(self).__name__, rows + [["warning", text] for text in self.warnings])
 
 
@@ -216,7 +216,7 @@ def explain(
 ) -> Explanation:
     """Where do two samples differ: in which columns, at which levels, along which directions, in which rows?
 
-    Every column and the principal functions of a kernel are examined by the same random labellings; p-values are
+    Every column and the principal functions of a kernel are examined by the same random permutations; p-values are
     adjusted for all of them. A witness, the function that tells the samples apart best, scores every row; rows that
     stand alone are left out for their own score.
 
@@ -231,7 +231,7 @@ def explain(
     image_shape : (height, width) or (height, width, channels), optional
         Rows are pictures.
     n_resamples : int, optional
-        How many random labellings; by default 999, or as many as adjusting for all columns and directions needs.
+        How many random permutations; by default 999, or as many as adjusting for all columns and directions needs.
 
     Returns
     -------

@@ -35,7 +35,7 @@ def kernel_name(kernel: KernelLike) -> str:
 
 
 def _checked(kernel: KernelFunction) -> Callable[..., NDArray[np.float64]]:
-    """The function, held to what it must return: the library looks at the numbers alone."""
+    """The function, held to what it must return: the library looks at the numbers only."""
     name = kernel_name(kernel)
 
     def block(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -110,7 +110,7 @@ def _kept(values: ArrayLike) -> np.ndarray:
 
 
 def own_parameters(method: str, asked: Mapping[str, Any]) -> Dict[str, Parameter]:
-    """The keywords that belong to the method alone, checked for names and types as Python checks its own."""
+    """The keywords that belong to the method only, checked for names and types as Python checks its own."""
     given: Mapping[str, Parameter] = asked.get("parameters", {})
     if not given:
         return {}
@@ -120,7 +120,7 @@ def own_parameters(method: str, asked: Mapping[str, Any]) -> Dict[str, Parameter
             own = ", ".join(known) or "none"
             keywords = [keyword for keyword in asked if keyword not in ("x", "y", "parameters")]
             raise TypeError(
-                f'{_arrays.quoted(name)} is no keyword of kqd.test and kqd.distance, nor of method {method} (its own: {own})'
+                f'{_arrays.quoted(name)} is not a keyword of kqd.test and kqd.distance, nor of method {method} (its own: {own})'
                 + _meant(name, [*keywords, *known])
             )
         if not isinstance(value, str):
@@ -137,7 +137,7 @@ def hinting(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
     def checked(*args: _Given.args, **keywords: _Given.kwargs) -> _Made:
         for name in keywords:
             if name not in known:
-                raise TypeError(f'{_arrays.quoted(name)} is no keyword of kqd.{owner}' + _meant(name, known))
+                raise TypeError(f'{_arrays.quoted(name)} is not a keyword of kqd.{owner}' + _meant(name, known))
         return function(*args, **_without_none(keywords, known))
 
     return checked
@@ -185,7 +185,7 @@ def _bandwidth(value: Union[str, float], kernel: object) -> Optional[float]:
     bandwidth = real(value, "bandwidth")
     if callable(kernel):
         raise ValueError(
-            f"bandwidth = {bandwidth:g} is given beside a kernel function, which has its own; leave it out"
+            f"bandwidth = {bandwidth:g} is given next to a kernel function, which has its own; leave it out"
         )
     return bandwidth
 

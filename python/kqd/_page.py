@@ -81,7 +81,7 @@ def _explained(
     """Where the samples differ, or why that is not known."""
     settings = result.settings
     if origin.rows is None:
-        return None, "the rows are no part of a result that was pickled or copied"
+        return None, "the rows are not part of a result that was pickled or copied"
     if settings["kernel"] == PRECOMPUTED:
         return None, 'kernel "precomputed" knows no columns'
     try:

@@ -53,7 +53,7 @@ def _drawings(result: Any, kind: Optional[str]) -> List[Callable[[Any, Any], Non
 
 
 def _draw_null(result: Any, ax: "Axes") -> None:
-    """The values of all labellings, and where the observed one lies among them."""
+    """The values of all permutations, and where the observed one lies among them."""
     values = result.null_distribution
     ax.hist(values, bins=_num_bins(values), color=_CHANCE, edgecolor="white", linewidth=0.4)
     ax.axvline(result.statistic, color=_OBSERVED, linewidth=2)
@@ -72,8 +72,8 @@ def _draw_null(result: Any, ax: "Axes") -> None:
         color=_OBSERVED,
     )
     ax.set_xlabel(f"{result.method} statistic")
-    ax.set_ylabel("labellings")
-    _finish(ax, f"all {len(values)} labellings" if result.enumerated else f"{len(values)} random labellings")
+    ax.set_ylabel("permutations")
+    _finish(ax, f"all {len(values)} permutations" if result.enumerated else f"{len(values)} random permutations")
 
 
 def _draw_profiles(result: Any, ax: "Axes") -> None:

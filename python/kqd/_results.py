@@ -26,7 +26,7 @@ class Configuration(NamedTuple):
 
     name: str
     statistic: float
-    #: How extreme the statistic is among labellings, as a standard normal deviate.
+    #: How extreme the statistic is among permutations, as a standard normal deviate.
     score: float
     #: For itself.
     pvalue: float
@@ -108,7 +108,7 @@ class Result(Finding):
     #: What the method has to say of its own, such as ``{"converged": 1.0}``.
     details: Dict[str, float]
     #: The keywords of the call with the method and the seed that were used: ``kqd.test(x, y, **result.settings)``
-    #: repeats it. A kernel function is told by its name alone and has to be given again.
+    #: repeats it. A kernel function is told by its name only and has to be given again.
     settings: Dict[str, Any]
     warnings: Tuple[str, ...]
     #: ``"fma"``: every CPU with fused multiply-add gives the same bits; ``"no-fma"`` on others.
@@ -121,7 +121,7 @@ class Result(Finding):
 
     @classmethod
     def _of(cls: Type[_AnyResult], fields: Dict[str, Any]) -> _AnyResult:
-        """From all fields by name; without the call for each that a frozen class makes, the dearest part of a result."""
+        """From all fields by name; without the call for each that a frozen class makes, the most expensive part of a result."""
         result = object.__new__(cls)
         result.__dict__.update(fields)
         return result
@@ -150,7 +150,7 @@ class Result(Finding):
         Parameters
         ----------
         kind : "null" or "profiles", optional
-            One of the two alone. The first needs ``null_distribution=True``, the second ``profiles=k`` in the call.
+            One of the two only. The first needs ``null_distribution=True``, the second ``profiles=k`` in the call.
         ax : matplotlib Axes, optional
             Where to draw one of them, instead of a figure of its own.
 
@@ -158,7 +158,7 @@ class Result(Finding):
         -------
         matplotlib.figure.Figure
         """
-        from . import _plots  # matplotlib is wanted here alone
+        from . import _plots  # matplotlib is wanted here only
 
         return _plots.plot(self, kind, ax)
 
@@ -228,30 +228,30 @@ class TestResult(Result):
 
     __test__ = False  # not a class of tests, whatever pytest thinks of its name
 
-    #: The share of labellings at least as extreme, the observed one included: never 0.
+    #: The share of permutations at least as extreme, the observed one included: never 0.
     pvalue: float
-    #: An interval for the p-value that all labellings would give; the p-value itself when all were evaluated.
+    #: An interval for the p-value that all permutations would give; the p-value itself when all were evaluated.
     pvalue_ci: Tuple[float, float]
-    #: Labellings with a discrepancy at least as large, ties included; the observed one only if `enumerated`.
+    #: PermutationSet with a discrepancy at least as large, ties included; the observed one only if `enumerated`.
     n_exceed: int
-    #: Random labellings that were counted, or all labellings if `enumerated`.
+    #: Random permutations that were counted, or all permutations if `enumerated`.
     n_resamples: int
     #: ``pvalue <= alpha``.
     reject: bool
     alpha: float
     #: Of the intervals.
     confidence_level: float
-    #: The discrepancy beyond its mean over labellings, in units of the pooled spread: near 0 for equal distributions.
-    #: None with ``calibration="asymptotic"``, which relabels nothing.
+    #: The discrepancy beyond its mean over permutations, in units of the pooled spread: near 0 for equal distributions.
+    #: None with ``calibration="asymptotic"``, which permutes nothing.
     effect_size: Optional[float]
     #: With ``effect_interval=True``; claimed away from equal distributions only.
     effect_size_ci: Optional[Tuple[float, float]]
-    #: With ``null_distribution=True``: the value of every labelling, the observed one first if `enumerated`; read-only.
+    #: With ``null_distribution=True``: the value of every permutation, the observed one first if `enumerated`; read-only.
     null_distribution: Optional[NDArray[np.float64]]
-    #: Of the values of the labellings; None with ``calibration="asymptotic"``.
+    #: Of the values of the permutations; None with ``calibration="asymptotic"``.
     permutation_mean: Optional[float]
     permutation_sd: Optional[float]
-    #: All labellings were evaluated: the p-value has no Monte Carlo error.
+    #: All permutations were evaluated: the p-value has no Monte Carlo error.
     enumerated: bool
     stopped_early: bool
     #: Rows that took no part, as they were reference points.
@@ -259,8 +259,8 @@ class TestResult(Result):
     #: ``"independent"``, ``"paired"``, ``"blocks"`` or ``"clusters"``.
     design: str
     calibration: str
-    #: The limiting law behind the p-value, for ``calibration="asymptotic"``.
-    law: Optional[str]
+    #: The limiting distribution behind the p-value, for ``calibration="asymptotic"``.
+    limiting_distribution: Optional[str]
     #: What weights were taken to be: ``"checked"``, ``"frequency"``, ``"precision"`` or ``"sampling"``.
     weights_as: str
     #: How weights and cluster sizes were dealt with.
@@ -285,7 +285,7 @@ class TestResult(Result):
             stopped = " random (stopped early)" if self.stopped_early else "" if self.enumerated else " random"
             lines += [
                 ("effect size", f"{self.effect_size:.3g}{self._effect_interval()}"),
-                ("labellings", f"{self.n_resamples}{stopped}, {self.n_exceed} as far apart or further"),
+                ("permutations", f"{self.n_resamples}{stopped}, {self.n_exceed} as far apart or further"),
             ]
         lines.append(("method", f"{self.method}, {self.design} design, {self.calibration}"))
         lines += [("note", note) for note in self.notes]
@@ -303,10 +303,10 @@ class TestResult(Result):
         return [(word, f"{c.name} (p {c.pvalue:.3g}, adjusted {c.adjusted_pvalue:.3g})") for c in first]
 
     def _certainty(self) -> str:
-        if self.law is not None:
-            return self.law
+        if self.limiting_distribution is not None:
+            return self.limiting_distribution
         if self.enumerated:
-            return "exact: all labellings were evaluated"
+            return "exact: all permutations were evaluated"
         return _interval(self.pvalue_ci, self.confidence_level) + (", anytime-valid" if self.stopped_early else "")
 
     def _effect_interval(self) -> str:

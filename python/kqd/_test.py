@@ -59,8 +59,8 @@ def test(
     """Are two samples from the same distribution? A permutation test, exact for any sizes and any method.
 
     The statistic of `method` is computed for the samples as they are and for the same rows under other labels. The
-    p-value is the share of labellings, the observed one included, for which it is at least as large: under equal
-    distributions ``pvalue <= alpha`` happens with probability `alpha` at most. When there are few labellings all of
+    p-value is the share of permutations, the observed one included, for which it is at least as large: under equal
+    distributions ``pvalue <= alpha`` happens with probability `alpha` at most. When there are few permutations all of
     them are evaluated, else `n_resamples` random ones.
 
     Parameters
@@ -87,7 +87,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     nan_policy : "raise" or "omit"
         What to do with rows that have a NaN. When rows are paired, their partners are left out too.
     n_resamples : int
-        How many random labellings to draw.
+        How many random permutations to draw.
     alpha : float
         The level of the decision.
     design : str
@@ -97,7 +97,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         clusters of the same size; where sizes differ too much between x and y, clusters are reduced to common sizes by
         random draws, which `notes` reports.
     calibration : str
-        ``"permutation"``; ``"sign-flip"``: swaps of ``x[i]`` and ``y[i]`` alone, for samples of equal size; or
+        ``"permutation"``; ``"sign-flip"``: swaps of ``x[i]`` and ``y[i]`` only, for samples of equal size; or
         ``"asymptotic"``: the limiting distribution, for methods that have one. ``"me"`` and ``"scf"`` refuse it for samples
         with fewer than 30 rows per feature.
     early_stop : str, optional
@@ -113,7 +113,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     confidence_level : float
         Of the intervals for the p-value and the effect size.
     null_distribution : bool
-        Keep the value of every labelling.
+        Keep the value of every permutation.
     progress : callable or True, optional
         Called a few times a second as ``progress(fraction, what)``, by the thread that called. What it raises ends the
         test; so does Ctrl-C. True shows a bar, when tqdm is installed.
@@ -153,10 +153,10 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     >>> kqd.test([1, 2, 3, 4], [5, 6, 7, 8], method="ekqd", kernel="linear", rng=0)
     TestResult
       statistic   4 (by chance 1.83 +- 0.746)
-      p-value     0.02857 (exact: all labellings were evaluated)
+      p-value     0.02857 (exact: all permutations were evaluated)
       decision    different at level 0.05
       effect size 0.948
-      labellings  70, 2 as far apart or further
+      permutations  70, 2 as far apart or further
       method      ekqd, independent design, permutation
       samples     4 and 4 rows, 1 column
       kernel      linear
@@ -209,5 +209,5 @@ def design_groups(
         raise ValueError("blocks and clusters are both given, expected one of them")
     (name, pair), = given
     if design == "paired":
-        raise ValueError(f'{name} are given beside design "paired", expected one of them')
+        raise ValueError(f'{name} are given next to design "paired", expected one of them')
     return name, samples.groups(pair, name)

@@ -6,7 +6,7 @@ Coordinates are small whole numbers, so that ties and equal points are common.
 import itertools
 
 import kqd
-import labellings
+import permutations
 import numpy as np
 import oracle
 import pytest
@@ -50,9 +50,9 @@ def test_ekqd_with_given_reference_points_and_coefficients(x, y, z, data, power,
 def test_mmd_of_both_kinds(x, y, s):
     k = lambda a, b, o: gaussian(a, b, s)
     found = lambda method: kqd.distance(x, y, method=method, kernel="gaussian", bandwidth=s, rng=0, workers=1).statistic
-    assert found("mmd") == pytest.approx(labellings.mmd_u(k)(x, y), abs=1e-13)
+    assert found("mmd") == pytest.approx(permutations.mmd_u(k)(x, y), abs=1e-13)
     # A root: an error of 1e-15 under it is one of 3e-8 at zero.
-    assert found("mmd-v") == pytest.approx(labellings.mmd_v(k)(x, y), abs=1e-7)
+    assert found("mmd-v") == pytest.approx(permutations.mmd_v(k)(x, y), abs=1e-7)
 
 
 @given(lines, lines)
@@ -67,7 +67,7 @@ def test_wasserstein_and_energy_on_the_line_are_those_of_scipy(x, y):
 @given(lines, lines, st.sampled_from([1.0, 1.5, 2.0, 3.0]))
 def test_wasserstein_of_any_order_on_the_line(x, y, power):
     found = kqd.distance(x, y, method="wasserstein", power=power, rng=0)
-    assert found.statistic_power == pytest.approx(labellings.wasserstein(power)(x, y) ** power, rel=1e-9, abs=1e-12)
+    assert found.statistic_power == pytest.approx(permutations.wasserstein(power)(x, y) ** power, rel=1e-9, abs=1e-12)
 
 
 @settings(max_examples=40)
@@ -95,8 +95,8 @@ def mean_gap(x, y):
 
 @settings(max_examples=30)
 @given(samples(2, 4, st.integers(-6, 6)), samples(2, 5, st.integers(-6, 6)))
-def test_p_values_are_those_of_all_labellings(x, y):
-    """By the MMD of the linear kernel, the squared distance of means: |gap| orders labellings as its square does."""
+def test_p_values_are_those_of_all_permutations(x, y):
+    """By the MMD of the linear kernel, the squared distance of means: |gap| orders permutations as its square does."""
     pool = np.concatenate([x, y])
     observed = mean_gap(x, y)
     gaps = [mean_gap(pool[list(chosen)], np.delete(pool, chosen))
@@ -110,7 +110,7 @@ def test_p_values_are_those_of_all_labellings(x, y):
 @settings(max_examples=10)
 @given(samples(3, 4, st.integers(-6, 6)), samples(3, 4, st.integers(-6, 6)))
 def test_p_values_are_those_of_scipy_when_all_permutations_are_tried(x, y):
-    statistic = lambda a, b: labellings.wasserstein(1)(a, b)
+    statistic = lambda a, b: permutations.wasserstein(1)(a, b)
     expected = scipy.stats.permutation_test((x, y), statistic, n_resamples=np.inf, alternative="greater")
     found = kqd.test(x, y, method="ekqd", kernel="linear", directions="axis", rng=0)
     assert found.enumerated and found.pvalue == pytest.approx(expected.pvalue, abs=1e-12)

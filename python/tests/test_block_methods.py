@@ -144,7 +144,7 @@ def test_covariance_distance_is_that_of_centred_gram_matrices(n_x, n_y, weighted
 
 
 @pytest.mark.parametrize("form", ["centered", "uncentered"])
-def test_covariance_test_lists_the_values_of_all_labellings(form):
+def test_covariance_test_lists_the_values_of_all_permutations(form):
     x, y = X[:4], Y[:5]
     found = kqd.test(x, y, method="kce", form=form, kernel="gaussian", bandwidth=S, rng=0, null_distribution=True)
     pool = np.concatenate([x, y])

@@ -67,7 +67,7 @@ def test_weights_on_one_sample_alone_agree_with_the_oracle():
     problem.check("ekqd", "gaussian@1.3", 2.0, "triangle:0.5")
 
 
-# Above 32 columns distances come from matrix products, |x|^2 + |z|^2 - 2 x.z. They are computed anew when they are
+# Above 32 columns distances come from matrix products, |x|^2 + |z|^2 - 2 x.z. They are computed again when they are
 # below 1e-6 of |x|^2 + |z|^2, so at least ten of sixteen digits stay; a root or a small distance may not lose more.
 @pytest.mark.parametrize("kernel", ["gaussian", "laplace", "matern12", "matern52", "imq"])
 def test_many_columns_agree_with_the_oracle(kernel):

@@ -116,7 +116,7 @@ def test_column_of_two_values_prints_its_shares():
 def test_explanation_shows_as_a_table_in_a_notebook(pair, found):
     page = found._repr_html_()
     assert page.startswith("<table><caption>Explanation</caption>") and page.endswith("</table>")
-    heads, rest = 2, 3  # kernel, labellings and seed
+    heads, rest = 2, 3  # kernel, permutations and seed
     assert page.count("<tr>") == page.count("</tr>") == heads + len(found.columns) + len(found.directions) + rest
     assert f">{found.columns[0].wasserstein:.4g}</td>" in page
     assert '<td colspan="6" style="text-align:left">0</td>' in page

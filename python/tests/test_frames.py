@@ -66,11 +66,11 @@ def test_weights_may_be_a_series():
 
 @pytest.mark.parametrize("x, y, error, sentence", [
     (frame(X), frame(Y, "abd"), ValueError,
-     'x and y have different columns: x alone has "c"; y alone has "d"; select those that both have'),
+     'x and y have different columns: x only has "c"; y only has "d"; select those that both have'),
     (frame(X), frame(Y)[["a", "b"]], ValueError,
-     'x and y have different columns: x alone has "c"; select those that both have'),
+     'x and y have different columns: x only has "c"; select those that both have'),
     (frame(X)[["a"]], frame(Y), ValueError,
-     'x and y have different columns: y alone has "b", "c"; select those that both have'),
+     'x and y have different columns: y only has "b", "c"; select those that both have'),
     (frame(X, "aab"), frame(Y, "aba"), ValueError,
      'x has several columns of one name, "a", and cannot be matched by names'),
     (frame(X).assign(city="here"), frame(Y).assign(city="there"), TypeError,

@@ -119,7 +119,7 @@ def test_methods_that_need_more_than_values_refuse_a_function(method, sentence):
 def test_a_bandwidth_beside_a_function_is_refused():
     with pytest.raises(ValueError) as raised:
         kqd.distance(X, Y, kernel=gaussian, bandwidth=2)
-    assert str(raised.value) == "bandwidth = 2 is given beside a kernel function, which has its own; leave it out"
+    assert str(raised.value) == "bandwidth = 2 is given next to a kernel function, which has its own; leave it out"
 
 
 def test_functions_are_called_from_several_threads_at_once():
@@ -215,16 +215,16 @@ def holed():
     (GRAM, dict(directions="axis"),
      'directions "axis" look at columns, kernel "precomputed" has none; use "gaussian" or "principal"'),
     (GRAM, dict(method="me"),
-     "kernel precomputed is known between the pooled rows alone, and is asked for elsewhere; take reference points from "
+     "kernel precomputed is known between the pooled rows only, and is asked for elsewhere; take reference points from "
      'the pool (reference="pooled"), or another method'),
     (GRAM, dict(reference="uniform"),
-     "kernel precomputed is known between the pooled rows alone, and is asked for elsewhere; take reference points from "
+     "kernel precomputed is known between the pooled rows only, and is asked for elsewhere; take reference points from "
      'the pool (reference="pooled"), or another method'),
     (GRAM, dict(reference=X[:3]),
-     'reference points are given beside kernel "precomputed", which knows the pooled rows alone'),
+     'reference points are given next to kernel "precomputed", which knows the pooled rows only'),
     (GRAM, dict(x_weights=np.ones(40)),
-     'x_weights are given beside kernel "precomputed", which takes rows without weights'),
-    (GRAM, dict(bandwidth=1.0), 'bandwidth is given beside kernel "precomputed", which has none; leave it out'),
+     'x_weights are given next to kernel "precomputed", which takes rows without weights'),
+    (GRAM, dict(bandwidth=1.0), 'bandwidth is given next to kernel "precomputed", which has none; leave it out'),
     (GRAM, dict(nan_policy="omit"), 'nan_policy "omit" leaves rows of data out, kernel "precomputed" has a matrix; '
                                     "leave them out first"),
 ])

@@ -216,7 +216,7 @@ def test_options_that_a_method_ignores_are_told(call, options, sentence):
 @pytest.mark.parametrize("call, name, meant", [
     (kqd.test, "n_resample", "n_resamples"), (kqd.distance, "bandwith", "bandwidth"), (kqd.test, "workres", "workers")])
 def test_a_misspelt_keyword_gets_a_suggestion(call, name, meant):
-    with pytest.raises(TypeError, match=f'"{name}" is no keyword .*; did you mean {meant}\\?$'):
+    with pytest.raises(TypeError, match=f'"{name}" is not a keyword .*; did you mean {meant}\\?$'):
         call([0.0, 1], [2.0, 3], **{name: 1})
 
 
@@ -234,12 +234,12 @@ EMBEDDING = kqd.Embedding(X, rng=0)
 ])
 def test_names_of_the_program_get_a_suggestion(call, name, meant):
     samples = (X,) if getattr(call, "__self__", None) is EMBEDDING or call is kqd.Embedding else (X, Y)
-    with pytest.raises(TypeError, match=f'^"{name}" is no keyword of kqd\\..*; did you mean {meant}\\?$'):
+    with pytest.raises(TypeError, match=f'^"{name}" is not a keyword of kqd\\..*; did you mean {meant}\\?$'):
         call(*samples, **{name: 1})
 
 
 def test_a_keyword_that_nobody_has_gets_none():
-    with pytest.raises(TypeError, match='^"permutations" is no keyword of kqd.Embedding$'):
+    with pytest.raises(TypeError, match='^"permutations" is not a keyword of kqd.Embedding$'):
         kqd.Embedding(X, permutations=9)
     with pytest.raises(TypeError, match=r"nor of method ekqd \(its own: none\)$"):
         kqd.distance(X, Y, permutations=9)

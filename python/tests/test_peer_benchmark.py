@@ -1,5 +1,5 @@
-"""bench/peer_tests.py, the tests that bench_peers.py times beside kqd, compute what kqd computes: for the samples as they
-are and for every labelling."""
+"""bench/peer_tests.py, the tests that bench_peers.py times next to kqd, compute what kqd computes: for the samples as they
+are and for every permutation."""
 
 import pathlib
 import sys
@@ -45,15 +45,15 @@ TORCH_PEERS = {
 def expect_values_of_kqd(statistic, found):
     pool = np.concatenate([X, Y])
     assert len(found) == LABELLINGS + 1
-    for labelling, value in enumerate(found):
-        x, y = np.split(pool[peer_tests.relabelled_rows(labelling, len(pool))], [N])
+    for permutation, value in enumerate(found):
+        x, y = np.split(pool[peer_tests.permuted_rows(permutation, len(pool))], [N])
         expected = kqd.distance(x, y, rng=0, **KQD[statistic]).statistic
         # Means of numbers of order one, or their differences: far less than a thousand roundings.
         assert value == pytest.approx(expected, rel=0, abs=1000 * np.finfo(float).eps)
 
 
 @pytest.mark.parametrize("peer", PEERS)
-def test_a_peer_computes_the_statistic_of_kqd_for_every_labelling(peer):
+def test_a_peer_computes_the_statistic_of_kqd_for_every_permutation(peer):
     expect_values_of_kqd(peer.split()[0], PEERS[peer]())
 
 
@@ -62,13 +62,13 @@ def test_so_does_a_peer_on_pytorch(statistic):
     expect_values_of_kqd(statistic, TORCH_PEERS[statistic](pytest.importorskip("torch")))
 
 
-def test_labelling_zero_is_the_samples_as_they_are_and_others_are_orders_of_all_rows():
-    assert (peer_tests.relabelled_rows(0, 6) == np.arange(6)).all()
-    assert sorted(peer_tests.relabelled_rows(1, 6)) == list(range(6))
-    assert (peer_tests.relabelled_rows(1, 60) != peer_tests.relabelled_rows(2, 60)).any()
+def test_permutation_zero_is_the_samples_as_they_are_and_others_are_orders_of_all_rows():
+    assert (peer_tests.permuted_rows(0, 6) == np.arange(6)).all()
+    assert sorted(peer_tests.permuted_rows(1, 6)) == list(range(6))
+    assert (peer_tests.permuted_rows(1, 60) != peer_tests.permuted_rows(2, 60)).any()
 
 
-def test_the_p_value_counts_the_observed_labelling():
+def test_the_p_value_counts_the_observed_permutation():
     assert peer_tests.p_value(np.array([2.0, 1.0, 3.0, 2.0])) == 0.75
 
 

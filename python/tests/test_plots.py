@@ -18,7 +18,7 @@ def close_figures():
     plt.close("all")
 
 
-def test_the_null_distribution_shows_every_labelling_and_the_statistic():
+def test_the_null_distribution_shows_every_permutation_and_the_statistic():
     found = kqd.test(X, Y, method="ekqd", rng=0, n_resamples=300, null_distribution=True)
     ax, = found.plot().axes
     assert sum(bar.get_height() for bar in ax.patches) == 300
@@ -26,7 +26,7 @@ def test_the_null_distribution_shows_every_labelling_and_the_statistic():
     assert list(line.get_xdata()) == [found.statistic] * 2
     assert ax.get_xlim()[0] < found.null_distribution.min() and found.statistic < ax.get_xlim()[1]
     assert any(f"p = {found.pvalue:.3g}" in text.get_text() for text in ax.texts)
-    assert (ax.get_xlabel(), ax.get_title(loc="left")) == ("ekqd statistic", "300 random labellings")
+    assert (ax.get_xlabel(), ax.get_title(loc="left")) == ("ekqd statistic", "300 random permutations")
 
 
 def test_profiles_are_drawn_as_differences_of_quantiles():

@@ -180,7 +180,7 @@ def test_an_energy_test_agrees_with_the_test_of_the_distance_kernel():
     energy = kqd.test(x, y, method="energy", n_resamples=199, rng=5)
     mmd = kqd.test(x, y, method="mmd-v", kernel="energy:1", n_resamples=199, rng=5)
     assert energy.statistic == pytest.approx(2 * mmd.statistic**2, rel=1e-12)
-    assert energy.pvalue == mmd.pvalue  # the same labellings, and squaring keeps their order
+    assert energy.pvalue == mmd.pvalue  # the same permutations, and squaring keeps their order
 
 
 def test_sliced_energy_is_the_full_one_on_average():

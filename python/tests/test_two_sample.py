@@ -13,7 +13,7 @@ import textwrap
 import threading
 
 import kqd
-import labellings
+import permutations
 import numpy as np
 import oracle
 import pytest
@@ -21,7 +21,7 @@ import pytest
 RNG = np.random.default_rng(4)
 X, Y = RNG.normal(size=(60, 3)), RNG.normal(size=(45, 3)) + 0.3
 
-# Small samples whose labellings can all be listed. Rounded ones have ties, across the samples too.
+# Small samples whose permutations can all be listed. Rounded ones have ties, across the samples too.
 SMALL = {
     "equal sizes": (RNG.normal(size=(5, 2)), RNG.normal(size=(5, 2)) + 0.5),
     "unequal sizes": (RNG.normal(size=(3, 2)), RNG.normal(size=(6, 2)) + 0.5),
@@ -47,21 +47,21 @@ STATISTICS = {
     for method, power, weighting in [("ekqd", 1, "uniform"), ("ekqd", 2, "triangle:0.25"), ("supkqd", 1.5, "uniform"),
                                      ("supkqd", np.inf, "uniform"), ("ekqd-centered", 2, "uniform")]
 }
-STATISTICS["mmd"] = dict(method="mmd", kernel=KERNEL), labellings.mmd_u(oracle.KERNELS[KERNEL])
-STATISTICS["mmd-v"] = dict(method="mmd-v", kernel=KERNEL), labellings.mmd_v(oracle.KERNELS[KERNEL])
+STATISTICS["mmd"] = dict(method="mmd", kernel=KERNEL), permutations.mmd_u(oracle.KERNELS[KERNEL])
+STATISTICS["mmd-v"] = dict(method="mmd-v", kernel=KERNEL), permutations.mmd_v(oracle.KERNELS[KERNEL])
 
 
-def check_all_labellings(x, y, options, statistic, allowed, weights=(None, None), **design):
+def check_all_permutations(x, y, options, statistic, allowed, weights=(None, None), **design):
     found = kqd.test(x, y, **options, **design, rng=3, null_distribution=True, x_weights=weights[0],
                      y_weights=weights[1])
-    values = labellings.null_values(statistic, x, y, allowed, *weights)
+    values = permutations.null_values(statistic, x, y, allowed, *weights)
     observed = statistic(x, y) if weights[0] is None else statistic(x, y, *weights)
     assert found.enumerated and found.n_resamples == len(allowed)
-    # Samples of equal size are relabelled in single precision, good to 1e-6 of the statistic (simd/label_scan.hpp).
+    # Samples of equal size are permuted in single precision, good to 1e-6 of the statistic (simd/label_scan.hpp).
     # Roots magnify rounding near 0: the square root of 1e-16 is 1e-8.
     assert found.statistic == pytest.approx(observed, rel=1e-6, abs=1e-7)
     assert np.sort(found.null_distribution) == pytest.approx(np.sort(values), rel=1e-6, abs=1e-7)
-    assert found.pvalue == labellings.exact_pvalue(values, observed)
+    assert found.pvalue == permutations.exact_pvalue(values, observed)
     assert found.pvalue == found.n_exceed / found.n_resamples and found.pvalue_ci == (found.pvalue, found.pvalue)
     assert found.permutation_mean == pytest.approx(values.mean(), rel=1e-6, abs=1e-7)
     assert found.permutation_sd == pytest.approx(values.std(), rel=1e-5, abs=1e-7)
@@ -71,27 +71,27 @@ def check_all_labellings(x, y, options, statistic, allowed, weights=(None, None)
 @pytest.mark.parametrize("name", STATISTICS)
 def test_the_p_value_of_independent_samples_is_exact(name, data):
     x, y = SMALL[data]
-    check_all_labellings(x, y, *STATISTICS[name], labellings.independent(len(x), len(y)))
+    check_all_permutations(x, y, *STATISTICS[name], permutations.independent(len(x), len(y)))
 
 
 @pytest.mark.parametrize("name", STATISTICS)
 def test_the_p_value_of_pairs_is_exact(name):
     x, y = RNG.normal(size=(2, 6, 2))
-    check_all_labellings(x, y, *STATISTICS[name], labellings.paired(6), design="paired")
+    check_all_permutations(x, y, *STATISTICS[name], permutations.paired(6), design="paired")
 
 
 @pytest.mark.parametrize("name", STATISTICS)
 def test_the_p_value_within_blocks_is_exact(name):
     x, y = SMALL["unequal sizes"]
     blocks = [1, 1, 7], [1, 7, 7, 1, 7, -2]
-    check_all_labellings(x, y, *STATISTICS[name], labellings.within_blocks(3, blocks[0] + blocks[1]), blocks=blocks)
+    check_all_permutations(x, y, *STATISTICS[name], permutations.within_blocks(3, blocks[0] + blocks[1]), blocks=blocks)
 
 
 @pytest.mark.parametrize("name", STATISTICS)
 def test_the_p_value_of_whole_clusters_is_exact(name):
     x, y = RNG.normal(size=(6, 2)), RNG.normal(size=(8, 2))
     clusters = [1, 1, 2, 2, 3, 3], [4, 4, 5, 5, 6, 6, 7, 7]
-    check_all_labellings(x, y, *STATISTICS[name], labellings.of_clusters(6, clusters[0] + clusters[1]),
+    check_all_permutations(x, y, *STATISTICS[name], permutations.of_clusters(6, clusters[0] + clusters[1]),
                          clusters=clusters)
 
 
@@ -122,7 +122,7 @@ def test_clusters_of_other_sizes_are_reduced_and_it_is_said():
 def test_the_p_value_of_weighted_rows_is_exact(name):
     x, y = SMALL["unequal sizes"]
     weights = RNG.uniform(0.5, 2, len(x)), RNG.uniform(0.5, 2, len(y))
-    check_all_labellings(x, y, *STATISTICS[name], labellings.independent(len(x), len(y)), weights=weights)
+    check_all_permutations(x, y, *STATISTICS[name], permutations.independent(len(x), len(y)), weights=weights)
 
 
 @pytest.mark.parametrize("power", [1, 2])
@@ -131,16 +131,16 @@ def test_the_p_value_of_weighted_rows_is_exact(name):
 def test_the_linear_kernel_on_the_line_tests_by_wasserstein(directions, n_x, n_y, power):
     x, y = RNG.normal(size=n_x), RNG.normal(size=n_y) + 1
     options = dict(method="ekqd", kernel="linear", directions=directions, power=power, n_directions=3)
-    check_all_labellings(x, y, options, labellings.wasserstein(power), labellings.independent(n_x, n_y))
+    check_all_permutations(x, y, options, permutations.wasserstein(power), permutations.independent(n_x, n_y))
 
 
 def test_sign_flips_are_the_swaps_of_pairs():
     x, y = RNG.normal(size=(2, 6, 2))
-    check_all_labellings(x, y, *STATISTICS["mmd"], labellings.paired(6), calibration="sign-flip")
+    check_all_permutations(x, y, *STATISTICS["mmd"], permutations.paired(6), calibration="sign-flip")
 
 
 @pytest.mark.parametrize("method", [method.id for method in kqd.methods()])
-def test_random_labellings_give_one_plus_k_over_one_plus_b(method):
+def test_random_permutations_give_one_plus_k_over_one_plus_b(method):
     drawn = 399 if method == "mmd-agg" else 150  # 20 kernels at level 0.05 need 399
     found = kqd.test(X, Y, method=method, rng=1, n_resamples=150, null_distribution=True)
     assert not found.enumerated and found.n_resamples == drawn == len(found.null_distribution)
@@ -334,7 +334,7 @@ def test_a_result_prints_as_a_block(result):
     assert lines[0] == "TestResult" and lines[-1] == "  seed        5"
     assert lines[1].startswith(f"  statistic   {result.statistic:.6g} (by chance ")
     assert lines[2].startswith(f"  p-value     {result.pvalue:.4g} (95 % interval ")
-    assert f"  labellings  99 random, {result.n_exceed} as far apart or further" in lines
+    assert f"  permutations  99 random, {result.n_exceed} as far apart or further" in lines
 
 
 # ---- What is refused ----
@@ -347,7 +347,7 @@ def test_a_result_prints_as_a_block(result):
     (dict(design="blocks"), 'design "blocks" is unknown, expected independent or paired, or blocks= or clusters='),
     (dict(design="paired"), "paired design: X has 60 rows and Y has 45, needs equal numbers"),
     (dict(design="paired", blocks=([0] * 60, [0] * 45)),
-     'blocks are given beside design "paired", expected one of them'),
+     'blocks are given next to design "paired", expected one of them'),
     (dict(blocks=([0] * 60, [0] * 45), clusters=([0] * 60, [0] * 45)),
      "blocks and clusters are both given, expected one of them"),
     (dict(blocks=([0] * 60, [0] * 44)), "blocks[1] has shape (44,), expected (45,): one whole number or text per row"),
@@ -456,8 +456,8 @@ def test_what_progress_raises_ends_the_test():
 
 
 @pytest.mark.parametrize("what, call", [
-    ("labellings", "kqd.test(x[:500], x[500:1000], method='ekqd', rng=0, n_resamples=10**9)"),
-    ("labellings of many statistics", "kqd.test(x[:500], x[500:1000], rng=0, n_resamples=10**6)"),
+    ("permutations", "kqd.test(x[:500], x[500:1000], method='ekqd', rng=0, n_resamples=10**9)"),
+    ("permutations of many statistics", "kqd.test(x[:500], x[500:1000], rng=0, n_resamples=10**6)"),
     ("preparation", "kqd.test(x, x + 1, rng=0, n_directions=4096, n_resamples=10**9, workers=1)"),
     ("distance", "kqd.distance(x, x + 1, rng=0, n_directions=2**16, workers=1)"),
     ("embedding", "kqd.Embedding(x, rng=0, n_directions=4096, workers=1)"),

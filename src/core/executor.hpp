@@ -11,7 +11,7 @@ namespace kqd {
 
 /// Calls body(begin, end) once for every block [0, block_size), [block_size, 2 block_size), ... of [0, num_items).
 ///
-/// The blocks follow from the arguments alone, never from the number of threads, and nothing is said about their order:
+/// The blocks follow from the arguments only, never from the number of threads, and nothing is said about their order:
 /// a body that writes only what belongs to its block gives the same bits for any thread count. Sums over blocks are
 /// taken by the caller, in block order. An exception of a body is rethrown on the calling thread. Before each block the
 /// stop flag of the calling thread's StopScope is looked at.

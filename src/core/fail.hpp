@@ -1,21 +1,45 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "kqd/core/error.hpp"
 
+/// A reference to an option in the text of a message, by its id: KQD_OPTION("power") is its name, KQD_OPTION("power=2")
+/// a setting. A front end writes "--power 2" or "power=2" (render()). No text of the data contains these bytes:
+/// printable() escapes them.
+#define KQD_OPTION(setting) "\x01" setting "\x02"
+
 namespace kqd {
 
-/// Throws Error{code} with a formatted sentence.
+constexpr char kReferenceBegin = '\x01';
+constexpr char kReferenceEnd = '\x02';
+
+/// Throws Error{code} with a formatted sentence. It may refer to options by KQD_OPTION.
 template <class... Args>
 [[noreturn]] void fail(ErrorCode code, fmt::format_string<Args...> format, Args&&... args) {
   throw Error(code, fmt::format(format, std::forward<Args>(args)...));
 }
 
+/// Throws Error{code} with the parts of its message.
+[[noreturn]] inline void fail(ErrorCode code, ErrorParts parts) {
+  throw Error(code, std::move(parts));
+}
+
+/// Throws Error{invalid_option} for a value of an option: "power = 0.5: expected a number >= 1".
+template <class Value>
+[[noreturn]] void fail_option(std::string_view id, const Value& value, std::string expected, std::string remedy = {}) {
+  fail(ErrorCode::invalid_option, {.subject = std::string(id),
+                                   .value = fmt::format("{}", value),
+                                   .expected = std::move(expected),
+                                   .remedy = std::move(remedy)});
+}
+
 }  // namespace kqd
 
-/// What inner loops take as given, checked in debug builds alone.
+/// A condition that inner loops rely on, checked in debug builds only.
 #ifdef KQD_DEBUG
 #define KQD_ASSERT(condition)                                                                             \
   do {                                                                                                    \

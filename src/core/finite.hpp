@@ -5,8 +5,8 @@
 
 namespace kqd {
 
-/// Throws Error{non_finite_value} for a statistic that is no number: as a distance it says nothing, and among
-/// labellings a NaN would compare as "not exceeding" and make p too small.
+/// Throws Error{non_finite_value} for a statistic that is not a number: as a distance it says nothing, and among
+/// permutations a NaN would compare as "not exceeding" and make p too small.
 inline void require_finite_statistic(double statistic) {
   if (std::isfinite(statistic)) return;
   fail(ErrorCode::non_finite_value,

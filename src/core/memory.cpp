@@ -12,7 +12,7 @@ constexpr std::align_val_t kAlignment{64};
 // Large blocks of many sizes, one after the other, would tear holes into the heap.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool is_mapped(std::size_t /*bytes*/) {
-  return false;  // it watches the heap alone
+  return false;  // it watches the heap only
 }
 #else
 constexpr bool is_mapped(std::size_t bytes) {

@@ -18,7 +18,7 @@ enum class Purpose : std::uint32_t {
   coefficients = 4,
   linear_directions = 5,
   row_order = 6,
-  labellings = 7,
+  permutations = 7,
   tie_break = 8,
   synthetic_x = 9,
   synthetic_y = 10,
@@ -49,7 +49,7 @@ class RandomStream {
   double uniform();
   /// Uniform on {0, ..., bound - 1}, without bias [Lem19]; bound > 0.
   std::uint64_t below(std::uint64_t bound);
-  /// Standard normal by inversion of one uniform number [AS241]: the k-th normal depends on the k-th draw alone.
+  /// Standard normal by inversion of one uniform number [AS241]: the k-th normal depends on the k-th draw only.
   double normal();
   /// Exponential with mean 1.
   double exponential();

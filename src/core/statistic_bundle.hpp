@@ -11,7 +11,7 @@
 
 namespace kqd {
 
-/// Several statistics that share most of their work, for the same labellings of the same pooled rows. What Plan
+/// Several statistics that share most of their work, for the same permutations of the same pooled rows. What Plan
 /// promises of one statistic holds for each: functions of the unlabelled pool, larger means further apart.
 class StatisticBundle {
  public:
@@ -20,22 +20,22 @@ class StatisticBundle {
   /// One name per statistic.
   [[nodiscard]] virtual std::vector<std::string> names() const = 0;
 
-  /// values(r, k) of statistic r for the k-th labelling, counted through all batches. Same bits for any thread count.
+  /// values(r, k) of statistic r for the k-th permutation, counted through all batches. Same bits for any thread count.
   virtual void evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const = 0;
 
-  /// Two labellings with the same exact value of statistic r may be evaluated this far apart.
+  /// Two permutations with the same exact value of statistic r may be evaluated this far apart.
   [[nodiscard]] virtual double tie_slack(std::size_t r, double value) const = 0;
 };
 
-/// How several statistics of the same labellings become one number per labelling. Every rule treats the
-/// labellings alike, so their aggregates are exchangeable whenever the labellings are, and one layer of permutations
-/// calibrates the whole.
+/// How several statistics of the same permutations become one number per permutation. Every rule treats the
+/// permutations alike, so their aggregates are exchangeable whenever the permutations are, and one layer of
+/// permutations calibrates the whole.
 enum class Aggregation {
   smooth_min_p,  ///< max_r log(w_r / p_r) with smooth p-values: as min_p, without its coarse steps
   soft_min_p,    ///< log sum_r (w_r / p_r)^1.5 with smooth p-values: the smallest count most, agreement counts too
   min_p,         ///< max_r log(w_r / p_r) with p-values by rank [WY93]
   fuse,          ///< log sum_r w_r exp(T_r): statistics that come scaled, as in MMD-FUSE [Big23]
-  two_layer,     ///< min-p with ranks from the first half of the labellings, as in MMDAgg [Sch23]
+  two_layer,     ///< min-p with ranks from the first half of the permutations, as in MMDAgg [Sch23]
 };
 
 /// Statistics of several kinds, and how they become one.
@@ -43,7 +43,7 @@ struct AggregatedPlan {
   std::vector<std::unique_ptr<const StatisticBundle>> bundles;
   std::vector<double> weights;  ///< of the statistics of all bundles in order, > 0, sum 1
   Aggregation rule = Aggregation::soft_min_p;
-  std::size_t max_bytes = std::size_t{4} << 30U;  ///< for what is held of all statistics and labellings at once
+  std::size_t max_bytes = std::size_t{4} << 30U;  ///< for what is held of all statistics and permutations at once
 };
 
 }  // namespace kqd

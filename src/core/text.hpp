@@ -15,7 +15,7 @@ namespace kqd {
 /// `text` without blanks at either end.
 [[nodiscard]] std::string_view trim(std::string_view text);
 
-/// The number that the whole of `text` spells, in any locale; nothing when it is no finite number.
+/// The number that the whole of `text` spells, in any locale; nothing when it is not a finite number.
 [[nodiscard]] std::optional<double> parse_number(std::string_view text);
 
 /// The words, joined by ", ".

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kRowsPerTask = 4096;  // sixteen blocks of 256 share their scratch memory
 constexpr std::size_t kRowsAtATime = 256;
 
-// ||f||^2 this small beside sum c_j^2 k(z_j, z_j) is 0 up to rounding.
+// ||f||^2 this small next to sum c_j^2 k(z_j, z_j) is 0 up to rounding.
 constexpr double kNullNorm = 1e-12;
 
 void require_finite(MatrixView<const double> matrix, std::string_view name) {

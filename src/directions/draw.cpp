@@ -36,8 +36,8 @@ std::size_t default_num_reference(std::size_t pool_size) {
   return std::max<std::size_t>(2, std::min<std::size_t>(64, pool_size / 8));
 }
 
-// Column i of the coefficients: lambda ~ N(0, I_m), scaled by m^-1/2 so that f has the law of Proposition 1 even when
-// it is not normalised. Attempts of one direction have streams of their own, far from those of the others.
+// Column i of the coefficients: lambda ~ N(0, I_m), scaled by m^-1/2 so that f has the distribution of Proposition 1
+// even when it is not normalised. Attempts of one direction have streams of their own, far from those of the others.
 void draw_coefficients(Matrix<double>& coefficients, std::size_t i, int attempt, Seed seed) {
   RandomStream stream(seed, Purpose::coefficients, i + (static_cast<std::uint64_t>(attempt) << 48U));
   const double scale = 1.0 / std::sqrt(static_cast<double>(coefficients.rows()));

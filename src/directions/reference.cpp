@@ -29,7 +29,7 @@ Matrix<double> scaled_draws(const ColumnScale& scale, const DirectionOptions& op
       points(j, k) = center + scale.iqr[k] * draw;
       if (!std::isfinite(points(j, k))) {
         fail(ErrorCode::non_finite_value,
-             "column {} spreads too far for reference points beside it; rescale the columns", k + 1);
+             "column {} spreads too far for reference points next to it; rescale the columns", k + 1);
       }
     }
   }

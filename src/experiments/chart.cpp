@@ -14,7 +14,7 @@
 namespace kqd::lab {
 namespace {
 
-// In pixels of the file. Letters are large beside the panels: the figure is read at half a page's width.
+// In pixels of the file. Letters are large next to the panels: the figure is read at half a page's width.
 constexpr double kPanelWidth = 300.0;
 constexpr double kOnlyPanelWidth = 460.0;
 constexpr double kPanelHeight = 230.0;

@@ -62,7 +62,7 @@ struct ChartPanel {
   bool named_rows = false;  ///< ticks of the y axis are names, each on a line of its own
 };
 
-/// Panels side by side under one legend, as a stand-alone SVG file of one font, with nothing to load.
+/// Panels side by side under one legend, as a stand-only SVG file of one font, with nothing to load.
 [[nodiscard]] std::string svg_chart(const std::vector<ChartPanel>& panels);
 
 /// Colours that people with any kind of colour vision tell apart [Okabe, Ito 2008], darkest contrasts first; goes

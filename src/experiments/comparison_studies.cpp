@@ -113,8 +113,9 @@ Study kme(const StudyRequest&) {
                    {"ekqd-2", "mmd-multi", "mmd-nystrom", "monk", "mmd", "me", "mmd-nystrom-as-coded", "me-as-coded"}}};
   study.note =
       "As coded: what the released code computes (errata 30 and 31). Corrected: features K_ss^(-1/2) k_s(x) and means "
-      "over each sample; gaps measured by their covariance, locations drawn from the pool's normal law. The paper runs "
-      "Nystroem and ME on Galaxy MNIST alone, so no published rate stands beside them here.";
+      "over each sample; gaps measured by their covariance, locations drawn from the pool's normal distribution. The "
+      "paper runs "
+      "Nystroem and ME on Galaxy MNIST only, so no published rate stands next to them here.";
   return study;
 }
 

@@ -24,7 +24,7 @@ using namespace lab;  // NOLINT(google-build-using-namespace): this file joins b
 struct Experiment {
   ExperimentInfo info;
   Study (*study)(const StudyRequest& request) = nullptr;
-  /// For those that are no study.
+  /// For those that are not study.
   ExperimentReport (*run)(const ExperimentOptions& options, const RunControl* control) = nullptr;
 };
 
@@ -33,10 +33,10 @@ constexpr std::string_view kCifarData = "cifar10 (./dev data cifar10)";
 constexpr std::string_view kFashionData = "fashion-mnist (./dev data fashion-mnist)";
 
 constexpr std::array<Experiment, 21> kExperiments = {{
-    {{"power-decay", "normal laws whose variance differs in three of many coordinates",
+    {{"power-decay", "normal distributions whose variance differs in three of many coordinates",
       "figures 3a, 6a and their table", "", kSchemes, 300},
      power_decay},
-    {{"laplace-gaussian", "Laplace and normal laws of one variance, told apart by a cubic kernel",
+    {{"laplace-gaussian", "Laplace and normal distributions of one variance, told apart by a cubic kernel",
       "figures 3b, 6b and their table", "", kSchemes, 300},
      laplace_gaussian},
     {{"galaxy", "Galaxy MNIST: a class of galaxies that X has not", "figures 3c, 6c, 7 left, 8 middle",
@@ -77,9 +77,9 @@ constexpr std::array<Experiment, 21> kExperiments = {{
       {},
       300},
      kme},
-    {{"fuse-mixture", "four normal laws, one of another spread", "MMD-FUSE's first experiment", "", {}, 200},
+    {{"fuse-mixture", "four normal distributions, one of another spread", "MMD-FUSE's first experiment", "", {}, 200},
      fuse_mixture},
-    {{"fuse-perturbed", "a uniform law with two small waves", "MMD-FUSE's second experiment", "", {}, 200},
+    {{"fuse-perturbed", "a uniform distribution with two small waves", "MMD-FUSE's second experiment", "", {}, 200},
      fuse_perturbed},
     {{"scoreboard",
       "tests of kqd on published benchmarks of power",
@@ -89,7 +89,9 @@ constexpr std::array<Experiment, 21> kExperiments = {{
       200},
      scoreboard},
     {{"runtime", "seconds of statistics and tests by sample size", "figure 4", "", {}, 0}, nullptr, runtime},
-    {{"figure-1", "quantiles of a law on the plane along all directions", "figure 1", "", {}, 0}, nullptr, figure_1},
+    {{"figure-1", "quantiles of a distribution on the plane along all directions", "figure 1", "", {}, 0},
+     nullptr,
+     figure_1},
     {{"figure-2", "what two directions of the feature space see of P and Q", "figure 2", "", {}, 0}, nullptr, figure_2},
 }};
 
@@ -111,7 +113,7 @@ const Experiment& find(std::string_view id) {
 std::string checked_scheme(const ExperimentInfo& info, const std::string& asked) {
   if (info.schemes.empty()) {
     if (asked.empty()) return "";
-    fail(ErrorCode::invalid_option, "scheme \"{}\": experiment {} has one way to run alone, expected no scheme", asked,
+    fail(ErrorCode::invalid_option, "scheme \"{}\": experiment {} has one way to run only, expected no scheme", asked,
          info.id);
   }
   if (asked.empty()) return std::string(info.schemes.front());

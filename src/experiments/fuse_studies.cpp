@@ -15,7 +15,7 @@ struct FuseRow {
   std::string id;
   std::string label;
   std::string method;
-  std::string key = {};  ///< in published/mmdfuse-results.json; empty: ours alone
+  std::string key = {};  ///< in published/mmdfuse-results.json; empty: ours only
   bool quadratic = false;
   DirectionFamily directions = DirectionFamily::gaussian;
   bool as_released = false;  ///< the soft maximum of the released code, sharper by sqrt(n (n - 1)) (erratum 43)
@@ -34,7 +34,7 @@ const std::vector<FuseRow>& fuse_rows() {
   return kRows;
 }
 
-// Rows of each sample; for a quick look fewer, which no published rate is set beside.
+// Rows of each sample; for a quick look fewer, which no published rate is set next to.
 std::size_t rows_of(const StudyRequest& request) {
   return request.quick ? 100 : 500;
 }
@@ -84,7 +84,7 @@ Study fuse_mixture(const StudyRequest& request) {
     columns.push_back(
         synthetic_column(sd, {.name = "mixture", .n_x = n, .n_y = n, .dim = 2, .parameters = {{"sd", sd}}}));
   }
-  return fuse_study("fuse-mixture", "Mixture of four normal laws, one of other spread",
+  return fuse_study("fuse-mixture", "Mixture of four normal distributions, one of other spread",
                     "spread of the changed component", "mixture_vary_sd", std::move(columns));
 }
 
@@ -95,7 +95,7 @@ Study fuse_perturbed(const StudyRequest& request) {
     columns.push_back(synthetic_column(
         scale, {.name = "perturbed-uniform", .n_x = n, .n_y = n, .dim = 1, .parameters = {{"scale", scale}}}));
   }
-  return fuse_study("fuse-perturbed", "Uniform law with two small waves", "height of the waves",
+  return fuse_study("fuse-perturbed", "Uniform distribution with two small waves", "height of the waves",
                     "perturbed_uniform_d1_vary_scale", std::move(columns));
 }
 

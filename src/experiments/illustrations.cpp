@@ -62,7 +62,7 @@ double highest(const std::vector<ChartPoint>& points) {
   return std::ranges::max_element(points, {}, &ChartPoint::y)->y;
 }
 
-// All that is drawn, for those who draw it anew.
+// All that is drawn, for those who draw it again.
 Json panels_json(const std::vector<ChartPanel>& panels) {
   Json list = Json::array();
   for (const ChartPanel& panel : panels) {
@@ -89,7 +89,7 @@ ExperimentReport written(std::string_view id, const ExperimentOptions& options, 
   return {"", {stem + ".json", stem + ".svg"}};
 }
 
-// Two bent clouds: a law whose quantiles differ from direction to direction.
+// Two bent clouds: a distribution whose quantiles differ from direction to direction.
 std::vector<std::array<double, 2>> plane_sample(std::size_t n, Seed seed) {
   std::vector<std::array<double, 2>> points;
   RandomStream stream(seed, Purpose::synthetic_x);

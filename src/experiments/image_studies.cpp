@@ -122,8 +122,8 @@ std::function<Draw(std::size_t, Seed)> blurred_pictures(Study& study, const Stud
   };
 }
 
-// In our schemes directions go through pictures that are set aside: points of a normal law in so many columns look like
-// no picture, and see less of what tells pictures apart.
+// In our schemes directions go through pictures that are set aside: points of a normal distribution in so many columns
+// look like no picture, and see less of what tells pictures apart.
 PaperSetting picture_setting(Study& study, const StudyRequest& request, std::string published,
                              std::size_t permutations) {
   const Scheme scheme = parse_scheme(request.scheme);
@@ -178,7 +178,7 @@ Study galaxy(const StudyRequest& request) {
                   SecondDraw::of_all);  // erratum 35
   add_rows(study, request, "galaxy_mnist", kGalaxyPermutations);
   add_paper_rows(study, weighting_rows(), picture_setting(study, request, "galaxy_mnist", kGalaxyPermutations));
-  // What the released code has of Nystroem takes new features for every labelling: no quick look.
+  // What the released code has of Nystroem takes new features for every permutation: no quick look.
   if (!request.quick)
     add_approximation_rows(study, "galaxy_mnist", kGalaxyPermutations, [](const Column&) { return kPixels; });
   study.panels.push_back(weights_panel());

@@ -42,7 +42,7 @@ struct ClassShare {
 };
 
 /// Which pictures Y may have. The authors draw X and Y apart, so that both may hold a picture (erratum 35): the more of
-/// a class they take, the more alike they look, more than samples of one law would.
+/// a class they take, the more alike they look, more than samples of one distribution would.
 enum class SecondDraw : std::uint8_t { of_the_rest, of_all };
 
 /// n pictures for X and n for Y, each of a class drawn with the probabilities of `x` and `y`, no picture twice in a

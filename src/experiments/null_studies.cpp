@@ -16,12 +16,12 @@ struct Null {
   Parameters parameters;
 };
 
-// Laws of problem "null": 0 normal, 1 Student's t, 2 discrete, 3 Cauchy.
+// Distributions of problem "null": 0 normal, 1 Student's t, 2 discrete, 3 Cauchy.
 std::vector<Null> nulls() {
   return {{"normal", 50, 50, 10, {}},
-          {"t3", 50, 50, 5, {{"law", 1.0}, {"df", 3.0}}},
-          {"Cauchy", 50, 50, 2, {{"law", 3.0}}},
-          {"ties", 50, 50, 2, {{"law", 2.0}, {"levels", 5.0}}},
+          {"t3", 50, 50, 5, {{"distribution", 1.0}, {"df", 3.0}}},
+          {"Cauchy", 50, 50, 2, {{"distribution", 3.0}}},
+          {"ties", 50, 50, 2, {{"distribution", 2.0}, {"levels", 5.0}}},
           {"60/30", 60, 30, 5, {}}};
 }
 
@@ -33,7 +33,7 @@ Study type_one(const StudyRequest&) {
   Study study;
   study.id = "type-one";
   study.title = "No difference: how often tests reject";
-  study.axis = "law of both samples";
+  study.axis = "distribution of both samples";
   study.highest_rate = 0.2;
   study.runs = kTypeOneRuns;
   for (const Null& null : nulls()) {

@@ -16,10 +16,10 @@ namespace kqd::lab {
 
 /// How the methods of the paper are run.
 enum class Scheme {
-  kqd,        ///< our tests: directions fixed over labellings, off the sample; as many as the paper's
+  kqd,        ///< our tests: directions fixed over permutations, off the sample; as many as the paper's
   kqd_64,     ///< the same with 64 directions through 64 reference points
   reference,  ///< the authors' scheme with the coefficients and indices that their code draws
-  fresh,      ///< the authors' scheme with coefficients and indices drawn anew in each run
+  fresh,      ///< the authors' scheme with coefficients and indices drawn again in each run
 };
 
 inline constexpr std::array<std::string_view, 4> kSchemes = {"kqd", "kqd-64", "reference", "fresh"};

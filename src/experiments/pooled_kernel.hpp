@@ -13,7 +13,7 @@ namespace kqd::lab {
 /// A sequence of the N pooled rows: the first half is X, the second Y.
 using Order = std::vector<std::uint32_t>;
 
-/// Sums of kernel values over pairs of rows, (i, i) included, and over the diagonal alone.
+/// Sums of kernel values over pairs of rows, (i, i) included, and over the diagonal only.
 struct HalfSums {
   double within_x = 0.0;
   double within_y = 0.0;

@@ -7,7 +7,7 @@
 namespace kqd {
 
 Interval wilson_interval(Count count) {
-  constexpr double kDeviate = 1.959963984540054;  // 0.975-quantile of the standard normal law
+  constexpr double kDeviate = 1.959963984540054;  // 0.975-quantile of the standard normal distribution
   const auto n = static_cast<double>(count.runs);
   const double rate = count.rate();
   const double scale = 1.0 + kDeviate * kDeviate / n;

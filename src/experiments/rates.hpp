@@ -19,7 +19,7 @@ struct Count {
 [[nodiscard]] Interval wilson_interval(Count count);
 
 /// The difference of two rates in units of its standard error under one common rate: unlike the standard error of each
-/// rate alone it does not vanish when one of them is 0 or 1. 0 when both are 0 or both are 1.
+/// rate only it does not vanish when one of them is 0 or 1. 0 when both are 0 or both are 1.
 [[nodiscard]] double standardised_difference(Count a, Count b);
 
 /// Two counts that should have one probability behind them.

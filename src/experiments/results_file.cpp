@@ -17,7 +17,7 @@ namespace kqd::lab {
 
 nlohmann::ordered_json read_results(const std::string& path) {
   if (!std::filesystem::exists(path)) return nullptr;
-  if (!std::filesystem::is_regular_file(path)) refuse_results(path, "is no file");
+  if (!std::filesystem::is_regular_file(path)) refuse_results(path, "is not a file");
   std::ifstream file(path);
   if (!file) refuse_results(path, "cannot be read: " + std::generic_category().message(errno));
   auto json = nlohmann::ordered_json::parse(file, nullptr, false);

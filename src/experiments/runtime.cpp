@@ -105,7 +105,7 @@ std::string key_of(std::size_t dim, std::size_t n, std::string_view method, std:
 
 using Times = std::map<std::string, std::vector<double>>;
 
-// Where the time of e-KQD goes: directions and projections on them, their order, and the rest, which is labellings.
+// Where the time of e-KQD goes: directions and projections on them, their order, and the rest, which is permutations.
 void time_parts(const SyntheticPair& data, const TwoSampleOptions& options, const std::string& place, Times& times) {
   const std::size_t n = data.x.points.rows() + data.y.points.rows();
   Matrix<double> values;
@@ -255,13 +255,13 @@ std::string method_table(const Setting& setting, const Times& times) {
 }
 
 std::string parts_table(const std::vector<Setting>& all, const Times& times) {
-  std::vector<std::vector<std::string>> lines = {{"e-KQD, p = 2", "projections", "sort", "labellings"}};
+  std::vector<std::vector<std::string>> lines = {{"e-KQD, p = 2", "projections", "sort", "permutations"}};
   for (const Setting& setting : all) {
     for (const std::size_t n : setting.sizes) {
       const auto at = [&](const char* what) { return median(times.at(key_of(setting.dim, n, "ekqd-2", what))); };
-      const double labellings = std::max(0.0, at("test") - at("projections") - at("sort"));
+      const double permutations = std::max(0.0, at("test") - at("projections") - at("sort"));
       lines.push_back({fmt::format("d = {}, n = {}", setting.dim, n), seconds_text(at("projections")),
-                       seconds_text(at("sort")), seconds_text(labellings)});
+                       seconds_text(at("sort")), seconds_text(permutations)});
     }
   }
   return markdown_table(lines);
@@ -325,14 +325,14 @@ ExperimentReport runtime(const ExperimentOptions& options, const RunControl* con
   timing.run();
   const std::vector<Setting> all = settings(options.quick);
   std::string text =
-      fmt::format("### Runtime\n\nSeconds on one thread{}: a statistic, and a test of {} labellings.\n",
+      fmt::format("### Runtime\n\nSeconds on one thread{}: a statistic, and a test of {} permutations.\n",
                   options.quick ? "" : fmt::format(", median of {} repetitions", kRepetitions), kPermutations);
   std::vector<ChartPanel> panels;
   for (const Setting& setting : all) {
     text += "\n" + method_table(setting, timing.times());
     panels.push_back(panel_of(setting, timing.times(), panels.empty()));
   }
-  text += "\nWhere the time of a test goes; labellings are what is left of the whole.\n\n" +
+  text += "\nWhere the time of a test goes; permutations are what is left of the whole.\n\n" +
           parts_table(all, timing.times());
   const std::string stem = timing.path().substr(0, timing.path().size() - std::string_view(".json").size());
   write_text(stem + ".md", text);

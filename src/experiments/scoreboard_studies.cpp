@@ -67,12 +67,12 @@ void add_high_dimension(std::vector<BoardProblem>& problems) {
     };
     add("mean of 2 columns", "sparse-mean", request("mean-shift", 100, d, {"delta=1", "k=2"}));
     add("mean of 4 Laplace columns", "laplace-sparse-mean",
-        request("mean-shift", 100, d, {"delta=1", "k=4", "law=laplace"}));
+        request("mean-shift", 100, d, {"delta=1", "k=4", "distribution=laplace"}));
     add("two clusters", "two-clusters", request("two-clusters", 100, d));
     add("spiked covariance", "spiked-covariance", request("spiked-covariance", 100, d));
     problems.push_back(null_of(fmt::format("normal, d = {}", d), request("null", 100, d)));
   }
-  problems.push_back(null_of("Laplace, d = 500", request("null", 100, 500, {"law=laplace"})));
+  problems.push_back(null_of("Laplace, d = 500", request("null", 100, 500, {"distribution=laplace"})));
   for (const char* const eps : {"0.025", "0.05"}) {
     const double rho = 0.5 + std::stod(eps);
     problems.push_back({fmt::format("equicorrelation 0.5 and {}, d = 500", rho),

@@ -15,7 +15,7 @@ struct StudyRequest {
 
 /// J1 of the paper: N(0, I_d) against N(0, diag(4, 4, 4, 1, ..)), n = 200.
 [[nodiscard]] Study power_decay(const StudyRequest& request);
-/// J2: Laplace against normal laws of the same variance, cubic kernel.
+/// J2: Laplace against normal distributions of the same variance, cubic kernel.
 [[nodiscard]] Study laplace_gaussian(const StudyRequest& request);
 
 /// J3 and its design on pictures that are within reach: a class that is missing in X makes up 15 % of Y.

@@ -32,7 +32,7 @@ void add_test_row(Study& study, Row row, std::function<TwoSampleOptions(const Co
                            .reject = [options = std::move(options)](const Column& column, const Draw& data,
                                                                     Seed seed) -> std::vector<bool> {
                              TwoSampleOptions chosen = options(column);
-                             KqdOptions& statistic = chosen.statistic;
+                             MethodOptions& statistic = chosen.statistic;
                              if (find_method(chosen.method).uses.kernel) {
                                statistic.kernel = data.resolved(statistic.kernel, statistic.bandwidth_rule, seed);
                              }

@@ -45,7 +45,7 @@ struct Column {
   std::function<Draw(Seed)> draw;
   std::string name = {};    ///< instead of the number x
   bool equal_sizes = true;  ///< Y has n rows too
-  double work = 1.0;        ///< of a run, beside that of other columns; for the time left alone
+  double work = 1.0;        ///< of a run, next to that of other columns; for the time left alone
   std::optional<BestPublished> best = {};
 };
 
@@ -63,7 +63,7 @@ struct Bundle {
   std::vector<std::size_t> rows;
   /// Does each of them reject?
   std::function<std::vector<bool>(const Column& column, const Draw& data, Seed seed)> reject;
-  std::size_t largest_n = std::numeric_limits<std::size_t>::max();  ///< columns beyond are left out: too dear
+  std::size_t largest_n = std::numeric_limits<std::size_t>::max();  ///< columns beyond are left out: too expensive
 };
 
 /// A part of a figure: some rows under a title.
@@ -75,7 +75,7 @@ struct Panel {
 /// An experiment whose outcome is how often tests reject: a table of rows and columns, the same runs in each cell.
 struct Study {  // NOLINT(bugprone-exception-escape): moving JSON does not throw
   std::string id;
-  std::string scheme;  ///< empty: the experiment has one alone
+  std::string scheme;  ///< empty: the experiment has one only
   std::string title;
   std::string axis;           ///< what the columns are
   double highest_rate = 1.0;  ///< of the figure's vertical axis

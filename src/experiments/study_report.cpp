@@ -50,7 +50,7 @@ std::string runs_text(const Runs& runs) {
   return runs.same ? text : text + ", or as many as stand in [ ]";
 }
 
-// "0.957", beside a published rate "0.957 (0.963)"; bold when the two should be one and cannot.
+// "0.957", next to a published rate "0.957 (0.963)"; bold when the two should be one and cannot.
 std::string cell_text(const Cell& cell, const std::optional<Count>& published, bool replicates,
                       std::size_t usual_runs) {
   const Count count = cell.count();

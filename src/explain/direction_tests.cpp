@@ -16,7 +16,7 @@
 #include "metrics/quantile/gap_scan.hpp"
 #include "metrics/quantile/pooled_projections.hpp"
 #include "simd/label_words.hpp"
-#include "testing/labelling_run.hpp"
+#include "testing/permutation_run.hpp"
 #include "testing/sequential.hpp"
 
 namespace kqd {
@@ -35,17 +35,17 @@ struct Stretch {
   double factor = 0.0;  // what makes its part of tau_1 a score, about 1 by chance
 };
 
-double mean_along(const GapScan& labellings, const simd::SortedPool& rows, GapPrecision precision) {
-  std::vector<double> taus(labellings.count());
-  labellings.along(rows, precision, taus);
+double mean_along(const GapScan& permutations, const simd::SortedPool& rows, GapPrecision precision) {
+  std::vector<double> taus(permutations.count());
+  permutations.along(rows, precision, taus);
   return sum(taus) / static_cast<double>(taus.size());
 }
 
 // The sorted pool along one direction, and the test that goes on along it.
 class Line {
  public:
-  /// `others`: labellings of the design that take no part in the test, to see what chance does to a stretch; none where
-  /// labels are exchanged freely, which has a formula.
+  /// `others`: permutations of the design that take no part in the test, to see what chance does to a stretch; none
+  /// where labels are exchanged freely, which has a formula.
   Line(const LabelledLine& line, const GapScan* others, std::unique_ptr<SequentialTest> test)
       : test_(std::move(test)), weighted_(!line.weights.empty()) {
     const std::span<const double> values = line.pool.values;
@@ -71,12 +71,12 @@ class Line {
   [[nodiscard]] double score() const { return observed_; }
   [[nodiscard]] double pvalue() const { return stretches_.empty() ? 1.0 : test_->pvalue(); }
 
-  // Compares further labellings with the observed one, which is the very first.
-  void add(const GapScan& labellings, std::size_t num_rows) {
-    std::vector<double> scores(labellings.count(), 0.0);
-    std::vector<double> taus(labellings.count());
+  // Compares further permutations with the observed one, which is the very first.
+  void add(const GapScan& permutations, std::size_t num_rows) {
+    std::vector<double> scores(permutations.count(), 0.0);
+    std::vector<double> taus(permutations.count());
     for (const Stretch& stretch : stretches_) {
-      labellings.along(stretch.rows, stretch.precision, taus);
+      permutations.along(stretch.rows, stretch.precision, taus);
       for (std::size_t k = 0; k < scores.size(); ++k) scores[k] = std::max(scores[k], stretch.factor * taus[k]);
     }
     std::size_t begin = 0;
@@ -85,7 +85,7 @@ class Line {
       observed_ = scores.front();
       begin = 1;
     }
-    // A labelling that merely reorders the observed sums gives the observed value up to rounding.
+    // A permutation that merely reorders the observed sums gives the observed value up to rounding.
     const double threshold = observed_ - slack(num_rows);
     for (std::size_t k = begin; k < scores.size() && !is_done_; ++k) is_done_ = test_->add(scores[k] >= threshold);
   }
@@ -118,19 +118,19 @@ class Line {
   double observed_ = 0.0;
 };
 
-// While a direction is scanned: values, a sorted copy, order; the scratch of a thread is small beside it.
+// While a direction is scanned: values, a sorted copy, order; the scratch of a thread is small next to it.
 std::size_t directions_at_a_time(std::size_t num_rows, std::size_t max_bytes) {
   constexpr std::size_t kDefaultBytes = std::size_t{512} << 20U;
   return directions_that_fit(max_bytes > 0 ? max_bytes : kDefaultBytes,
                              num_rows * (3 * sizeof(double) + sizeof(std::uint32_t)));
 }
 
-// Some directions at a time, through all labellings.
+// Some directions at a time, through all permutations.
 class Round {
  public:
-  Round(PooledProjections sorted, const LabellingSource& source, const DirectionTestOptions& options)
+  Round(PooledProjections sorted, const PermutationSource& source, const DirectionTestOptions& options)
       : sorted_(std::move(sorted)), run_(source, options.num_permutations, kEnumerationLimit), options_(options) {
-    source.fill(LabellingMode::random, 0, 1, observed_);
+    source.fill(PermutationMode::random, 0, 1, observed_);
     chance_ = chance_factor(observed_, options.weights);
     const std::size_t count = sorted_.values.rows();
     // Without weights levels are the same along all directions.
@@ -146,31 +146,32 @@ class Round {
     LabelBatch others;
     std::optional<GapScan> scan;
     if (options.bound_rows) {
-      source.fill(LabellingMode::random, kBatchOfOthers, LabelBatch::kCapacity, others);
+      source.fill(PermutationMode::random, kBatchOfOthers, LabelBatch::kCapacity, others);
       scan.emplace(std::span(&others, 1), LabelBatch::kCapacity, options.weights);
     }
     parallel_for_blocks(count, 1, options.threads, [&](std::size_t i, std::size_t) {
       lines_[i].emplace(line(i), scan ? &*scan : nullptr,
-                        run_.enumerated() ? make_sequential_test(EarlyStop::none, 0.5, run_.num_labellings())
+                        run_.enumerated() ? make_sequential_test(EarlyStop::none, 0.5, run_.permutation_count())
                                           : make_besag_clifford_test(kEnoughExceedances));
     });
   }
 
-  [[nodiscard]] const LabellingRun& run() const { return run_; }
+  [[nodiscard]] const PermutationRun& run() const { return run_; }
 
   // report(share) is told how far it is.
   void go(const std::function<void(double share)>& report) {
-    while (run_.num_done() < run_.num_labellings()) {
+    while (run_.num_done() < run_.permutation_count()) {
       stop_point();
       const std::vector<std::size_t> open = open_lines();
-      const auto done = static_cast<double>(run_.num_done()) / static_cast<double>(run_.num_labellings());
+      const auto done = static_cast<double>(run_.num_done()) / static_cast<double>(run_.permutation_count());
       report(1.0 - (1.0 - done) * static_cast<double>(open.size()) / static_cast<double>(lines_.size()));
       if (open.empty()) return;
       const std::uint64_t before = run_.num_done();
       const auto batches = run_.next(simd::kMaxLabelWords, options_.threads);
-      const GapScan labellings(batches, run_.num_done() - before, options_.weights);
-      parallel_for_blocks(open.size(), 1, options_.threads,
-                          [&](std::size_t k, std::size_t) { lines_[open[k]]->add(labellings, observed_.num_rows()); });
+      const GapScan permutations(batches, run_.num_done() - before, options_.weights);
+      parallel_for_blocks(open.size(), 1, options_.threads, [&](std::size_t k, std::size_t) {
+        lines_[open[k]]->add(permutations, observed_.num_rows());
+      });
     }
   }
 
@@ -200,7 +201,7 @@ class Round {
   }
 
   PooledProjections sorted_;
-  LabellingRun run_;
+  PermutationRun run_;
   const DirectionTestOptions& options_;
   LabelBatch observed_;
   double chance_ = 0.0;
@@ -233,7 +234,7 @@ std::vector<std::size_t> ranked(std::span<const TestedDirection> directions) {
   return order;
 }
 
-DirectionTests test_directions(const DirectionFamilyView& family, const LabellingSource& source,
+DirectionTests test_directions(const DirectionFamilyView& family, const PermutationSource& source,
                                const DirectionTestOptions& options, const RunControl* control) {
   DirectionTests tests;
   const std::size_t step = directions_at_a_time(source.num_rows(), options.max_bytes);
@@ -250,7 +251,7 @@ DirectionTests test_directions(const DirectionFamilyView& family, const Labellin
     });
     add_results(round, options, tests.directions);
     tests.enumerated = round.run().enumerated();
-    tests.n_resamples = round.run().num_labellings() - (tests.enumerated ? 0 : 1);
+    tests.n_resamples = round.run().permutation_count() - (tests.enumerated ? 0 : 1);
   }
   return tests;
 }

@@ -9,7 +9,7 @@
 #include "kqd/core/matrix.hpp"
 #include "kqd/core/run_control.hpp"
 #include "kqd/core/types.hpp"
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 
 namespace kqd {
 
@@ -23,7 +23,7 @@ struct DirectionFamilyView {
 /// What came out along one direction.
 struct TestedDirection {
   GapShape shape;
-  double score = 0.0;        ///< of the observed labelling, about 1 by chance: what the p-value counts exceedances of
+  double score = 0.0;        ///< of the observed permutation, about 1 by chance: what the p-value counts exceedances of
   double pvalue = 1.0;       ///< for itself
   ProjectedDensity density;  ///< of the `num_shown` that stand out most
 };
@@ -33,7 +33,7 @@ struct TestedDirection {
 
 struct DirectionTests {
   std::vector<TestedDirection> directions;
-  std::uint64_t n_resamples = 0;  ///< labellings at most, or all of them
+  std::uint64_t n_resamples = 0;  ///< permutations at most, or all of them
   bool enumerated = false;
 };
 
@@ -46,15 +46,15 @@ struct DirectionTestOptions {
   ThreadCount threads = {};
 };
 
-/// Tests every direction by the same labellings, each for itself.
+/// Tests every direction by the same permutations, each for itself.
 ///
-/// The score of a labelling is the largest of tau_1 and of 0.8 times its parts in the lowest and the highest tenth of
-/// the pool, each over its average under relabelling (with pairs, blocks or clusters over that of 64 labellings that
-/// take no part in the test): a change of a tail alone drowns in the whole. (0.8 brings their
+/// The score of a permutation is the largest of tau_1 and of 0.8 times its parts in the lowest and the highest tenth of
+/// the pool, each over its average under permutation (with pairs, blocks or clusters over that of 64 permutations that
+/// take no part in the test): a change of a tail only drowns in the whole. (0.8 brings their
 /// upper percentiles together.) A direction is left after 100 exceedances: its p-value is then known to a tenth of
-/// itself, and valid [BC91]. So what shows nothing costs about 500 labellings, however many are asked for.
+/// itself, and valid [BC91]. So what shows nothing costs about 500 permutations, however many are asked for.
 /// Same result for any number of threads and any bound on memory.
-[[nodiscard]] DirectionTests test_directions(const DirectionFamilyView& family, const LabellingSource& source,
+[[nodiscard]] DirectionTests test_directions(const DirectionFamilyView& family, const PermutationSource& source,
                                              const DirectionTestOptions& options, const RunControl* control);
 
 }  // namespace kqd

@@ -32,7 +32,7 @@ constexpr std::size_t kColumnsOfDirection = 12;
 constexpr std::size_t kShownPixels = 200'000;  // of all pictures together
 constexpr std::uint64_t kFewPermutations = 999;
 constexpr std::int64_t kMostPermutations = 1'000'000'000;
-constexpr double kWorkBudget = 2e12;  // rows times directions times labellings, if none were left early: minutes
+constexpr double kWorkBudget = 2e12;  // rows times directions times permutations, if none were left early: minutes
 
 constexpr std::array<Name<Where>, 6> kWhereNames = {{
     {Where::nowhere, "nowhere"},
@@ -43,25 +43,25 @@ constexpr std::array<Name<Where>, 6> kWhereNames = {{
     {Where::everywhere, "everywhere"},
 }};
 
-// Labellings, the observed one included, after which the p-value of one test adjusted for all `count` can be alpha.
-std::uint64_t needed_labellings(std::size_t count, double alpha) {
+// Permutations, the observed one included, after which the p-value of one test adjusted for all `count` can be alpha.
+std::uint64_t needed_permutations(std::size_t count, double alpha) {
   constexpr double kRounding = 1e-12;
   return static_cast<std::uint64_t>(std::ceil(static_cast<double>(count) / alpha * (1.0 - kRounding)));
 }
 
 std::uint64_t chosen_permutations(const ExplainOptions& options, std::size_t num_rows, std::size_t count) {
   if (options.num_permutations > 0) return static_cast<std::uint64_t>(options.num_permutations);
-  const double affordable = kWorkBudget / (static_cast<double>(num_rows) * static_cast<double>(count));
-  const std::uint64_t wanted = std::max({kFewPermutations, 20 * count, needed_labellings(count, options.alpha)});
-  return std::max(kFewPermutations, std::min(wanted, static_cast<std::uint64_t>(affordable)));
+  const double feasible = kWorkBudget / (static_cast<double>(num_rows) * static_cast<double>(count));
+  const std::uint64_t wanted = std::max({kFewPermutations, 20 * count, needed_permutations(count, options.alpha)});
+  return std::max(kFewPermutations, std::min(wanted, static_cast<std::uint64_t>(feasible)));
 }
 
 // Why none of `count` tests may be called significant; empty when they may.
 std::string resolution_note(std::string_view what, std::size_t count, const DirectionTests& tests, double alpha) {
-  // All labellings hold the observed one; random ones come beside it.
-  const std::uint64_t needed = needed_labellings(count, alpha) - (tests.enumerated ? 0 : 1);
+  // All permutations hold the observed one; random ones come next to it.
+  const std::uint64_t needed = needed_permutations(count, alpha) - (tests.enumerated ? 0 : 1);
   if (tests.n_resamples >= needed) return "";
-  return fmt::format("{} labellings are too few to call {} different after adjustment for all {}: {} are needed",
+  return fmt::format("{} permutations are too few to call {} different after adjustment for all {}: {} are needed",
                      tests.n_resamples, what, count, needed);
 }
 

@@ -27,7 +27,7 @@ struct ZoneGaps {
   std::array<double, kNumZones> expected{};  // what chance makes of them on average
 };
 
-// A zone beside the one that stands out most counts when chance would hardly make as much of it, and when the gap
+// A zone next to the one that stands out most counts when chance would hardly make as much of it, and when the gap
 // there, chance taken off, is not much smaller than the largest.
 constexpr double kBeyondChance = 2.5;
 constexpr double kComparable = 0.4;

@@ -16,12 +16,12 @@ struct LabelledLine {
   double unit = 1.0;                ///< what a step of 1 stands for
   std::span<const double> weights;  ///< per position, empty: equal
   std::span<const double> levels;   ///< pooled levels between neighbours
-  const LabelBatch& observed;       ///< the observed labelling is its first one
+  const LabelBatch& observed;       ///< the observed permutation is its first one
   double chance = 0.0;              ///< chance_factor() of it
 };
 
-/// sqrt(F (1 - F)) times this is |F_x - F_y| on average over labellings: of a normal law with the variance that a
-/// difference of two distribution functions then has.
+/// sqrt(F (1 - F)) times this is |F_x - F_y| on average over permutations: of a normal distribution with the variance
+/// that a difference of two distribution functions then has.
 [[nodiscard]] double chance_factor(const LabelBatch& observed, std::span<const double> weights);
 
 /// How two samples differ along one direction.

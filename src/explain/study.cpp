@@ -31,7 +31,7 @@ Study::Study(const SampleView& x, const SampleView& y, const ExplainOptions& opt
       pool_(make_test_pool(samples_.x, samples_.y, options.seed, options.threads)),
       source_(samples_.design, {num_x(), num_y()}, pool_.order, pool_.permutation_seed),
       weights_(pool_.weights_of(pool_.order)) {
-  source_.fill(LabellingMode::random, 0, 1, observed_);
+  source_.fill(PermutationMode::random, 0, 1, observed_);
 }
 
 Pool Study::pool(std::size_t count) const {

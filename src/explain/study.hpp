@@ -6,7 +6,7 @@
 
 #include "kqd/directions/directions.hpp"
 #include "kqd/explain/explain.hpp"
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 #include "metrics/test_pool.hpp"
 #include "two_sample/test_samples.hpp"
 
@@ -27,8 +27,8 @@ class Study {
   [[nodiscard]] std::size_t num_y() const { return samples_.y.size(); }
   [[nodiscard]] std::size_t dim() const { return samples_.x.dim(); }
   [[nodiscard]] const TestSamples& samples() const { return samples_; }
-  [[nodiscard]] const LabellingSource& source() const { return source_; }
-  [[nodiscard]] const LabelBatch& observed() const { return observed_; }  ///< its first labelling is the observed one
+  [[nodiscard]] const PermutationSource& source() const { return source_; }
+  [[nodiscard]] const LabelBatch& observed() const { return observed_; }  ///< its first permutation is the observed one
   [[nodiscard]] const std::vector<double>& weights() const { return weights_; }  ///< per position; empty: equal
   [[nodiscard]] double weight(std::size_t position) const { return weights_.empty() ? 1.0 : weights_[position]; }
   [[nodiscard]] bool in_y(std::size_t position) const { return !observed_.is_x(position, 0); }
@@ -41,7 +41,7 @@ class Study {
   const ExplainOptions& options_;
   TestSamples samples_;
   TestPool pool_;
-  LabellingSource source_;
+  PermutationSource source_;
   std::vector<double> weights_;
   LabelBatch observed_;
 };

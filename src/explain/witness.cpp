@@ -168,8 +168,8 @@ struct Fit {
   double correlation = -2.0;
 };
 
-// A row that stands alone is scored as if it had been left out: its own label must not make it extreme. But among many
-// rows that look alike, leaving one out sets rows of X towards Y and rows of Y towards X by a little, which alone would
+// A row that stands only is scored as if it had been left out: its own label must not make it extreme. But among many
+// rows that look alike, leaving one out sets rows of X towards Y and rows of Y towards X by a little, which only would
 // then tell which are the most extreme: so where a row has added little to its score, nothing is left out.
 std::vector<double> row_scores(std::span<const double> all, std::span<const double> left_out) {
   constexpr double kLittle = 1.5;
@@ -294,8 +294,8 @@ AveragedGradients averaged_gradients(const KernelFunctions& functions, const Poo
   const std::size_t d = pool.dim();
   const std::size_t m = functions.points.rows();
   const std::size_t count = functions.coefficients.cols();
-  const auto affordable = static_cast<std::size_t>(kBudget / static_cast<double>((m + 1) * d));
-  const std::size_t num_rows = std::min({pool.size(), kMostRows, std::max<std::size_t>(32, affordable)});
+  const auto feasible = static_cast<std::size_t>(kBudget / static_cast<double>((m + 1) * d));
+  const std::size_t num_rows = std::min({pool.size(), kMostRows, std::max<std::size_t>(32, feasible)});
   Matrix<double> gradients(num_rows * count, d);
   parallel_for_blocks(num_rows, 1, threads, [&](std::size_t i, std::size_t) {
     Matrix<double> of_points(m, d);

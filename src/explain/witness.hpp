@@ -36,14 +36,14 @@ struct AveragedGradients {
 struct Witness {
   KernelFunctions function;    ///< one; larger is more Y-like
   std::vector<double> scores;  ///< per position of the pool: what the function gives, without what a row that stands
-                               ///< alone has added; in standard deviations of what it gives for rows left out
+                               ///< only has added; in standard deviations of what it gives for rows left out
   std::size_t num_rows = 0;    ///< that the function was fitted to
   double share = 0.0;          ///< of the labels' variance that the function predicts for rows left out
 };
 
 struct WitnessRequest {
   Pool pool;                        ///< in label-blind order
-  const LabelBatch& labels;         ///< the observed labelling is the first one
+  const LabelBatch& labels;         ///< the observed permutation is the first one
   std::span<const double> weights;  ///< per position, empty: equal
   const KernelSpec& kernel;         ///< bandwidths set
   Seed seed;

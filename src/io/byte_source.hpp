@@ -24,7 +24,7 @@ class ByteSource {
   /// How many bytes there are in all, if that is known before they are read.
   [[nodiscard]] virtual std::optional<std::uint64_t> size() const = 0;
 
-  /// Fills `into` as far as the bytes go; returns how many, fewer than asked for at the end alone.
+  /// Fills `into` as far as the bytes go; returns how many, fewer than asked for at the end only.
   [[nodiscard]] virtual std::size_t read(std::span<char> into) = 0;
 
   /// The bytes from `place` on as memory, without reading them; what is written there stays here. Nothing where that is

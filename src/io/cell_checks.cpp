@@ -15,7 +15,7 @@ namespace {
 // So few different texts are likely kinds of something: worth a column each.
 constexpr std::size_t kFewTexts = 20;
 
-// The refusal of a cell that is no number: where it stands, what it is, and what helps.
+// The refusal of a cell that is not a number: where it stands, what it is, and what helps.
 [[noreturn]] void fail_cell(ErrorCode code, const Table& table, std::size_t column, const Place& place,
                             const std::string& help = "") {
   const bool too_large = parse_cell(place.text).kind == CellKind::out_of_range;

@@ -172,7 +172,7 @@ std::vector<bool> ColumnList::marks(const Table& table) {
 void ColumnList::check_all_found(const Table& table) const {
   const auto unknown = std::ranges::find_if_not(items_, &Item::found);
   if (unknown == items_.end()) return;
-  fail(ErrorCode::invalid_option, "{}: {} names {}, which is no column; {}{}", table.source, flag_,
+  fail(ErrorCode::invalid_option, "{}: {} names {}, which is not a column; {}{}", table.source, flag_,
        in_quotes(unknown->text), list_of_columns(table), suggestion(unknown->text, names_of(table)));
 }
 

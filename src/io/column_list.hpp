@@ -16,7 +16,7 @@ namespace kqd {
 /// without a name.
 class ColumnList {
  public:
-  /// `flag` starts messages. Throws Error{invalid_option} for a list that is no list: an empty item, an open quote.
+  /// `flag` starts messages. Throws Error{invalid_option} for a list that is not a list: an empty item, an open quote.
   ColumnList(std::string flag, std::string_view text);
 
   [[nodiscard]] bool empty() const { return items_.empty(); }

@@ -501,10 +501,10 @@ Table read_by_duckdb(const std::string& path, const TextRules& rules, ThreadCoun
   const std::string source = FileSource(path).name();
   const bool is_parquet = has_suffix(path, ".parquet");
   if (!is_utf8(path)) {
-    fail(ErrorCode::unreadable_input, "{}: DuckDB takes names in UTF-8 alone; give the file another name", source);
+    fail(ErrorCode::unreadable_input, "{}: DuckDB takes names in UTF-8 only; give the file another name", source);
   }
   if (is_parquet && !std::filesystem::is_regular_file(path)) {
-    fail(ErrorCode::unreadable_input, "{}: is no regular file, expected one: Parquet is read from its end", source);
+    fail(ErrorCode::unreadable_input, "{}: is not a regular file, expected one: Parquet is read from its end", source);
   }
   const Session session(library_or_fail(source), source, threads);
   const std::string pattern = as_pattern(path);

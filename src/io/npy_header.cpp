@@ -46,7 +46,7 @@ class HeaderParser {
       header.shape = read_shape();
     } else {
       fail(ErrorCode::unreadable_input,
-           "{}: the header has {}, expected \"descr\", \"fortran_order\" and \"shape\" alone", name_, in_quotes(key));
+           "{}: the header has {}, expected \"descr\", \"fortran_order\" and \"shape\" only", name_, in_quotes(key));
     }
   }
 

@@ -24,7 +24,7 @@ struct NpzName {
 /// The first of these names, shortened and safe to print, and how many more there are.
 [[nodiscard]] std::string list_of_keys(const std::vector<std::string>& keys);
 
-/// One array of an archive, stored or deflated, as read_npy reads it. Without a key there must be one array alone.
+/// One array of an archive, stored or deflated, as read_npy reads it. Without a key there must be one array only.
 /// No more is inflated than the header of the array asks for, and the checksum is compared.
 /// Throws Error{unreadable_input} listing the keys when none, an unknown or a needed key is given; what read_npy
 /// throws.

@@ -41,7 +41,7 @@ double infinity_with_sign_of(std::string_view text) {
   return text.front() == '-' ? -infinity : infinity;
 }
 
-// Of a decimal number that is no double: whether it is too small rather than too large, told by the decimal place of
+// Of a decimal number that is not a double: whether it is too small rather than too large, told by the decimal place of
 // its first digit that is not 0 (as in 0.d * 10^place) and the exponent.
 bool is_below_range(std::string_view text) {
   const auto exponent_mark = text.find_first_of("eE");

@@ -32,7 +32,7 @@ void refuse_special_file(const std::filesystem::path& path) {
   if (error == std::errc::too_many_symbolic_link_levels) fail_to_write(path, error);
   if (std::filesystem::is_directory(status)) fail_to_write(path, EISDIR);
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    fail(ErrorCode::unwritable_output, "cannot write {}: it is no regular file", printable(path.string()));
+    fail(ErrorCode::unwritable_output, "cannot write {}: it is not a regular file", printable(path.string()));
   }
 }
 
@@ -61,7 +61,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(target_of
   keep_mode();
 }
 
-// A file that is written anew stays as open to others as it was.
+// A file that is written again stays as open to others as it was.
 void OutputFile::keep_mode() {
   struct stat status {};
   if (::stat(target_.c_str(), &status) == 0) ::fchmod(::fileno(file_.get()), status.st_mode & 07777U);

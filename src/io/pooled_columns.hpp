@@ -9,7 +9,7 @@
 namespace kqd {
 
 // What is done to columns by numbers of the pool: all samples together, each row of a weight above 0 counted once. No
-// label is looked at, so a test that relabels the rows stays exact.
+// label is looked at, so a test that permutes the rows stays exact.
 
 /// Fills missing values in by the median of their column. `source` starts the sentence of Error{empty_sample}: a column
 /// without any value.

@@ -382,11 +382,11 @@ void warn_about_headers(std::vector<Input>& inputs, std::vector<std::string>& wa
   const bool in_common = inputs.size() > 1 && std::ranges::all_of(inputs, is_undecided) && same_row(0) && !same_row(1);
   for (Input& input : inputs) {
     if (!is_undecided(input) || !may_be_names(row_of(input, 0))) continue;
-    const FirstRowAlone alone = compare_first_row(input);
-    const std::string_view reason = counts_up(row_of(input, 0))    ? "it counts as a header might"
-                                    : in_common && alone.is_unique ? "all files begin with it"
-                                    : alone.is_far ? "its values are far from all others of their columns"
-                                                   : "";
+    const FirstRowAlone only = compare_first_row(input);
+    const std::string_view reason = counts_up(row_of(input, 0))   ? "it counts as a header might"
+                                    : in_common && only.is_unique ? "all files begin with it"
+                                    : only.is_far ? "its values are far from all others of their columns"
+                                                  : "";
     if (reason.empty()) continue;
     warnings.push_back(
         fmt::format("{}:{}: taken as data, although {}; --header if it holds names, --no-header if it does "

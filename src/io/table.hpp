@@ -76,7 +76,7 @@ struct DroppedRows {
 };
 
 /// What every reader returns, whatever the format: at least one row and one column of cells (cell.hpp), not yet said
-/// which column plays which part, nor what becomes of cells that are no numbers.
+/// which column plays which part, nor what becomes of cells that are not numbers.
 ///
 /// A reader gives each cell its value by from_number() or from_text(), which also keep the books of the columns.
 struct Table {
@@ -138,7 +138,7 @@ struct Table {
   /// Blank lines of a text that may have been rows: in several columns those between rows; in one column, where those
   /// are missing values, those at its beginning and end.
   std::size_t skipped_blank_lines = 0;
-  std::size_t header_in_data = 0;  ///< the line that was taken as data by order alone, a header to all looks; 0: none
+  std::size_t header_in_data = 0;  ///< the line that was taken as data by order only, a header to all looks; 0: none
 
  private:
   [[nodiscard]] double from_other_number(std::size_t column, double value, std::size_t line);

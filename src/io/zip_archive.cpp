@@ -48,7 +48,7 @@ std::string_view find_end_record(std::string_view tail) {
   return {};
 }
 
-// The sizes of an entry that do not fit 32 bits stand in an extra field of kind 1, in this order, those alone.
+// The sizes of an entry that do not fit 32 bits stand in an extra field of kind 1, in this order, those only.
 void read_extra_sizes(std::string_view extra, std::initializer_list<std::uint64_t*> numbers) {
   while (extra.size() >= 4) {
     const std::uint64_t kind = number_at(extra, 0, 2);
@@ -221,7 +221,7 @@ std::unique_ptr<ByteSource> ZipArchive::open(const ZipMember& member, std::strin
 }
 
 void ZipArchive::fail_damaged(std::string_view reason) const {
-  fail(ErrorCode::unreadable_input, "{}: is no zip archive, or a damaged one: {}", name(), reason);
+  fail(ErrorCode::unreadable_input, "{}: is not a zip archive, or a damaged one: {}", name(), reason);
 }
 
 }  // namespace kqd

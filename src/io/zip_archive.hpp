@@ -24,7 +24,7 @@ struct ZipMember {
 /// before it is checked against the size of the file: places, sizes and the most that deflate can gain.
 class ZipArchive {
  public:
-  /// Throws Error{unreadable_input} for what is no zip archive, or a damaged one.
+  /// Throws Error{unreadable_input} for what is not a zip archive, or a damaged one.
   explicit ZipArchive(const std::string& path);
 
   [[nodiscard]] const std::string& name() const { return file_.name(); }

@@ -76,7 +76,7 @@ KernelSpec parse_leaf(std::string_view leaf, std::string_view text) {
   return spec;
 }
 
-// Where `text` is cut by `separator`; a sign within a number such as 1e+3 is no separator.
+// Where `text` is cut by `separator`; a sign within a number such as 1e+3 is not a separator.
 std::vector<std::string_view> split_terms(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;

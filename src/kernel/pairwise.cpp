@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kRowBlock = 256;
 // Columns that are centred and multiplied together: 256 x 512 doubles are 1 MB, which stays in the second-level cache.
 constexpr std::size_t kDepthBlock = 512;
-// A squared distance this small beside |x|^2 + |z|^2 has lost more than six of its sixteen digits.
+// A squared distance this small next to |x|^2 + |z|^2 has lost more than six of its sixteen digits.
 constexpr double kCancelled = 1e-6;
 
 Matrix<double> transposed(MatrixView<const double> a) {

@@ -4,7 +4,7 @@
 
 namespace kqd {
 
-CheckedSamples::CheckedSamples(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options,
+CheckedSamples::CheckedSamples(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options,
                                std::vector<std::string>& warnings) {
   validate(options);
   validate_pair(x_given, y_given, options.threads);

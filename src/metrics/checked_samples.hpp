@@ -11,7 +11,7 @@ namespace kqd {
 /// about the data are added.
 class CheckedSamples {
  public:
-  CheckedSamples(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options,
+  CheckedSamples(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options,
                  std::vector<std::string>& warnings);
   CheckedSamples(const CheckedSamples&) = delete;
   CheckedSamples& operator=(const CheckedSamples&) = delete;

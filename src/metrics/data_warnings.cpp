@@ -20,7 +20,7 @@
 namespace kqd {
 namespace {
 
-// Points that differ, by so little that the squares of their distances are no normal numbers.
+// Points that differ, by so little that the squares of their distances are not normal numbers.
 bool squares_underflow(const Pool& pool) {
   constexpr double kSmallest = 1e-150;
   bool differ = false;

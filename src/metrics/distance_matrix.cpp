@@ -56,16 +56,16 @@ Sample gather_all(std::span<const SampleView> samples) {
   return all;
 }
 
-// What would be drawn anew for every pair is drawn from the pool of all, and made explicit.
-KqdOptions share(const MethodInfo& method, const Pool& pool, const KqdOptions& options,
-                 std::vector<std::string>& warnings) {
-  KqdOptions shared = options;
+// What would be drawn again for every pair is drawn from the pool of all, and made explicit.
+MethodOptions share(const MethodInfo& method, const Pool& pool, const MethodOptions& options,
+                    std::vector<std::string>& warnings) {
+  MethodOptions shared = options;
   const bool own_kernel = method.uses.directions && has_own_kernel(options.directions.family);
   if (method.uses.kernel && !own_kernel) {
     shared.kernel = resolve(options.kernel, pool, options.bandwidth_rule, options.seed, warnings);
   }
   if (method.share != nullptr) method.share(pool, shared);
-  if (!method.uses.directions || own_kernel) return shared;  // other directions follow from the seed alone
+  if (!method.uses.directions || own_kernel) return shared;  // other directions follow from the seed only
   if (options.directions.reference == ReferenceMeasure::balanced) {
     fail(ErrorCode::invalid_option,
          "reference balanced takes half of its points from each of two samples; for a matrix use pooled, gaussian or "
@@ -82,7 +82,7 @@ KqdOptions share(const MethodInfo& method, const Pool& pool, const KqdOptions& o
 
 void measure_together(DistanceMatrix& matrix, const MethodInfo& method, const Pool& pool,
                       std::span<const SampleView> samples, const RunControl* control) {
-  const KqdOptions& options = matrix.shared;
+  const MethodOptions& options = matrix.shared;
   for (std::size_t i = 0; i < samples.size(); ++i) warn_about_one_row(samples[i], matrix.names[i], matrix.warnings);
   warn_about_pool(pool, matrix.warnings);
   warn_about_scales(pool, matrix.warnings);
@@ -110,7 +110,7 @@ void measure_one_by_one(DistanceMatrix& matrix, const MethodInfo& method, std::s
   double done = 0.0;
   for (const auto [i, j] : pairs) {
     stop_point();
-    const KqdResult result = distance(method.id, samples[i], samples[j], matrix.shared);
+    const DistanceResult result = distance(method.id, samples[i], samples[j], matrix.shared);
     matrix.values(i, j) = matrix.values(j, i) = result.statistic;
     matrix.kernel = result.kernel;
     matrix.num_directions = result.num_directions;
@@ -130,7 +130,7 @@ DistanceMatrix distance_matrix(std::span<const SampleView> samples, std::span<co
                                const DistanceMatrixOptions& options, const RunControl* control) {
   const StopScope stoppable(control);
   const MethodInfo& method = find_method(options.method);
-  const KqdOptions& statistic = options.statistic;
+  const MethodOptions& statistic = options.statistic;
   validate(statistic);
   validate_parameters(method, statistic.parameters);
   if (method.distance == nullptr) {

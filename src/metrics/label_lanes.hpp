@@ -7,7 +7,7 @@
 
 namespace kqd {
 
-/// One number for each labelling of a batch: loops over lanes are what compilers vectorise.
+/// One number for each permutation of a batch: loops over lanes are what compilers vectorise.
 using LabelLanes = std::array<double, LabelBatch::kCapacity>;
 
 namespace detail {

@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "metrics/adaptive/adaptive.hpp"
 #include "metrics/adaptive/mmd_aggregates.hpp"
+#include "metrics/covariance/kce.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/mean/incomplete_methods.hpp"
 #include "metrics/mean/location_methods.hpp"
@@ -17,8 +18,7 @@
 #include "metrics/mean/mmd_nystrom.hpp"
 #include "metrics/mean/mmd_rff.hpp"
 #include "metrics/mean/monk.hpp"
-#include "metrics/other/kce.hpp"
-#include "metrics/other/kmedian.hpp"
+#include "metrics/median/kmedian.hpp"
 #include "metrics/quantile/methods.hpp"
 #include "metrics/quantile/supkqd_opt.hpp"
 #include "metrics/transport/energy.hpp"
@@ -88,8 +88,8 @@ void validate_parameters(const MethodInfo& method, const Parameters& parameters)
   static_cast<void>(ParameterValues(method.id, method.parameters, parameters));
 }
 
-KqdResult distance(std::string_view id, const SampleView& x, const SampleView& y, const KqdOptions& options,
-                   const RunControl* control) {
+DistanceResult distance(std::string_view id, const SampleView& x, const SampleView& y, const MethodOptions& options,
+                        const RunControl* control) {
   const StopScope stoppable(control);
   const ProgressScope progress(control, id);
   const MethodInfo& method = find_method(id);
@@ -97,7 +97,7 @@ KqdResult distance(std::string_view id, const SampleView& x, const SampleView& y
   if (method.distance == nullptr) {
     fail(ErrorCode::invalid_option, "{} is a test and has no distance of its own; use ekqd or another method", id);
   }
-  KqdResult result = method.distance(x, y, options);
+  DistanceResult result = method.distance(x, y, options);
   warn_about_scales({x.points, y.points}, result.warnings);
   require_finite_statistic(result.statistic);
   return result;

@@ -9,7 +9,7 @@
 #include "core/summation.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
-#include "metrics/affordable.hpp"
+#include "metrics/feasible.hpp"
 
 namespace kqd {
 namespace {
@@ -49,7 +49,7 @@ DistinctRows distinct_rows(const Pool& pool) {
 }
 
 void require_storable_gram(std::size_t num_rows, std::size_t dim, bool allowed, std::string_view what) {
-  require_affordable(num_rows, dim, allowed, what);
+  require_feasible(num_rows, dim, allowed, what);
   const double bytes = 8.0 * static_cast<double>(num_rows) * static_cast<double>(num_rows);
   if (allowed || bytes <= kMaxBytes) return;
   fail(ErrorCode::resource_limit,

@@ -70,7 +70,7 @@ std::vector<double> TestPool::weights_of(std::span<const std::size_t> rows) cons
   return scaled_near_one(weights);
 }
 
-Seed pool_seed(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+Seed pool_seed(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   const Pool rows{x.points, y.points};
   if (options.kernel.family != KernelFamily::custom || rows.dim() != 1) return options.seed;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -141,18 +141,19 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
 void require_weight_of_both(double of_x, double of_y) {
   constexpr double kLeastShare = 1e-5;  // its square is still above what the squares of the others are rounded by
   if (std::min(of_x, of_y) >= kLeastShare * (of_x + of_y)) return;
-  fail(ErrorCode::invalid_weights,
-       "a labelling leaves a sample with {:.2g} of the weight, too little for this method to see its rows beside the "
-       "others; method ekqd takes weights of any size",
-       std::min(of_x, of_y) / (of_x + of_y));
+  fail(
+      ErrorCode::invalid_weights,
+      "a permutation leaves a sample with {:.2g} of the weight, too little for this method to see its rows next to the "
+      "others; method ekqd takes weights of any size",
+      std::min(of_x, of_y) / (of_x + of_y));
 }
 
-TestPool make_summary_pool(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+TestPool make_summary_pool(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   const bool all_rows = x.size() + y.size() <= kMaxMedianPoints;  // in any order
   return all_rows ? TestPool{x, y, {}, {}} : make_test_pool(x, y, options.seed, options.threads);
 }
 
-KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const KqdOptions& options,
+KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const MethodOptions& options,
                                 std::vector<std::string>& warnings) {
   const TestPool pool = make_summary_pool(x, y, options);
   return resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, warnings);

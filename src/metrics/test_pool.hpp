@@ -52,15 +52,15 @@ struct TestPool {
 
 /// The seed to make a test pool with: options.seed, together with kernel values when the rows are only numbers
 /// 0, 1, 2, ... for a kernel of the caller's own (a precomputed Gram matrix), since these do not identify the data.
-[[nodiscard]] Seed pool_seed(const SampleView& x, const SampleView& y, const KqdOptions& options);
+[[nodiscard]] Seed pool_seed(const SampleView& x, const SampleView& y, const MethodOptions& options);
 
 /// The pool of a distance, of which no more than kMaxMedianPoints rows will be looked at: in the order of a test when
 /// there are more, so that what comes from them is that of the test and does not change when samples or rows change
 /// places.
-[[nodiscard]] TestPool make_summary_pool(const SampleView& x, const SampleView& y, const KqdOptions& options);
+[[nodiscard]] TestPool make_summary_pool(const SampleView& x, const SampleView& y, const MethodOptions& options);
 
 /// The kernel of a distance with its bandwidth from that pool.
-[[nodiscard]] KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const KqdOptions& options,
+[[nodiscard]] KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const MethodOptions& options,
                                               std::vector<std::string>& warnings);
 
 /// Throws Error{invalid_weights} when one of two groups of weighted rows has so little of the weight that sums of the
@@ -68,15 +68,15 @@ struct TestPool {
 void require_weight_of_both(double of_x, double of_y);
 
 /// Row i of X next to row i of Y, for all i; which of the two comes first is as label-blind as the order of the pool.
-/// For tests whose labels move by swaps within such pairs alone. Needs samples of equal size.
+/// For tests whose labels move by swaps within such pairs only. Needs samples of equal size.
 [[nodiscard]] std::vector<std::size_t> order_by_pairs(const TestPool& pool);
 
 /// What a test asks of a plan besides the statistic's own options.
 struct PlanRequest {
   bool set_aside = true;    ///< pooled reference points leave the samples
-  bool swaps_only = false;  ///< labels move by swaps of row i of X with row i of Y alone (pairs, sign flips)
+  bool swaps_only = false;  ///< labels move by swaps of row i of X with row i of Y only (pairs, sign flips)
   bool bound_rows = false;  ///< some rows are labelled together or within groups: no choice of rows may know labels
-  std::size_t num_labellings = 1;  ///< how many the plan will be asked for: what an estimate of its time counts with
+  std::size_t permutation_count = 1;  ///< how many the plan will be asked for: what an estimate of its time counts with
   /// Adds to some rows of (X, Y) those that must leave together with them, by the design of the test.
   std::function<std::vector<std::size_t>(std::span<const std::size_t> rows)> whole_units;
 };
@@ -88,13 +88,13 @@ struct PreparedPlan {
   std::vector<std::size_t> rows;     ///< position of the plan -> row of (X, Y); what is missing was set aside
   std::size_t num_set_aside = 0;
   double pooled_scale = 0.0;  ///< spread of the pool in the units of the statistic: what effect sizes divide by
-  bool squares = false;       ///< a squared distance: under equal laws it shrinks like 1/n, others like 1/sqrt(n)
-  KqdOptions frozen;          ///< the options with all that came from the pool made explicit
+  bool squares = false;  ///< a squared distance: under equal distributions it shrinks like 1/n, others like 1/sqrt(n)
+  MethodOptions frozen;  ///< the options with all that came from the pool made explicit
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
   std::shared_ptr<const Directions> directions;  ///< what the plan sees its rows along; null: nothing
   std::string_view no_interval;                  ///< why half-samples say nothing about this statistic; empty: they do
-  double expected_seconds = 0.0;  ///< of one thread for all labellings, for methods that cannot reuse work; else 0
+  double expected_seconds = 0.0;  ///< of one thread for all permutations, for methods that cannot reuse work; else 0
   std::vector<Detail> details;
   std::vector<std::string> warnings;
 };

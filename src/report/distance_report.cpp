@@ -12,7 +12,7 @@
 namespace kqd {
 namespace {
 
-Made made(const MethodInfo& method, const KqdResult& result, const KqdOptions& options) {
+Made made(const MethodInfo& method, const DistanceResult& result, const MethodOptions& options) {
   return {method, result.kernel, result.num_directions, result.num_reference, 0, options, result.details};
 }
 
@@ -20,7 +20,7 @@ std::string title(const MethodInfo& method) {
   return fmt::format("{}: {}", method.id, method.summary);
 }
 
-Rows result_rows(const KqdResult& result) {
+Rows result_rows(const DistanceResult& result) {
   std::string value = fmt::format("{:.6g}", result.statistic);
   if (result.standard_error) {
     value += fmt::format("  (Monte Carlo error over directions {:.2g})", *result.standard_error);
@@ -30,7 +30,7 @@ Rows result_rows(const KqdResult& result) {
   return rows;
 }
 
-Rows closing_rows(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
+Rows closing_rows(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
   return setting_rows(made(find_method(run.method), result, options)) +
          Rows{run_row(options.seed, options.threads, run.elapsed_s)} + warning_rows(result.warnings);
 }
@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 28> kColumns = {
 
 }  // namespace
 
-Json distance_object(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
+Json distance_object(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
   Json json;
   json["schema"] = "kqd.distance/1";
   json["version"] = kVersion;
@@ -57,22 +57,22 @@ Json distance_object(const KqdResult& result, const KqdOptions& options, const R
   return json;
 }
 
-std::string distance_text(const KqdResult& result, const KqdOptions& options, const RunInfo& run,
+std::string distance_text(const DistanceResult& result, const MethodOptions& options, const RunInfo& run,
                           const TextStyle& style) {
   return title_text(title(find_method(run.method)), style) + text_of(data_rows(run), style) + "\n" +
          text_of(result_rows(result), style) + "\n" + text_of(closing_rows(result, options, run), style) + "\n";
 }
 
-std::string distance_markdown(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
+std::string distance_markdown(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
   return fmt::format("**{}**\n\n", title(find_method(run.method))) +
          markdown_of(data_rows(run) + result_rows(result) + closing_rows(result, options, run));
 }
 
-std::string distance_csv(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
+std::string distance_csv(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
   return csv_of(distance_object(result, options, run), kColumns);
 }
 
-std::string distance_json(const KqdResult& result, const KqdOptions& options, const RunInfo& run) {
+std::string distance_json(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
   return dump(distance_object(result, options, run));
 }
 

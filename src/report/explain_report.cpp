@@ -208,7 +208,7 @@ double difference_at(const QuantileProfile& profile, double level) {
   return profile.difference[static_cast<std::size_t>(found - profile.levels.begin())];
 }
 
-// The columns that stand out, or the first one alone when none does.
+// The columns that stand out, or the first one only when none does.
 Table level_table(const Explanation& e) {
   Table table = {{"quantile of Y less that of X at"}};
   for (const double level : kLevelsInText) table.front().push_back(fmt::format("{:g}", level));
@@ -274,8 +274,8 @@ Rows closing_rows(const Explanation& e, const RunInfo& run) {
   Rows rows = {{"kernel", kernel_phrase(e.kernel) + of_some_rows("principal functions of", e.n_principal_rows, e)},
                {"witness", kernel_phrase(e.witness_kernel) + of_some_rows("fitted to", e.n_witness_rows, e) + share},
                {"calibration",
-                e.enumerated ? fmt::format("all {} labellings", e.n_resamples)
-                             : fmt::format("{} random labellings, fewer where 100 are as far apart", e.n_resamples)},
+                e.enumerated ? fmt::format("all {} permutations", e.n_resamples)
+                             : fmt::format("{} random permutations, fewer where 100 are as far apart", e.n_resamples)},
                run_row(e.seed, e.threads, run.elapsed_s)};
   return std::move(rows) + note_rows(e.notes) + warning_rows(e.warnings);
 }

@@ -21,7 +21,7 @@ std::string reference_phrase(ReferenceMeasure measure) {
     case ReferenceMeasure::gaussian:
       return "from a Gaussian fitted to the pool";
     case ReferenceMeasure::uniform:
-      return "from a uniform law fitted to the pool";
+      return "from a uniform distribution fitted to the pool";
     case ReferenceMeasure::pooled:
       return "from the pooled rows";
     case ReferenceMeasure::balanced:
@@ -55,12 +55,12 @@ std::string directions_phrase(const Made& made) {
   return text;
 }
 
-double parameter_of(const KqdOptions& options, const ParameterInfo& parameter) {
+double parameter_of(const MethodOptions& options, const ParameterInfo& parameter) {
   const auto given = options.parameters.find(std::string(parameter.name));
   return given == options.parameters.end() ? parameter.default_value : given->second;
 }
 
-// What the method alone has: its parameters, and what it found on the way.
+// What the method only has: its parameters, and what it found on the way.
 Rows own_rows(const Made& made) {
   std::string settings;
   for (const ParameterInfo& parameter : made.method.parameters) {
@@ -176,7 +176,7 @@ void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const 
 
 void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::vector<std::string>& warnings) {
   const auto bandwidth = first_bandwidth(made.kernel);
-  const KqdOptions& options = made.options;
+  const MethodOptions& options = made.options;
   const bool directed = made.num_directions > 0;
   const bool kernel = made.method.uses.kernel;
   json["kernel"] = kernel ? Json(to_string(made.kernel)) : Json(nullptr);

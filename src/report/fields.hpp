@@ -13,7 +13,7 @@ namespace kqd {
 /// JSON in the order in which it is built.
 using Json = nlohmann::ordered_json;
 
-/// JSON on one line; bytes that are no UTF-8 are replaced.
+/// JSON on one line; bytes that are not UTF-8 are replaced.
 [[nodiscard]] std::string compact(const Json& json);
 
 /// "s" unless there is one.
@@ -32,7 +32,7 @@ struct Made {
   std::size_t num_directions;
   std::size_t num_reference;
   std::size_t num_set_aside;
-  const KqdOptions& options;
+  const MethodOptions& options;
   const std::vector<Detail>& details;
 };
 

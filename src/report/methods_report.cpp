@@ -61,7 +61,7 @@ std::string methods_csv(std::string_view id) {
 
 std::string methods_markdown(std::string_view id) {
   Lines lines = cells_of(chosen(id));
-  for (auto& line : lines) line.resize(3);  // the long texts are no table
+  for (auto& line : lines) line.resize(3);  // the long texts are not table
   return markdown_table(lines);
 }
 

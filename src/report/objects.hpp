@@ -5,7 +5,7 @@
 namespace kqd {
 
 /// What --json prints, before it is text.
-[[nodiscard]] Json distance_object(const KqdResult& result, const KqdOptions& options, const RunInfo& run);
+[[nodiscard]] Json distance_object(const DistanceResult& result, const MethodOptions& options, const RunInfo& run);
 [[nodiscard]] Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run);
 [[nodiscard]] Json matrix_object(const MatrixReport& report);
 

@@ -16,7 +16,7 @@ constexpr std::size_t kMostNullValues = 2000;
 // Where the data go: the end of the element that holds them.
 constexpr std::string_view kDataElement = R"(<script type="application/json" id="report">)";
 
-// Without < no text can end the element it stands in, nor open another. In JSON it occurs within texts alone.
+// Without < no text can end the element it stands in, nor open another. In JSON it occurs within texts only.
 std::string without_angles(std::string_view json) {
   std::string text;
   text.reserve(json.size() + json.size() / 64);
@@ -76,7 +76,7 @@ std::string test_page(const TwoSampleResult& result, const TwoSampleOptions& opt
   return page_of("test", std::move(object), null_json(result.test), info);
 }
 
-std::string distance_page(const KqdResult& result, const KqdOptions& options, const RunInfo& run,
+std::string distance_page(const DistanceResult& result, const MethodOptions& options, const RunInfo& run,
                           const PageInfo& info) {
   return page_of("distance", distance_object(result, options, run), nullptr, info);
 }

@@ -30,13 +30,13 @@ std::string design_phrase(const TwoSampleOptions& options) {
   if (options.calibration == Calibration::sign_flip) return "swaps of x_i and y_i";
   switch (options.test.design.kind) {
     case DesignKind::independent:
-      return "labellings";
+      return "permutations";
     case DesignKind::paired:
       return "swaps within pairs";
     case DesignKind::blocks:
-      return "labellings within blocks";
+      return "permutations within blocks";
     case DesignKind::clusters:
-      return "labellings of whole clusters";
+      return "permutations of whole clusters";
   }
   return "";
 }
@@ -44,8 +44,8 @@ std::string design_phrase(const TwoSampleOptions& options) {
 // "p-value 0.012 (95 % interval 0.007 to 0.02 for ...)": what the number is, and how sure it is.
 std::string pvalue_phrase(const TestOutcome& test, double confidence) {
   std::string text = fmt::format("{:.4g}", test.pvalue);
-  if (test.n_resamples == 0) return text + "  (from the limiting law, no labelling was drawn)";
-  if (test.enumerated) return text + "  (exact: all labellings were evaluated)";
+  if (test.n_resamples == 0) return text + "  (from the limiting distribution, no permutation was drawn)";
+  if (test.enumerated) return text + "  (exact: all permutations were evaluated)";
   return text + fmt::format("  ({:g} % interval {:.3g} to {:.3g}{})", 100.0 * confidence, test.pvalue_lower,
                             test.pvalue_upper, test.stopped_early ? ", anytime-valid" : "");
 }
@@ -84,7 +84,7 @@ std::vector<Configuration> most_telling(std::vector<Configuration> configuration
 
 constexpr std::string_view kWhere = "where it was looked for";
 
-// A name that leaves no room for the numbers beside it stands on a line of its own.
+// A name that leaves no room for the numbers next to it stands on a line of its own.
 std::string configuration_lines(const std::vector<Configuration>& all, const TextStyle& style) {
   if (all.empty()) return "";
   const std::string numbers = fmt::format("score  p-value  adjusted for all {}", all.size());
@@ -135,7 +135,7 @@ Rows result_rows(const TwoSampleResult& result, const TwoSampleOptions& options)
 Rows closing_rows(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
   const bool asymptotic = options.calibration == Calibration::asymptotic;
   Rows rows = setting_rows(made(find_method(run.method), result, options));
-  rows.push_back({"calibration", asymptotic ? result.law : count_phrase(result.test, options)});
+  rows.push_back({"calibration", asymptotic ? result.limiting_distribution : count_phrase(result.test, options)});
   rows.push_back(run_row(options.statistic.seed, options.statistic.threads, run.elapsed_s));
   return std::move(rows) + note_rows(result.notes) + warning_rows(result.warnings);
 }
@@ -199,17 +199,17 @@ Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options,
   json["early_stop"] = to_string(options.test.early_stop);
   json["calibration"] = to_string(options.calibration);
   json["design"] = to_string(options.test.design.kind);
-  json["num_permutations"] = result.law.empty() ? Json(options.test.num_permutations) : Json(nullptr);
+  json["num_permutations"] = result.limiting_distribution.empty() ? Json(options.test.num_permutations) : Json(nullptr);
   json["randomised_ties"] = options.test.randomised_ties;
   json["set_aside"] = options.set_aside;
   json["weights_as"] = to_string(options.weights_as);
   json["notes"] = result.notes;
-  const bool relabelled = result.law.empty();  // a limiting law knows nothing of labellings
-  const auto if_relabelled = [&](double value) { return relabelled ? Json(value) : Json(nullptr); };
-  json["permutation_mean"] = if_relabelled(test.permutation_mean);
-  json["permutation_sd"] = if_relabelled(test.permutation_sd);
-  if (!relabelled) json["law"] = result.law;
-  json["effect_size"] = if_relabelled(result.effect_size);
+  const bool permuted = result.limiting_distribution.empty();  // a limiting distribution knows nothing of permutations
+  const auto if_permuted = [&](double value) { return permuted ? Json(value) : Json(nullptr); };
+  json["permutation_mean"] = if_permuted(test.permutation_mean);
+  json["permutation_sd"] = if_permuted(test.permutation_sd);
+  if (!permuted) json["limiting_distribution"] = result.limiting_distribution;
+  json["effect_size"] = if_permuted(result.effect_size);
   json["effect_size_ci"] =
       result.effect_interval ? Json{result.effect_interval->lower, result.effect_interval->upper} : Json(nullptr);
   json["per_direction"] = result.per_direction;

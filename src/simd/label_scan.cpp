@@ -18,10 +18,10 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
-// The scan keeps, in one lane per labelling, a running integer S that gains `up` at an X label and loses `down` at a Y
-// label, and adds |S| gap at each position. With up = N - nx and down = nx it is N (c_k - k nx/N), of at most nx ny in
-// absolute value: exact in double lanes while N <= 2^27. With equal sizes up = down = 1 serve as well, |S| <= N/2, and
-// float lanes are exact while N <= 2^25.
+// The scan keeps, in one lane per permutation, a running integer S that gains `up` at an X label and loses `down` at a
+// Y label, and adds |S| gap at each position. With up = N - nx and down = nx it is N (c_k - k nx/N), of at most nx ny
+// in absolute value: exact in double lanes while N <= 2^27. With equal sizes up = down = 1 serve as well, |S| <= N/2,
+// and float lanes are exact while N <= 2^25.
 //
 // What S gains is looked up, for all lanes of a vector at once, by the bits of their labels: one load instead of
 // expanding bits, so that a step costs an addition, an absolute value (or a square) and a multiply-add.
@@ -43,8 +43,8 @@ constexpr std::size_t kBlock = 256;  // positions whose words and gaps are broug
 constexpr std::size_t kRun = 16;     // positions summed in lanes of type T before they go into doubles
 constexpr std::size_t kCachedBytes = std::size_t{1} << 18U;  // words of so many bytes stay in L2: no prefetch needed
 constexpr std::size_t kAhead = 32;                           // positions a prefetch runs ahead
-constexpr std::size_t kVectors = 4;    // vectors of labellings in flight: with two sums each they fill 16 registers
-constexpr std::size_t kWordBits = 64;  // labellings per word
+constexpr std::size_t kVectors = 4;    // vectors of permutations in flight: with two sums each they fill 16 registers
+constexpr std::size_t kWordBits = 64;  // permutations per word
 
 // Steps for every pattern of labels: table[pattern * lanes + lane].
 template <class T>
@@ -128,7 +128,7 @@ HWY_INLINE void add_to(double* totals, [[maybe_unused]] Lanes<float> d, hn::Vec<
 #endif
 }
 
-// The labels of kVectors * kLanes labellings, from bit `shift` of a word on.
+// The labels of kVectors * kLanes permutations, from bit `shift` of a word on.
 template <class T>
 HWY_INLINE std::uint64_t labels_at(const std::uint64_t* word, std::size_t shift) {
   constexpr std::size_t kBytes = kVectors * kLanes<T> / 8;
@@ -152,8 +152,8 @@ HWY_INLINE V size_of(V running) {
   }
 }
 
-// One block for the kVectors * kLanes labellings whose labels start at bit `shift` of each word. Vectors of labellings
-// have tables of their own if kOwn.
+// One block for the kVectors * kLanes permutations whose labels start at bit `shift` of each word. Vectors of
+// permutations have tables of their own if kOwn.
 template <class T, bool kOwn, Term kTerm>
 void scan_vectors(const std::uint64_t* words, const T* gaps, std::size_t size, std::size_t shift, const T* steps,
                   T* running, double* totals) {
@@ -184,23 +184,23 @@ void scan_vectors(const std::uint64_t* words, const T* gaps, std::size_t size, s
   for (std::size_t v = 0; v < kVectors; ++v) hn::Store(run[v], d, running + v * kL);
 }
 
-// totals[b] = sum |S_k| gap_k scale, or sum S_k^2 gap_k scale, for every labelling, in the steps' units.
+// totals[b] = sum |S_k| gap_k scale, or sum S_k^2 gap_k scale, for every permutation, in the steps' units.
 template <class T, bool kOwn, Term kTerm>
 void scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale, const T* steps,
-          std::size_t num_labellings, double* totals) {
+          std::size_t permutation_count, double* totals) {
   constexpr std::size_t kTogether = kVectors * kLanes<T>;
   alignas(64) std::array<T, kMaxLabelWords * kWordBits> running{};
   Block<T> block;
   for (std::size_t first = 0; first + 1 < pool.num_rows(); first += kBlock) {
     fill_block(pool, words, scale, first, std::min(kBlock, pool.num_rows() - 1 - first), block);
-    for (std::size_t b = 0; b < num_labellings; b += kTogether) {
+    for (std::size_t b = 0; b < permutation_count; b += kTogether) {
       scan_vectors<T, kOwn, kTerm>(&block.words[b / kWordBits * kBlock], block.gaps.data(), block.size, b % kWordBits,
                                    steps + (kOwn ? b / kLanes<T> * kTable<T> : 0), &running[b], totals + b);
     }
   }
 }
 
-// Steps of up = N - nx and down = nx for labellings of any sizes.
+// Steps of up = N - nx and down = nx for permutations of any sizes.
 template <Term kTerm>
 void scan_sizes(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale,
                 std::span<const std::size_t> num_x, double* totals) {
@@ -220,9 +220,9 @@ void scan_sizes(const SortedPool& pool, MatrixView<const std::uint64_t> words, d
 
 }  // namespace
 
-void scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale, std::size_t num_labellings,
-                double* totals) {
-  scan<float, false, Term::absolute>(pool, words, scale, kUnitSteps.table.data(), num_labellings, totals);
+void scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale,
+                std::size_t permutation_count, double* totals) {
+  scan<float, false, Term::absolute>(pool, words, scale, kUnitSteps.table.data(), permutation_count, totals);
 }
 
 void scan_any(const SortedPool& pool, MatrixView<const std::uint64_t> words, double scale,
@@ -251,9 +251,9 @@ using Totals = std::array<double, kMaxLabelWords * LabelBatch::kCapacity>;
 constexpr std::size_t kMaxFloatRows = std::size_t{1} << 25U;
 
 void check([[maybe_unused]] const SortedPool& pool, MatrixView<const std::uint64_t> words,
-           [[maybe_unused]] std::size_t num_labellings) {
+           [[maybe_unused]] std::size_t permutation_count) {
   KQD_ASSERT(pool.order.size() == pool.num_rows() && words.rows() >= pool.num_rows());
-  KQD_ASSERT(words.cols() <= kMaxLabelWords && num_labellings <= words.cols() * LabelBatch::kCapacity);
+  KQD_ASSERT(words.cols() <= kMaxLabelWords && permutation_count <= words.cols() * LabelBatch::kCapacity);
   if (words.rows() > kMaxScanRows) {
     fail(ErrorCode::resource_limit, "{} pooled rows, a label scan takes at most {}", words.rows(), kMaxScanRows);
   }

@@ -12,24 +12,24 @@ namespace kqd::simd {
 /// Rows up to which the scans' running values are exact integers, hence their bounds hold.
 inline constexpr std::size_t kMaxScanRows = std::size_t{1} << 27U;
 
-/// For each labelling b of N rows, in one pass over the n lowest of them, sorted,
+/// For each permutation b of N rows, in one pass over the n lowest of them, sorted,
 ///
 ///     sums[b] = sum_{k=1}^{n-1} | c_k - k num_x[b]/N | (v_(k+1) - v_(k)),
 ///
 /// where c_k counts the X labels among the k smallest values: with n = N, the whole pool, N / (nx ny) times that is
 /// tau_1 with uniform level weights [KQE sec. 3.2]; with fewer it is the part of it that lies below v_(n). Bit b % 64
-/// of words(row, b / 64) is set when `row` is labelled X in labelling b; there are N rows of words, sums.size()
-/// labellings, at most 64 per column of words, and at most kMaxLabelWords columns.
+/// of words(row, b / 64) is set when `row` is labelled X in permutation b; there are N rows of words, sums.size()
+/// permutations, at most 64 per column of words, and at most kMaxLabelWords columns.
 ///
-/// A labelling's sum depends on nothing but its own labels: the same bits in whatever company it is scanned, whether
+/// A permutation's sum depends on nothing but its own labels: the same bits in whatever company it is scanned, whether
 /// groups of ties are permuted, and (equal sizes) whether X and Y change names.
-/// Cost: O(n) per labelling, about 0.1 ns per row and labelling while the words are in cache (see side_by_side()).
+/// Cost: O(n) per permutation, about 0.1 ns per row and permutation while the words are in cache (see side_by_side()).
 /// Needs ascending values of finite range, and num_x[b] of the N rows labelled X.
 /// Throws Error{resource_limit} above kMaxScanRows rows.
 void label_scan(const SortedPool& pool, MatrixView<const std::uint64_t> words, std::span<const std::size_t> num_x,
                 std::span<double> sums);
 
-/// The same for labellings that all have num_x = N/2, about 1.5 times as fast by working in single precision.
+/// The same for permutations that all have num_x = N/2, about 1.5 times as fast by working in single precision.
 void label_scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> words, std::span<double> sums);
 
 /// The same with squares: sums[b] = sum_{k=1}^{n-1} ( c_k - k num_x[b]/N )^2 (v_(k+1) - v_(k)). 2 (N / (nx ny))^2 times

@@ -34,7 +34,7 @@ constexpr std::size_t kTileRows = 64 * kTileWords;
 constexpr std::size_t kChunk = 2048;  // values that are split and integrated while they are in L1
 constexpr std::size_t kAhead = 32;    // rows a prefetch runs ahead
 
-// One labelling on its way through the pool.
+// One permutation on its way through the pool.
 struct Splitting {
   const std::uint64_t* labels = nullptr;  // its stream
   LevelPieces pieces;
@@ -54,7 +54,7 @@ namespace kqd::simd::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// ---- Labels: from one word per row to one stream per labelling ----
+// ---- Labels: from one word per row to one stream per permutation ----
 
 using Words = hn::CappedTag<std::uint64_t, 4>;
 using WordVec = hn::Vec<Words>;
@@ -326,7 +326,7 @@ std::size_t add_steps(const Integrand& integrand, Splitting& s, Vec* sum) {
   return k - s.next_piece;
 }
 
-// The pieces that do not fill eight lanes, with pieces of difference 0 beside them.
+// The pieces that do not fill eight lanes, with pieces of difference 0 next to them.
 template <class Integrand>
 void add_rest(const Integrand& integrand, Splitting& s, Vec* sum) {
   LaneSums x{}, y{}, mass{};

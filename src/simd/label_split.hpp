@@ -19,31 +19,31 @@ struct LevelPieces {
   std::span<const std::uint8_t> step;  ///< after a piece, bit 0: on to the next x, bit 1: to the next y; empty: both
 };
 
-/// Integrals of |x_q - y_q|^p over the quantile levels q, for many labellings of a sorted pool, without sorting
+/// Integrals of |x_q - y_q|^p over the quantile levels q, for many permutations of a sorted pool, without sorting
 /// again: the labels along the sorted order tell which group each value goes to [KQE sec. 3.2].
 ///
-/// Holds the scratch memory, a bit per row and labelling and whatever waits for a partner; keep one per thread and use
-/// it again.
+/// Holds the scratch memory, a bit per row and permutation and whatever waits for a partner; keep one per thread and
+/// use it again.
 class LabelSplitter {
  public:
-  /// Takes the labels of `count` labellings along the order of a pool: bit b % 64 of words(row, b / 64) is set when
-  /// `row` is labelled X in labelling b. At most kMaxLabelWords columns, and 64 labellings per column.
+  /// Takes the labels of `count` permutations along the order of a pool: bit b % 64 of words(row, b / 64) is set when
+  /// `row` is labelled X in permutation b. At most kMaxLabelWords columns, and 64 permutations per column.
   void set_labels(std::span<const std::uint32_t> order, MatrixView<const std::uint64_t> words, std::size_t count);
 
-  /// integrals[b] = sum over the pieces of mass |x - y|^power for labelling b; the largest |x - y| of a piece with
+  /// integrals[b] = sum over the pieces of mass |x - y|^power for permutation b; the largest |x - y| of a piece with
   /// mass > 0 when power is infinite. `values` ascend and belong to the order given to set_labels(). `pieces` has one
-  /// entry for all labellings or one for each, and fits their group sizes.
+  /// entry for all permutations or one for each, and fits their group sizes.
   ///
   /// x_sums, unless empty, receives the sum of the values labelled X.
-  /// Cost: O(N) per labelling, about 0.4 ns per row and labelling for power 2 and equal sizes.
-  /// For whole powers the same bits on every instruction set, and always whatever the company of a labelling.
+  /// Cost: O(N) per permutation, about 0.4 ns per row and permutation for power 2 and equal sizes.
+  /// For whole powers the same bits on every instruction set, and always whatever the company of a permutation.
   void integrate(std::span<const double> values, std::span<const LevelPieces> pieces, double power,
                  std::span<double> integrals, std::span<double> x_sums = {});
 
  private:
-  static constexpr std::size_t kTogether = 4;  // labellings that share a chunk of values while it is in cache
+  static constexpr std::size_t kTogether = 4;  // permutations that share a chunk of values while it is in cache
 
-  std::vector<std::uint64_t> bits_;  // bit k of stream b: the label of values[k] in labelling b
+  std::vector<std::uint64_t> bits_;  // bit k of stream b: the label of values[k] in permutation b
   std::size_t words_per_stream_ = 0;
   std::size_t num_rows_ = 0;
   std::size_t count_ = 0;

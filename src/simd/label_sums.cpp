@@ -22,10 +22,10 @@ constexpr std::size_t kRows = RowGroupLabels::kRows;
 constexpr std::size_t kBits = 4;  // rows of one table
 constexpr std::size_t kTables = kRows / kBits;
 constexpr std::size_t kPatterns = std::size_t{1} << kBits;
-constexpr std::size_t kColumns = 8;       // summed side by side
-constexpr std::size_t kLabellings = 192;  // their sums and the tables fit into the first-level cache
+constexpr std::size_t kColumns = 8;         // summed side by side
+constexpr std::size_t kPermutations = 192;  // their sums and the tables fit into the first-level cache
 
-using Sums = std::array<double, kLabellings * kColumns>;
+using Sums = std::array<double, kPermutations * kColumns>;
 using Tables = std::array<std::array<std::array<double, kColumns>, kPatterns>, kTables>;
 
 // 1 for a column that is labelled X, for each pattern of the labels of four columns.
@@ -73,7 +73,7 @@ HWY_INLINE void add_rows(const Tables& tables, std::span<const std::uint16_t> wo
   }
 }
 
-// The sums of `num_columns` <= 8 columns over the rows that labellings [first, first + count) call X.
+// The sums of `num_columns` <= 8 columns over the rows that permutations [first, first + count) call X.
 HWY_INLINE void sum_columns(MatrixView<const double> values, std::size_t first_column, std::size_t num_columns,
                             const RowGroupLabels& labels, std::size_t first_row, std::size_t first, std::size_t count,
                             Sums& sums) {
@@ -96,13 +96,14 @@ HWY_INLINE void sum_columns(MatrixView<const double> values, std::size_t first_c
   }
 }
 
-// Calls use(column, number of columns, labelling, number of labellings, sums) for all of them, labellings outside.
+// Calls use(column, number of columns, permutation, number of permutations, sums) for all of them, permutations
+// outside.
 template <class Use>
 HWY_INLINE void for_each_block(MatrixView<const double> values, const RowGroupLabels& labels, std::size_t first_row,
                                const Use& use) {
   alignas(64) Sums sums;
-  for (std::size_t b = 0; b < labels.num_labellings(); b += kLabellings) {
-    const std::size_t count = std::min(kLabellings, labels.num_labellings() - b);
+  for (std::size_t b = 0; b < labels.permutation_count(); b += kPermutations) {
+    const std::size_t count = std::min(kPermutations, labels.permutation_count() - b);
     for (std::size_t column = 0; column < values.cols(); column += kColumns) {
       const std::size_t num_columns = std::min(kColumns, values.cols() - column);
       sum_columns(values, column, num_columns, labels, first_row, b, count, sums);
@@ -126,7 +127,7 @@ void AddLabelledRows(MatrixView<const double> values, const RowGroupLabels& labe
 
 void AddQuadraticForms(double factor, MatrixView<const double> values, const RowGroupLabels& labels,
                        std::size_t first_row, std::size_t first_column, std::span<double> forms) {
-  alignas(64) Sums lanes;  // what the columns of a lane add to each labelling
+  alignas(64) Sums lanes;  // what the columns of a lane add to each permutation
   for_each_block(
       values, labels, first_row,
       [&](std::size_t column, std::size_t /*num_columns*/, std::size_t b, std::size_t count, const Sums& sums) {
@@ -175,13 +176,13 @@ constexpr std::uint64_t transposed(std::uint64_t bytes) {
 HWY_EXPORT(AddLabelledRows);
 HWY_EXPORT(AddQuadraticForms);
 
-RowGroupLabels::RowGroupLabels(std::span<const LabelBatch> batches, std::size_t num_labellings)
-    : words_(batches.empty() ? 0 : (batches.front().num_rows() + kRows - 1) / kRows, num_labellings, 0) {
-  KQD_ASSERT(num_labellings <= batches.size() * LabelBatch::kCapacity);
-  for (std::size_t b = 0; b < num_labellings; b += 8) {
+RowGroupLabels::RowGroupLabels(std::span<const LabelBatch> batches, std::size_t permutation_count)
+    : words_(batches.empty() ? 0 : (batches.front().num_rows() + kRows - 1) / kRows, permutation_count, 0) {
+  KQD_ASSERT(permutation_count <= batches.size() * LabelBatch::kCapacity);
+  for (std::size_t b = 0; b < permutation_count; b += 8) {
     const LabelBatch& batch = batches[b / LabelBatch::kCapacity];
     const unsigned shift = b % LabelBatch::kCapacity;
-    const std::size_t count = std::min<std::size_t>(8, num_labellings - b);
+    const std::size_t count = std::min<std::size_t>(8, permutation_count - b);
     for (std::size_t row = 0; row < batch.num_rows(); row += 8) {
       std::uint64_t bytes = 0;
       for (std::size_t i = 0; i < std::min<std::size_t>(8, batch.num_rows() - row); ++i) {
@@ -198,7 +199,7 @@ RowGroupLabels::RowGroupLabels(std::span<const LabelBatch> batches, std::size_t 
 
 void add_labelled_rows(MatrixView<const double> values, const RowGroupLabels& labels, std::size_t first_row,
                        MatrixView<double> sums) {
-  KQD_ASSERT(first_row % RowGroupLabels::kRows == 0 && sums.rows() == labels.num_labellings() &&
+  KQD_ASSERT(first_row % RowGroupLabels::kRows == 0 && sums.rows() == labels.permutation_count() &&
              sums.cols() == values.cols());
   KQD_DISPATCH(AddLabelledRows)(values, labels, first_row, sums);
 }
@@ -206,7 +207,7 @@ void add_labelled_rows(MatrixView<const double> values, const RowGroupLabels& la
 void add_quadratic_forms(double factor, MatrixView<const double> values, const RowGroupLabels& labels,
                          std::size_t first_row, std::size_t first_column, std::span<double> forms) {
   KQD_ASSERT(first_row % RowGroupLabels::kRows == 0 && first_column % RowGroupLabels::kRows == 0 &&
-             forms.size() == labels.num_labellings());
+             forms.size() == labels.permutation_count());
   KQD_DISPATCH(AddQuadraticForms)(factor, values, labels, first_row, first_column, forms);
 }
 

@@ -4,7 +4,7 @@
 
 namespace kqd::simd {
 
-/// The pooled rows along one direction, sorted once for all labellings.
+/// The pooled rows along one direction, sorted once for all permutations.
 struct SortedPool {
   std::span<const double> values;        ///< ascending
   std::span<const std::uint32_t> order;  ///< order[k] is the row of values[k]

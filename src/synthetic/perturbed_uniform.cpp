@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "synthetic/laws.hpp"
+#include "synthetic/distributions.hpp"
 
 namespace kqd {
 namespace {
@@ -29,7 +29,7 @@ class PerturbedUniform {
     std::ranges::generate(signs_, [&] { return stream.below(2) == 0 ? 1.0 : -1.0; });
   }
 
-  // Rejection from the uniform law under the bound 1 + amplitude: at most two tries on average.
+  // Rejection from the uniform distribution under the bound 1 + amplitude: at most two tries on average.
   void draw(RandomStream& stream, std::span<double> row) const {
     do {
       for (double& value : row) value = stream.uniform();
@@ -57,12 +57,14 @@ class PerturbedUniform {
 
 }  // namespace
 
-LawPair perturbed_uniform(ProblemSettings& settings) {
+DistributionPair perturbed_uniform(ProblemSettings& settings) {
   const std::size_t cells_per_axis = settings.count("perturbations");
   const double amplitude =
       settings.value("scale") * std::pow(static_cast<double>(cells_per_axis), -settings.value("smoothness"));
   PerturbedUniform perturbed(cells_per_axis, settings.dim(), amplitude, settings.run_stream());
-  return {[law = std::move(perturbed)](RandomStream& stream, std::span<double> row) { law.draw(stream, row); },
+  return {[distribution = std::move(perturbed)](RandomStream& stream, std::span<double> row) {
+            distribution.draw(stream, row);
+          },
           [](RandomStream& stream, std::span<double> row) {
             for (double& value : row) value = stream.uniform();
           }};

@@ -9,8 +9,8 @@
 #include "core/fail.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
-#include "synthetic/coordinate_law.hpp"
-#include "synthetic/laws.hpp"
+#include "synthetic/coordinate_distribution.hpp"
+#include "synthetic/distributions.hpp"
 #include "synthetic/settings.hpp"
 
 namespace kqd {
@@ -19,21 +19,25 @@ namespace {
 constexpr std::size_t kAnyDim = std::numeric_limits<std::size_t>::max();
 constexpr std::size_t kRowsPerBlock = 1024;
 
-// Large enough for anybody, and no draw of a law with such a scale overflows.
+// Large enough for anybody, and no draw of a distribution with such a scale overflows.
 constexpr double kHuge = 1e100;
 constexpr double kManyCoordinates = 1e9;
 
-constexpr ParameterInfo kLaw = {"law", 0, 0, kCoordinateLaws.size() - 1, true, "law of a coordinate", kCoordinateLaws};
-constexpr ParameterInfo kDf = {"df", 3, 0.5, 1e6, false, "degrees of freedom of Student's t; with law = student"};
+constexpr ParameterInfo kDistribution = {
+    "distribution",          0, 0, kCoordinateDistributions.size() - 1, true, "distribution of a coordinate",
+    kCoordinateDistributions};
+constexpr ParameterInfo kDf = {"df", 3,     0.5,
+                               1e6,  false, "degrees of freedom of Student's t; with distribution = student"};
 constexpr ParameterInfo kLevels = {
-    "levels", 5, 2, 1e9, true, "how many values 0, 1, ..., each equally likely; with law = discrete"};
+    "levels", 5, 2, 1e9, true, "how many values 0, 1, ..., each equally likely; with distribution = discrete"};
 
 constexpr std::array<ParameterInfo, 2> kPowerDecay = {{
     {"variance", 4, 0, kHuge, false, "variance of the changed coordinates of Y; 1 is the null"},
     {"k", 3, 0, kManyCoordinates, true, "how many coordinates change, from the first on"},
 }};
 constexpr std::array<ParameterInfo, 1> kLaplaceGaussian = {{
-    {"scale", 0, 0, kHuge, false, "standard deviation s of both laws; 0 draws it from U(1/2, 1), once per seed"},
+    {"scale", 0, 0, kHuge, false,
+     "standard deviation s of both distributions; 0 draws it from U(1/2, 1), once per seed"},
 }};
 constexpr std::array<ParameterInfo, 2> kMixture = {{
     {"sd", 2, 0, kHuge, false, "standard deviation of Y's component at (-mean, -mean); 1 is the null"},
@@ -53,11 +57,11 @@ constexpr std::array<ParameterInfo, 4> kBlobs = {{
 constexpr std::array<ParameterInfo, 5> kMeanShift = {{
     {"delta", 0.5, -kHuge, kHuge, false, "shift of Y; 0 is the null"},
     {"k", 1, 0, kManyCoordinates, true, "how many coordinates are shifted, from the first on"},
-    kLaw,
+    kDistribution,
     kDf,
     kLevels,
 }};
-constexpr std::array<ParameterInfo, 3> kNull = {kLaw, kDf, kLevels};
+constexpr std::array<ParameterInfo, 3> kNull = {kDistribution, kDf, kLevels};
 constexpr std::array<ParameterInfo, 2> kSpikedCovariance = {{
     {"k", 5, 0, kManyCoordinates, true, "how many coordinates of Y, the last ones, are equal; 0 is the null"},
     {"variance", 3, 0, kHuge, false, "variance of the equal coordinates"},
@@ -107,35 +111,36 @@ constexpr std::string_view kMultipleKernels =
 
 struct Problem {
   ProblemInfo info;
-  LawPair (*laws)(ProblemSettings& settings);
+  DistributionPair (*distributions)(ProblemSettings& settings);
 };
 
 constexpr std::array<Problem, 17> kProblems = {{
-    {{"power-decay", "normal laws that differ in the variance of a few of many coordinates", "N(0, I_d)",
+    {{"power-decay", "normal distributions that differ in the variance of a few of many coordinates", "N(0, I_d)",
       "N(0, diag(variance, .., variance, 1, .., 1)), k times variance", kPowerDecay, 32, 1, kAnyDim,
       "Wang, Gao, Xie: Two-sample Test with Kernel Projected Wasserstein Distance (AISTATS 2022), experiment A"},
      power_decay},
-    {{"laplace-gaussian", "laws of the same mean and variance that differ in their tails",
+    {{"laplace-gaussian", "distributions of the same mean and variance that differ in their tails",
       "Laplace(0, s/sqrt(2)) in each coordinate", "N(0, s^2 I_d)", kLaplaceGaussian, 1, 1, kAnyDim,
       "Naslidnyk, Chau, Briol, Muandet: Kernel Quantile Embeddings (ICML 2025), section 5"},
      laplace_gaussian},
-    {{"mixture", "four far normal laws, one of which changes its spread",
+    {{"mixture", "four far normal distributions, one of which changes its spread",
       "equal mixture of N((+-mean, +-mean, 0, ..), I_d)", "the same with covariance sd^2 I_d at (-mean, -mean, 0, ..)",
       kMixture, 2, 2, kAnyDim, "Biggs, Schrab, Gretton: MMD-FUSE (NeurIPS 2023)"},
      mixture},
-    {{"perturbed-uniform", "a uniform law with small smooth waves, against a uniform law",
+    {{"perturbed-uniform", "a uniform distribution with small smooth waves, against a uniform distribution",
       "density 1 + c p^-s sum_i theta_i prod_r e G(p x_r - i_r), theta_i = +-1 drawn once per seed", "U([0, 1]^d)",
       kPerturbedUniform, 1, 1, 2,
       "Schrab et al.: MMD Aggregated Two-Sample Test (JMLR 2023), section 5.4; Biggs, Schrab, Gretton: MMD-FUSE "
       "(NeurIPS 2023)"},
      perturbed_uniform},
-    {{"blobs", "a grid of normal laws whose covariance is stretched and turned",
+    {{"blobs", "a grid of normal distributions whose covariance is stretched and turned",
       "equal mixture over the grid of N(centre, I_2)",
       "equal mixture over the grid of N(centre, R diag(stretch, 1) R'), R a rotation by angle", kBlobs, 2, 2, 2,
       "Gretton et al.: Optimal kernel choice for large-scale two-sample tests (NeurIPS 2012)"},
      blobs},
-    {{"mean-shift", "the same law, moved along the first coordinates", "law in each coordinate, independent",
-      "the same + delta (1, .., 1, 0, .., 0), k ones", kMeanShift, 10, 1, kAnyDim, "textbook"},
+    {{"mean-shift", "the same distribution, moved along the first coordinates",
+      "distribution in each coordinate, independent", "the same + delta (1, .., 1, 0, .., 0), k ones", kMeanShift, 10,
+      1, kAnyDim, "textbook"},
      mean_shift},
     {{"spiked-covariance", "normal distributions; the last few coordinates of Y are copies of each other", "N(0, I_d)",
       "N(0, S), S = I_d except for the last k x k block, whose entries are all equal to variance", kSpikedCovariance,
@@ -176,9 +181,9 @@ constexpr std::array<Problem, 17> kProblems = {{
       "the same, but numeric column 1 has + delta or - delta by the parity of category 1, scaled to mean 0, variance 1",
       kMixedTable, 5, 3, kAnyDim, "kqd; no single column of Y changes much"},
      mixed_table},
-    {{"null", "both samples of the same law, for checks of the level", "law in each coordinate, independent",
-      "the same", kNull, 10, 1, kAnyDim, "textbook"},
-     same_law},
+    {{"null", "both samples of the same distribution, for checks of the level",
+      "distribution in each coordinate, independent", "the same", kNull, 10, 1, kAnyDim, "textbook"},
+     same_distribution},
 }};
 
 constexpr auto kInfos = [] {
@@ -204,11 +209,12 @@ Matrix<double> allocate_rows(std::string_view field, std::size_t num_rows, std::
   fail(ErrorCode::resource_limit, "{} = {} rows of {} numbers do not fit in memory", field, num_rows, dim);
 }
 
-void draw_rows(const RowLaw& law, Seed seed, Purpose purpose, ThreadCount threads, Matrix<double>& rows) {
+void draw_rows(const RowDistribution& distribution, Seed seed, Purpose purpose, ThreadCount threads,
+               Matrix<double>& rows) {
   parallel_for_blocks(rows.rows(), kRowsPerBlock, threads, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       RandomStream stream(seed, purpose, i);
-      law(stream, rows.row(i));
+      distribution(stream, rows.row(i));
     }
   });
 }
@@ -230,12 +236,12 @@ void set_parameter(ProblemRequest& request, std::string_view assignment) {
 SyntheticPair make_problem(const ProblemRequest& request, ThreadCount threads) {
   const Problem& problem = find(request.name);
   ProblemSettings settings(problem.info, request);
-  const LawPair laws = problem.laws(settings);
+  const DistributionPair distributions = problem.distributions(settings);
   SyntheticPair pair;
   pair.x.points = allocate_rows("n_x", request.n_x, settings.dim());
   pair.y.points = allocate_rows("n_y", request.n_y, settings.dim());
-  draw_rows(laws.x, request.seed, Purpose::synthetic_x, threads, pair.x.points);
-  draw_rows(laws.y, request.seed, Purpose::synthetic_y, threads, pair.y.points);
+  draw_rows(distributions.x, request.seed, Purpose::synthetic_x, threads, pair.x.points);
+  draw_rows(distributions.y, request.seed, Purpose::synthetic_y, threads, pair.y.points);
   pair.parameters = settings.values();
   return pair;
 }

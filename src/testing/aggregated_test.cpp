@@ -7,36 +7,36 @@
 #include "core/fail.hpp"
 #include "core/finite.hpp"
 #include "testing/comparison.hpp"
-#include "testing/labelling_run.hpp"
+#include "testing/permutation_run.hpp"
 
 namespace kqd {
 namespace {
 
-// Sums that bundles keep per labelling stay small beside the labels.
+// Sums that bundles keep per permutation stay small next to the labels.
 constexpr std::size_t kBatchesAtATime = 32;
 
-// Values, scores and terms of the aggregate are held for all labellings at once.
-void require_room(const AggregatedPlan& plan, std::uint64_t num_labellings) {
+// Values, scores and terms of the aggregate are held for all permutations at once.
+void require_room(const AggregatedPlan& plan, std::uint64_t permutation_count) {
   const double bytes =
-      3.0 * sizeof(double) * static_cast<double>(plan.weights.size()) * static_cast<double>(num_labellings);
+      3.0 * sizeof(double) * static_cast<double>(plan.weights.size()) * static_cast<double>(permutation_count);
   if (bytes <= static_cast<double>(plan.max_bytes)) return;
   fail(ErrorCode::resource_limit,
-       "{} statistics of {} labellings take {:.0f} MB, more than the {} MB allowed; ask for fewer permutations",
-       plan.weights.size(), num_labellings, std::ceil(bytes / 1e6), plan.max_bytes >> 20U);
+       "{} statistics of {} permutations take {:.0f} MB, more than the {} MB allowed; ask for fewer permutations",
+       plan.weights.size(), permutation_count, std::ceil(bytes / 1e6), plan.max_bytes >> 20U);
 }
 
-// One row per statistic, one column per labelling, ties merged.
-Matrix<double> evaluate_all(const AggregatedPlan& plan, LabellingRun& run, ThreadCount threads,
+// One row per statistic, one column per permutation, ties merged.
+Matrix<double> evaluate_all(const AggregatedPlan& plan, PermutationRun& run, ThreadCount threads,
                             const RunControl* control) {
-  const auto total = static_cast<double>(run.num_labellings());
+  const auto total = static_cast<double>(run.permutation_count());
   const auto report = [&](double done) {
     if (control == nullptr || !control->progress) return;
     control->progress({.done = done, .total = total, .what = "permutations", .counted = true});
   };
   report(0.0);
-  Matrix<double> values(plan.weights.size(), run.num_labellings());
+  Matrix<double> values(plan.weights.size(), run.permutation_count());
   std::size_t first_column = 0;
-  while (run.num_done() < run.num_labellings()) {
+  while (run.num_done() < run.permutation_count()) {
     const auto batches = run.next(kBatchesAtATime, threads);
     const std::size_t columns = run.num_done() - first_column;
     std::size_t first_row = 0;
@@ -88,37 +88,37 @@ std::uint64_t permutations_of_aggregate(const AggregatedPlan& plan, const TestOp
 AggregatedOutcome aggregated_outcome(const AggregatedPlan& plan, Matrix<double> values, bool enumerated,
                                      const TestOptions& options, Seed seed) {
   merge_ties_of_bundles(plan, values);
-  // All labellings there are have no random halves.
+  // All permutations there are have no random halves.
   const bool no_halves = plan.rule == Aggregation::two_layer && enumerated;
   const std::vector<double> aggregates = aggregate(no_halves ? Aggregation::min_p : plan.rule, values, plan.weights);
-  const Labellings labellings{aggregates.size(), enumerated};
+  const PermutationSet permutations{aggregates.size(), enumerated};
   Comparison comparison([](double) { return 0.0; },
-                        make_sequential_test(EarlyStop::none, options.alpha, labellings.count - 1),
-                        labellings.enumerated, options.keep_null_distribution);
+                        make_sequential_test(EarlyStop::none, options.alpha, permutations.count - 1),
+                        permutations.enumerated, options.keep_null_distribution);
   for (const double value : aggregates) comparison.add(value);
   AggregatedOutcome outcome;
-  outcome.test = summarise(labellings, options, EarlyStop::none, seed, comparison);
+  outcome.test = summarise(permutations, options, EarlyStop::none, seed, comparison);
   const auto asked = static_cast<std::uint64_t>(options.num_permutations);
   if (const std::uint64_t enough = fewest_permutations(plan, options); asked < enough && !enumerated) {
     outcome.test.warnings.push_back(
         fmt::format("{} permutations instead of {}: with fewer, ranks among them hardly tell {} statistics apart",
                     enough, asked, plan.weights.size()));
   }
-  warn_about_resolution(labellings, options, EarlyStop::none, comparison, outcome.test.warnings);
+  warn_about_resolution(permutations, options, EarlyStop::none, comparison, outcome.test.warnings);
   outcome.statistics = adjusted_statistics(values);
   return outcome;
 }
 
-AggregatedOutcome aggregated_test(const AggregatedPlan& plan, const LabellingSource& source, const TestOptions& options,
-                                  const RunControl* control) {
+AggregatedOutcome aggregated_test(const AggregatedPlan& plan, const PermutationSource& source,
+                                  const TestOptions& options, const RunControl* control) {
   validate(options);
   const StopScope scope(control);
-  LabellingRun run(source, permutations_of_aggregate(plan, options), options.enumeration_limit,
-                   options.max_label_memory);
+  PermutationRun run(source, permutations_of_aggregate(plan, options), options.enumeration_limit,
+                     options.max_label_memory);
   if (options.early_stop != EarlyStop::none && !run.enumerated()) {
     fail(ErrorCode::invalid_option, "early stopping does not go with a test that aggregates several statistics");
   }
-  require_room(plan, run.num_labellings());
+  require_room(plan, run.permutation_count());
   Matrix<double> values = evaluate_all(plan, run, options.threads, control);
   AggregatedOutcome outcome = aggregated_outcome(plan, std::move(values), run.enumerated(), options, source.seed());
   const std::vector<std::string>& of_source = source.warnings();

@@ -13,16 +13,17 @@ struct AggregatedOutcome {
   std::vector<AggregatedStatistic> statistics;
 };
 
-/// The permutation test of an aggregate: every statistic is evaluated for the same labellings, and the aggregate of the
-/// observed one is compared with the others. Exact for any number of statistics (see Aggregation). Early stopping is
-/// refused: an aggregate needs all labellings. Memory beyond the bundles: one number per statistic and labelling.
-[[nodiscard]] AggregatedOutcome aggregated_test(const AggregatedPlan& plan, const LabellingSource& source,
+/// The permutation test of an aggregate: every statistic is evaluated for the same permutations, and the aggregate of
+/// the observed one is compared with the others. Exact for any number of statistics (see Aggregation). Early stopping
+/// is refused: an aggregate needs all permutations. Memory beyond the bundles: one number per statistic and
+/// permutation.
+[[nodiscard]] AggregatedOutcome aggregated_test(const AggregatedPlan& plan, const PermutationSource& source,
                                                 const TestOptions& options, const RunControl* control);
 
 /// The number of permutations that an aggregate draws: as many as the options ask for, or as its rule needs.
 [[nodiscard]] std::uint64_t permutations_of_aggregate(const AggregatedPlan& plan, const TestOptions& options);
 
-/// The same from the values of all statistics (rows) for all labellings (columns, the observed one first).
+/// The same from the values of all statistics (rows) for all permutations (columns, the observed one first).
 [[nodiscard]] AggregatedOutcome aggregated_outcome(const AggregatedPlan& plan, Matrix<double> values, bool enumerated,
                                                    const TestOptions& options, Seed seed);
 

@@ -12,13 +12,13 @@ namespace kqd {
 namespace {
 
 constexpr double kLeastSkewness = 0.05;  // below it the cube root is the identity to four digits
-// Between the sum of 1/p (the harmonic mean, which rewards agreement) and the smallest p alone: the power study of
+// Between the sum of 1/p (the harmonic mean, which rewards agreement) and the smallest p only: the power study of
 // docs/design/0005-adaptive-test.md lost least with it.
 constexpr double kSoftExponent = 1.5;
 constexpr double kMostSkewness = 4.0;
 constexpr double kLargestScore = 38.0;  // its p-value is about the smallest number: further ones are not told apart
 
-// log of the upper tail of the standard normal law, for any score.
+// log of the upper tail of the standard normal distribution, for any score.
 double log_upper_tail(double z) {
   if (z < 10.0) return std::log(0.5 * std::erfc(z / std::numbers::sqrt2));
   // phi(z)/z (1 - 1/z^2 + 3/z^4 - 15/z^6), relative error < 105/z^8 [AS64, 26.2.12].
@@ -52,18 +52,18 @@ std::vector<double> sorted(std::span<const double> values) {
 
 // log(w_r / p_r) with smooth p-values, joined over statistics by their maximum or by the log of their sum.
 std::vector<double> smooth_min_p(MatrixView<const double> statistics, std::span<const double> weights, bool soft) {
-  const std::size_t num_labellings = statistics.cols();
+  const std::size_t permutation_count = statistics.cols();
   const double exponent = soft ? kSoftExponent : 1.0;
-  Matrix<double> terms(num_labellings, statistics.rows());
-  std::vector<double> scores(num_labellings);
+  Matrix<double> terms(permutation_count, statistics.rows());
+  std::vector<double> scores(permutation_count);
   for (std::size_t r = 0; r < statistics.rows(); ++r) {
     deskewed_scores(statistics.row(r), scores);
-    for (std::size_t k = 0; k < num_labellings; ++k) {
+    for (std::size_t k = 0; k < permutation_count; ++k) {
       terms(k, r) = exponent * (std::log(weights[r]) - log_upper_tail(scores[k]));
     }
   }
-  std::vector<double> aggregates(num_labellings);
-  for (std::size_t k = 0; k < num_labellings; ++k) {
+  std::vector<double> aggregates(permutation_count);
+  for (std::size_t k = 0; k < permutation_count; ++k) {
     aggregates[k] = soft ? log_sum_exp(terms.row(k)) / exponent : *std::ranges::max_element(terms.row(k));
   }
   return aggregates;
@@ -149,7 +149,7 @@ void deskewed_scores(std::span<const double> statistics, std::span<double> score
     const double third = (cubes.value() - x * x * x) / others - 3.0 * mean * second + 2.0 * mean * mean * mean;
     const double skewness = std::clamp(third / (variance * sd), kLeastSkewness, kMostSkewness);
     const double student = (x - mean) / sd;
-    // Wilson-Hilferty for a gamma law of this skewness: its cube root is close to normal.
+    // Wilson-Hilferty for a gamma distribution of this skewness: its cube root is close to normal.
     const double normal = 6.0 / skewness * (std::cbrt(std::max(0.0, 1.0 + 0.5 * skewness * student)) - 1.0);
     scores[k] = std::clamp(normal + skewness / 6.0, -kLargestScore, kLargestScore);
   }
@@ -172,8 +172,8 @@ std::vector<double> aggregate(Aggregation rule, MatrixView<const double> statist
 }
 
 std::vector<AggregatedStatistic> adjusted_statistics(MatrixView<const double> statistics) {
-  const std::size_t num_labellings = statistics.cols();
-  Matrix<double> scores(statistics.rows(), num_labellings);
+  const std::size_t permutation_count = statistics.cols();
+  Matrix<double> scores(statistics.rows(), permutation_count);
   std::vector<AggregatedStatistic> results(statistics.rows());
   for (std::size_t r = 0; r < statistics.rows(); ++r) {
     const auto row = statistics.row(r);
@@ -181,17 +181,17 @@ std::vector<AggregatedStatistic> adjusted_statistics(MatrixView<const double> st
     const auto exceed = std::ranges::count_if(row, [&](double t) { return t >= row[0]; });
     results[r].value = row[0];
     results[r].score = scores(r, 0);
-    results[r].pvalue = static_cast<double>(exceed) / static_cast<double>(num_labellings);
+    results[r].pvalue = static_cast<double>(exceed) / static_cast<double>(permutation_count);
   }
   std::vector<std::size_t> order(statistics.rows());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t r) { return scores(r, 0); });  // least extreme first
   // Step down: the q-th most extreme statistic is compared with the maximum over itself and all less extreme ones.
-  std::vector<double> largest(num_labellings, -std::numeric_limits<double>::infinity());
+  std::vector<double> largest(permutation_count, -std::numeric_limits<double>::infinity());
   for (const std::size_t r : order) {
-    for (std::size_t k = 0; k < num_labellings; ++k) largest[k] = std::max(largest[k], scores(r, k));
+    for (std::size_t k = 0; k < permutation_count; ++k) largest[k] = std::max(largest[k], scores(r, k));
     const auto exceed = std::ranges::count_if(largest, [&](double z) { return z >= scores(r, 0); });
-    results[r].adjusted_pvalue = static_cast<double>(exceed) / static_cast<double>(num_labellings);
+    results[r].adjusted_pvalue = static_cast<double>(exceed) / static_cast<double>(permutation_count);
   }
   double floor = 0.0;  // adjusted p-values do not decrease from the most extreme statistic on
   for (auto r = order.rbegin(); r != order.rend(); ++r) {

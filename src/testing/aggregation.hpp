@@ -19,15 +19,15 @@ void deskewed_scores(std::span<const double> statistics, std::span<double> score
 
 /// What came out for one statistic among several.
 struct AggregatedStatistic {
-  double value = 0.0;            ///< for the observed labelling
+  double value = 0.0;            ///< for the observed permutation
   double pvalue = 1.0;           ///< its own: (1 + exceedances) / (1 + B)
   double score = 0.0;            ///< how extreme it is, as a standard normal deviate (deskewed_scores)
   double adjusted_pvalue = 1.0;  ///< by step-down over all statistics [WY93, Alg. 2.8]
 };
 
-/// One aggregate per labelling: larger means more extreme. Column 0 of `statistics` (one row each) is the observed
-/// labelling; `weights` are > 0 and sum to 1. For the rule two_layer the columns 1 .. n/2 are spent on ranks and get no
-/// aggregate of their own: the result has the observed one first and then those of the second half.
+/// One aggregate per permutation: larger means more extreme. Column 0 of `statistics` (one row each) is the observed
+/// permutation; `weights` are > 0 and sum to 1. For the rule two_layer the columns 1 .. n/2 are spent on ranks and get
+/// no aggregate of their own: the result has the observed one first and then those of the second half.
 [[nodiscard]] std::vector<double> aggregate(Aggregation rule, MatrixView<const double> statistics,
                                             std::span<const double> weights);
 

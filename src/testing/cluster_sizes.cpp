@@ -71,10 +71,10 @@ ClusterSizes common_cluster_sizes(const Design& design, SampleSizes sizes, Seed 
   const SizeRule as_is = [](std::size_t size) { return size; };
   const SizeRule power_of_two = [](std::size_t size) { return std::bit_floor(size); };
   const SizeRule all_alike = [smallest](std::size_t) { return smallest; };
-  const std::uint64_t enough = std::min(kEnough, count_labellings(strata_of(clusters, all_alike)));
+  const std::uint64_t enough = std::min(kEnough, count_permutations(strata_of(clusters, all_alike)));
   const auto is_enough = [&](const SizeRule& rule) {
     const std::vector<Stratum> strata = strata_of(clusters, rule);
-    return most_take_part(strata) && count_labellings(strata) >= enough;
+    return most_take_part(strata) && count_permutations(strata) >= enough;
   };
   if (is_enough(as_is)) {
     return {

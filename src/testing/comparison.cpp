@@ -45,20 +45,21 @@ double RunningMoments::sd(double lost_degrees_of_freedom) {
   return divisor > 0.0 ? std::scalbn(std::sqrt(squares_ / divisor), unit_) : 0.0;
 }
 
-TestOutcome summarise(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop, Seed seed,
+TestOutcome summarise(const PermutationSet& permutations, const TestOptions& options, EarlyStop early_stop, Seed seed,
                       Comparison& comparison) {
   const Exceedances draws = comparison.test().draws();
   TestOutcome outcome;
   outcome.statistic = comparison.observed();
   outcome.pvalue = comparison.test().pvalue();
-  outcome.enumerated = labellings.enumerated;
-  outcome.stopped_early = draws.num_draws + 1 < labellings.count;
-  // All labellings are the observed one and the others, so that (1 + L)/(1 + B) is the exact p-value of all C = 1 + B.
-  const std::uint64_t observed_too = labellings.enumerated ? 1 : 0;
+  outcome.enumerated = permutations.enumerated;
+  outcome.stopped_early = draws.num_draws + 1 < permutations.count;
+  // All permutations are the observed one and the others, so that (1 + L)/(1 + B) is the exact p-value of all C = 1 +
+  // B.
+  const std::uint64_t observed_too = permutations.enumerated ? 1 : 0;
   outcome.n_exceed = draws.num_exceed + observed_too;
   outcome.n_resamples = draws.num_draws + observed_too;
 
-  const Interval interval = labellings.enumerated           ? Interval{outcome.pvalue, outcome.pvalue}
+  const Interval interval = permutations.enumerated         ? Interval{outcome.pvalue, outcome.pvalue}
                             : early_stop == EarlyStop::none ? clopper_pearson(draws, options.confidence)
                                                             : anytime_interval(draws, options.confidence);
   outcome.pvalue_lower = interval.lower;
@@ -70,37 +71,38 @@ TestOutcome summarise(const Labellings& labellings, const TestOptions& options, 
   outcome.reject = outcome.pvalue <= options.alpha;
 
   outcome.permutation_mean = comparison.moments().mean();
-  outcome.permutation_sd = comparison.moments().sd(labellings.enumerated ? 0.0 : 1.0);
+  outcome.permutation_sd = comparison.moments().sd(permutations.enumerated ? 0.0 : 1.0);
   outcome.null_distribution = std::move(comparison.values());
   return outcome;
 }
 
-void warn_about_resolution(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop,
+void warn_about_resolution(const PermutationSet& permutations, const TestOptions& options, EarlyStop early_stop,
                            const Comparison& comparison, std::vector<std::string>& warnings) {
   if (options.randomised_ties) return;
-  const double smallest = smallest_pvalue(early_stop, options.alpha, labellings.count - 1);
+  const double smallest = smallest_pvalue(early_stop, options.alpha, permutations.count - 1);
   if (smallest <= options.alpha) {
-    // Samples of equal size that change places give the same value: every labelling has a twin.
+    // Samples of equal size that change places give the same value: every permutation has a twin.
     const std::uint64_t as_far = 1 + comparison.num_tied();
-    const double share = static_cast<double>(as_far) / static_cast<double>(labellings.count);
+    const double share = static_cast<double>(as_far) / static_cast<double>(permutations.count);
     const bool none_is_further = comparison.test().draws().num_exceed == comparison.num_tied();
-    if (labellings.enumerated && none_is_further && share > options.alpha) {
-      warnings.push_back(fmt::format(
-          "no labelling is further apart, but {} of all {} are as far: p cannot be below {:.3g}, and alpha = {} is out "
-          "of reach",
-          as_far, labellings.count, share, options.alpha));
+    if (permutations.enumerated && none_is_further && share > options.alpha) {
+      warnings.push_back(
+          fmt::format("no permutation is further apart, but {} of all {} are as far: p cannot be below {:.3g}, and "
+                      "alpha = {} is out "
+                      "of reach",
+                      as_far, permutations.count, share, options.alpha));
     }
     return;
   }
-  if (labellings.enumerated) {
+  if (permutations.enumerated) {
     warnings.push_back(fmt::format(
-        "alpha = {} is below {:.3g}, the smallest p-value that {} labellings can give: no data can be rejected",
-        options.alpha, smallest, labellings.count));
+        "alpha = {} is below {:.3g}, the smallest p-value that {} permutations can give: no data can be rejected",
+        options.alpha, smallest, permutations.count));
   } else {
     warnings.push_back(fmt::format(
         "alpha = {} is below {:.3g}, the smallest p-value that {} permutations can give: no data can be rejected; "
         "take more permutations",
-        options.alpha, smallest, labellings.count - 1));
+        options.alpha, smallest, permutations.count - 1));
   }
 }
 

@@ -34,13 +34,13 @@ class RunningMoments {
   int unit_ = 0;
 };
 
-/// How many labellings a test has, the observed one included, and whether they are all there are.
-struct Labellings {
+/// How many permutations a test has, the observed one included, and whether they are all there are.
+struct PermutationSet {
   std::uint64_t count = 0;
   bool enumerated = false;
 };
 
-/// Compares the values of the labellings with the observed one, in labelling order.
+/// Compares the values of the permutations with the observed one, in permutation order.
 class Comparison {
  public:
   /// `tie_slack`: how far from the observed value another one may be and still be the same. Values are kept only on
@@ -57,7 +57,7 @@ class Comparison {
       if (enumerated_) count(value);
       return false;
     }
-    // A labelling that merely reorders the observed sums gives the observed value up to rounding; calling it smaller
+    // A permutation that merely reorders the observed sums gives the observed value up to rounding; calling it smaller
     // would make p too small.
     const bool exceeds = value >= observed_ - slack_;
     if (exceeds && value <= observed_ + slack_) ++num_tied_;
@@ -91,11 +91,11 @@ class Comparison {
 };
 
 /// The outcome of a comparison; its values are moved out when they are to be kept.
-[[nodiscard]] TestOutcome summarise(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop,
-                                    Seed seed, Comparison& comparison);
+[[nodiscard]] TestOutcome summarise(const PermutationSet& permutations, const TestOptions& options,
+                                    EarlyStop early_stop, Seed seed, Comparison& comparison);
 
 /// Adds a sentence when no data could be rejected at this level, or these could not because others tie with them.
-void warn_about_resolution(const Labellings& labellings, const TestOptions& options, EarlyStop early_stop,
+void warn_about_resolution(const PermutationSet& permutations, const TestOptions& options, EarlyStop early_stop,
                            const Comparison& comparison, std::vector<std::string>& warnings);
 
 }  // namespace kqd

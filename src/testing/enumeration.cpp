@@ -12,8 +12,8 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 constexpr std::uint64_t kTooMany = std::numeric_limits<std::uint64_t>::max();
 
-// Labellings of a stratum are the choices of its marked units, those of the rarer label; a choice c_1 < ... < c_k has
-// the rank sum_j binomial(c_j, j), a one-to-one map onto 0 .. binomial(size, k) - 1 (combinatorial number system).
+// PermutationSet of a stratum are the choices of its marked units, those of the rarer label; a choice c_1 < ... < c_k
+// has the rank sum_j binomial(c_j, j), a one-to-one map onto 0 .. binomial(size, k) - 1 (combinatorial number system).
 struct Marks {
   explicit Marks(const Stratum& stratum)
       : size(stratum.size),
@@ -57,7 +57,7 @@ std::uint64_t rank_of(const Marks& marks, std::span<const std::uint8_t> is_x) {
   return rank;
 }
 
-// A rank among all labellings has one digit per stratum, the rank within it; the first stratum has the lowest digit.
+// A rank among all permutations has one digit per stratum, the rank within it; the first stratum has the lowest digit.
 std::uint64_t observed_rank(const Exchange& exchange) {
   std::uint64_t rank = 0;
   for (auto stratum = exchange.strata.rbegin(); stratum != exchange.strata.rend(); ++stratum) {
@@ -81,7 +81,7 @@ std::uint64_t binomial_coefficient(std::uint64_t n, std::uint64_t k) {
   return static_cast<std::uint64_t>(value);
 }
 
-std::uint64_t count_labellings(std::span<const Stratum> strata) {
+std::uint64_t count_permutations(std::span<const Stratum> strata) {
   Wide count = 1;
   for (const Stratum& stratum : strata) {
     count *= binomial_coefficient(stratum.size, stratum.num_x);
@@ -91,7 +91,7 @@ std::uint64_t count_labellings(std::span<const Stratum> strata) {
 }
 
 void enumerate_labels(const Exchange& exchange, std::uint64_t first, unsigned count, std::span<std::uint64_t> units) {
-  KQD_ASSERT(count_labellings(exchange.strata) < kTooMany);
+  KQD_ASSERT(count_permutations(exchange.strata) < kTooMany);
   const std::uint64_t observed = observed_rank(exchange);
   std::array<std::uint64_t, 64> ranks{};
   for (unsigned b = 0; b < count; ++b) {

@@ -110,9 +110,9 @@ Exchange exchange_within_blocks(const Design& design, std::span<const std::size_
          num_idle);
   }
   if (num_idle > 0) {
-    exchange.warnings.push_back(
-        fmt::format("{} of {} blocks hold rows of one sample only: their {} rows keep their labels in every labelling",
-                    num_idle, blocks.size(), num_idle_rows));
+    exchange.warnings.push_back(fmt::format(
+        "{} of {} blocks hold rows of one sample only: their {} rows keep their labels in every permutation", num_idle,
+        blocks.size(), num_idle_rows));
   }
   return exchange;
 }

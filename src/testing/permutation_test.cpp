@@ -6,7 +6,7 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "testing/comparison.hpp"
-#include "testing/labelling_run.hpp"
+#include "testing/permutation_run.hpp"
 
 namespace kqd {
 namespace {
@@ -14,9 +14,9 @@ namespace {
 constexpr std::int64_t kMaxPermutations = 1'000'000'000;
 
 std::vector<double> evaluate(const Plan& plan, std::span<const LabelBatch> batches, ThreadCount threads) {
-  std::size_t num_labellings = 0;
-  for (const LabelBatch& batch : batches) num_labellings += batch.count;
-  std::vector<double> values(num_labellings);
+  std::size_t permutation_count = 0;
+  for (const LabelBatch& batch : batches) permutation_count += batch.count;
+  std::vector<double> values(permutation_count);
   plan.evaluate(batches, values, threads);
   return values;
 }
@@ -27,15 +27,15 @@ std::size_t group_size(const Plan& plan, EarlyStop early_stop, std::uint64_t num
   return std::min<std::size_t>(plan.batches_per_call(), std::max<std::uint64_t>(1, num_done / LabelBatch::kCapacity));
 }
 
-void compare_all(const Plan& plan, LabellingRun& run, const TestOptions& options, EarlyStop early_stop,
+void compare_all(const Plan& plan, PermutationRun& run, const TestOptions& options, EarlyStop early_stop,
                  const RunControl* control, Comparison& comparison) {
-  const auto total = static_cast<double>(run.num_labellings());
+  const auto total = static_cast<double>(run.permutation_count());
   const auto report = [&](double done) {
     if (control == nullptr || !control->progress) return;
     control->progress({.done = done, .total = total, .what = "permutations", .counted = true});
   };
   report(0.0);
-  while (run.num_done() < run.num_labellings()) {
+  while (run.num_done() < run.permutation_count()) {
     stop_point();
     const auto batches = run.next(group_size(plan, early_stop, run.num_done()), options.threads);
     const std::vector<double> values = evaluate(plan, batches, options.threads);
@@ -68,25 +68,25 @@ void validate(const TestOptions& options) {
   }
 }
 
-TestOutcome permutation_test(const Plan& plan, const LabellingSource& source, const TestOptions& options,
+TestOutcome permutation_test(const Plan& plan, const PermutationSource& source, const TestOptions& options,
                              const RunControl* control) {
   validate(options);
   if (plan.num_rows() != source.num_rows()) {
-    fail(ErrorCode::shape_mismatch, "the plan has {} rows and its labellings have {}, needs equal numbers",
+    fail(ErrorCode::shape_mismatch, "the plan has {} rows and its permutations have {}, needs equal numbers",
          plan.num_rows(), source.num_rows());
   }
   const StopScope scope(control);
   const auto num_permutations = static_cast<std::uint64_t>(options.num_permutations);
-  LabellingRun run(source, num_permutations, options.enumeration_limit, options.max_label_memory);
+  PermutationRun run(source, num_permutations, options.enumeration_limit, options.max_label_memory);
   const EarlyStop early_stop = run.enumerated() ? EarlyStop::none : options.early_stop;
   Comparison comparison([&](double value) { return plan.tie_slack(value); },
                         make_sequential_test(early_stop, options.alpha, num_permutations), run.enumerated(),
                         options.keep_null_distribution);
   compare_all(plan, run, options, early_stop, control, comparison);
-  const Labellings labellings{run.num_labellings(), run.enumerated()};
-  TestOutcome outcome = summarise(labellings, options, early_stop, source.seed(), comparison);
+  const PermutationSet permutations{run.permutation_count(), run.enumerated()};
+  TestOutcome outcome = summarise(permutations, options, early_stop, source.seed(), comparison);
   outcome.warnings = source.warnings();
-  warn_about_resolution(labellings, options, early_stop, comparison, outcome.warnings);
+  warn_about_resolution(permutations, options, early_stop, comparison, outcome.warnings);
   return outcome;
 }
 

@@ -73,10 +73,10 @@ void correct_marks(std::size_t target, std::span<std::uint64_t> words, RandomStr
 
 }  // namespace
 
-// Why each column is uniform: number the units differently and the law of the independent bits stays the same; so does
-// each correction, which picks uniformly among the units with the mark to change. Hence the final law is the same for
-// any numbering of the units. It lives on the choices of num_x units, any two of which are a renumbering of each other:
-// all are equally likely. This holds whatever the density of the bits is; it may be rounded.
+// Why each column is uniform: number the units differently and the distribution of the independent bits stays the same;
+// so does each correction, which picks uniformly among the units with the mark to change. Hence the final distribution
+// is the same for any numbering of the units. It lives on the choices of num_x units, any two of which are a
+// renumbering of each other: all are equally likely. This holds whatever the density of the bits is; it may be rounded.
 //
 // Marks are drawn for the rarer label, with its share rounded down. Marks that lack go to units without one, at least
 // half of all. Marks too many occur only when the share is at least 2^-6, and then at least that part of the units is

@@ -8,8 +8,8 @@
 
 namespace kqd {
 
-/// Sets the 64 labellings of `units` (bit b: X in labelling b) to independent draws, each uniform over the choices of
-/// `num_x` of the units; at least one unit, num_x <= units.size().
+/// Sets the 64 permutations of `units` (bit b: X in permutation b) to independent draws, each uniform over the choices
+/// of `num_x` of the units; at least one unit, num_x <= units.size().
 void draw_labels(std::size_t num_x, std::span<std::uint64_t> units, RandomStream& stream);
 
 /// How many of the words have bit b set, for each b.

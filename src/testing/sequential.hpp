@@ -7,7 +7,7 @@
 
 namespace kqd {
 
-/// A Monte Carlo test that is told one draw after the other, in labelling order, and says when it has seen enough.
+/// A Monte Carlo test that is told one draw after the other, in permutation order, and says when it has seen enough.
 class SequentialTest {
  public:
   virtual ~SequentialTest() = default;
@@ -30,7 +30,7 @@ class SequentialTest {
 /// 1 / sqrt(limit) relative precision, valid for any limit >= 1 [BC91].
 [[nodiscard]] std::unique_ptr<SequentialTest> make_besag_clifford_test(std::uint64_t limit);
 
-/// h = alpha (B + 1), the exceedances after which the Besag-Clifford test stops, or 0 when that is no whole number.
+/// h = alpha (B + 1), the exceedances after which the Besag-Clifford test stops, or 0 when that is not a whole number.
 [[nodiscard]] std::uint64_t besag_clifford_limit(double alpha, std::uint64_t num_permutations);
 
 /// Wealth of the binomial mixture bet after the draws: P(Bin(t + 1, c) > L) / c with c = 0.9 alpha [FR24].

@@ -8,7 +8,7 @@
 
 #include "core/fail.hpp"
 #include "core/summation.hpp"
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 
 namespace kqd {
 namespace {
@@ -87,7 +87,7 @@ void check_weights(const SampleView& x, const SampleView& y, const Design& desig
   const std::vector<double> by_row = pooled_weights(x, y);
   std::vector<double> in_order(order.size());
   std::ranges::transform(order, in_order.begin(), [&](std::size_t row) { return by_row[row]; });
-  const LabellingSource source(design, {x.size(), y.size()}, {order.begin(), order.end()}, seed);
+  const PermutationSource source(design, {x.size(), y.size()}, {order.begin(), order.end()}, seed);
   const PooledWeights weights(std::move(in_order));
   Differences observed{};
   std::array<unsigned, kWhat.size()> as_extreme{};
@@ -98,7 +98,7 @@ void check_weights(const SampleView& x, const SampleView& y, const Design& desig
   };
   for (std::uint64_t number = 0; num_drawn < kMost; ++number) {
     if (num_drawn >= kFirst && as_extreme[fewest()] >= 10) break;
-    source.fill(LabellingMode::random, number, LabelBatch::kCapacity, batch);
+    source.fill(PermutationMode::random, number, LabelBatch::kCapacity, batch);
     for (unsigned b = 0; b < LabelBatch::kCapacity && num_drawn < kMost; ++b) {
       const Differences values = weights.differences(batch, b);
       if (number == 0 && b == 0) {

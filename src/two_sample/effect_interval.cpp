@@ -43,14 +43,14 @@ double sorted_quantile(const std::vector<double>& sorted, double probability) {
 
 }  // namespace
 
-Interval effect_interval(const MethodInfo& method, const KqdOptions& frozen, const SampleView& x, const SampleView& y,
-                         const EffectEstimate& estimate, double confidence) {
+Interval effect_interval(const MethodInfo& method, const MethodOptions& frozen, const SampleView& x,
+                         const SampleView& y, const EffectEstimate& estimate, double confidence) {
   if (x.size() < 4 || y.size() < 4) {
     fail(ErrorCode::empty_sample, "an interval for the effect size needs at least 4 rows per sample, got {} and {}",
          x.size(), y.size());
   }
   std::vector<double> effects(kNumHalves);
-  KqdOptions options = frozen;
+  MethodOptions options = frozen;
   options.threads = ThreadCount{1};
   parallel_for_blocks(kNumHalves, 1, frozen.threads, [&](std::size_t k, std::size_t) {
     RandomStream stream(frozen.seed, Purpose::effect_interval, k);

@@ -14,7 +14,7 @@ struct EffectEstimate {
   bool squares = false;  ///< the statistic is a squared distance
 };
 
-/// An interval for the effect size of the two laws, by half-samples (subsampling without replacement [PRW99]).
+/// An interval for the effect size of the two distributions, by half-samples (subsampling without replacement [PRW99]).
 ///
 /// The statistic of a random half of each sample, with the same directions, deviates from that of the whole as the
 /// whole deviates from the truth: Var(T_b - T_n) = s^2 (1/b - 1/n), which is s^2/n for b = n/2. Quantiles of 199 such
@@ -25,7 +25,7 @@ struct EffectEstimate {
 /// sqrt(T^2 - 2 m^2) is taken where it is a root. The interval is stretched to hold the estimate, which for roots takes
 /// away m itself and is too small where m is not. Valid where the statistic is asymptotically normal, that is away from
 /// the null.
-[[nodiscard]] Interval effect_interval(const MethodInfo& method, const KqdOptions& frozen, const SampleView& x,
+[[nodiscard]] Interval effect_interval(const MethodInfo& method, const MethodOptions& frozen, const SampleView& x,
                                        const SampleView& y, const EffectEstimate& estimate, double confidence);
 
 }  // namespace kqd

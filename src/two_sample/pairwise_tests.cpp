@@ -14,7 +14,7 @@ namespace {
 
 // The smallest p-value that a test could have given.
 double resolution(const TestOutcome& test) {
-  if (test.n_resamples == 0) return 0.0;  // from a limiting law
+  if (test.n_resamples == 0) return 0.0;  // from a limiting distribution
   const auto count = static_cast<double>(test.n_resamples);
   return test.enumerated ? 1.0 / count : 1.0 / (count + 1.0);
 }
@@ -33,7 +33,7 @@ void warn_about_resolution(double smallest, const PairwiseTests& tests, std::vec
   if (smallest * num_pairs <= tests.alpha) return;
   warnings.push_back(
       fmt::format("p-values are at least {:.3g}, so over {} pairs none can be {:g} or less after adjustment; take {} "
-                  "permutations or more, as far as the samples have so many labellings",
+                  "permutations or more, as far as the samples have so many permutations",
                   smallest, tests.num_pairs, tests.alpha, needed_permutations(tests.num_pairs, tests.alpha)));
 }
 

@@ -9,7 +9,7 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/random.hpp"
-#include "metrics/affordable.hpp"
+#include "metrics/feasible.hpp"
 #include "testing/aggregated_test.hpp"
 #include "testing/comparison.hpp"
 
@@ -33,7 +33,7 @@ std::vector<std::vector<std::size_t>> strata_of(const Design& design, SampleSize
 // One arrangement of the rows over the positions of (X, Y), and its statistics.
 class Arrangements {
  public:
-  Arrangements(const MethodInfo& method, const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
+  Arrangements(const MethodInfo& method, const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
                const Design& design, std::span<const std::size_t> positions)
       : method_(method),
         pool_(pool),
@@ -77,7 +77,7 @@ class Arrangements {
     std::vector<std::size_t> row_at(pool_.order.size());
     std::iota(row_at.begin(), row_at.end(), std::size_t{0});
     if (number == 0) return row_at;
-    RandomStream stream(pool_.permutation_seed, Purpose::labellings, number);
+    RandomStream stream(pool_.permutation_seed, Purpose::permutations, number);
     for (const auto& stratum : strata_) {
       const auto places = sample_without_replacement(stratum.size(), stratum.size(), stream);
       for (std::size_t k = 0; k < stratum.size(); ++k) row_at[stratum[k]] = stratum[places[k]];
@@ -87,14 +87,14 @@ class Arrangements {
 
   const MethodInfo& method_;
   const TestPool& pool_;
-  KqdOptions options_;
+  MethodOptions options_;
   PlanRequest request_;
   std::vector<std::vector<std::size_t>> strata_;
 };
 
 }  // namespace
 
-PrecisionOutcome precision_test(const MethodInfo& method, const TestPool& pool, const KqdOptions& options,
+PrecisionOutcome precision_test(const MethodInfo& method, const TestPool& pool, const MethodOptions& options,
                                 const PlanRequest& request, const PreparedPlan& prepared,
                                 std::span<const std::size_t> positions, const TestOptions& test,
                                 const RunControl* control) {
@@ -160,9 +160,9 @@ PrecisionOutcome precision_test(const MethodInfo& method, const TestPool& pool, 
     outcome.test = std::move(found.test);
     outcome.statistics = std::move(found.statistics);
   } else {
-    const Labellings labellings{count, false};
-    outcome.test = summarise(labellings, test, test.early_stop, pool.permutation_seed, comparison);
-    warn_about_resolution(labellings, test, test.early_stop, comparison, outcome.test.warnings);
+    const PermutationSet permutations{count, false};
+    outcome.test = summarise(permutations, test, test.early_stop, pool.permutation_seed, comparison);
+    warn_about_resolution(permutations, test, test.early_stop, comparison, outcome.test.warnings);
   }
   return outcome;
 }

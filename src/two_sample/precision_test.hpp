@@ -22,9 +22,9 @@ struct PrecisionOutcome {
 /// `pool` has the weights and an order that does not depend on them; `prepared` is its plan. `positions` are
 /// those of (X, Y) in an order that the rows and weights at them decide, so that the result does not depend on how rows
 /// are listed. The design is independent, paired or blocks.
-[[nodiscard]] PrecisionOutcome precision_test(const MethodInfo& method, const TestPool& pool, const KqdOptions& options,
-                                              const PlanRequest& request, const PreparedPlan& prepared,
-                                              std::span<const std::size_t> positions, const TestOptions& test,
-                                              const RunControl* control);
+[[nodiscard]] PrecisionOutcome precision_test(const MethodInfo& method, const TestPool& pool,
+                                              const MethodOptions& options, const PlanRequest& request,
+                                              const PreparedPlan& prepared, std::span<const std::size_t> positions,
+                                              const TestOptions& test, const RunControl* control);
 
 }  // namespace kqd

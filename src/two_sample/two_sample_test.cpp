@@ -10,13 +10,13 @@
 #include "core/finite.hpp"
 #include "core/names.hpp"
 #include "kqd/metrics/methods.hpp"
-#include "kqd/testing/labelling.hpp"
-#include "metrics/affordable.hpp"
+#include "kqd/testing/permutations.hpp"
 #include "metrics/data_warnings.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/quantile/kqd_plan.hpp"
 #include "metrics/test_pool.hpp"
 #include "testing/aggregated_test.hpp"
-#include "testing/labelling_run.hpp"
+#include "testing/permutation_run.hpp"
 #include "two_sample/effect_interval.hpp"
 #include "two_sample/precision_test.hpp"
 #include "two_sample/test_samples.hpp"
@@ -36,7 +36,7 @@ constexpr std::array<Name<EarlyStop>, 3> kEarlyStops = {{
     {EarlyStop::betting, "betting"},
 }};
 
-// The design whose labellings the test draws from: swaps within pairs when it is calibrated by sign flips.
+// The design whose permutations the test draws from: swaps within pairs when it is calibrated by sign flips.
 Design calibrated_design(const TwoSampleOptions& options, const MethodInfo& method, SampleSizes sizes) {
   if (options.calibration != Calibration::sign_flip) return options.test.design;
   if (!method.sign_flip) {
@@ -47,7 +47,7 @@ Design calibrated_design(const TwoSampleOptions& options, const MethodInfo& meth
          sizes.y);
   }
   if (options.test.design.kind != DesignKind::independent && options.test.design.kind != DesignKind::paired) {
-    fail(ErrorCode::invalid_option, "calibration sign-flip goes with the independent and the paired design alone");
+    fail(ErrorCode::invalid_option, "calibration sign-flip goes with the independent and the paired design only");
   }
   return Design::paired();
 }
@@ -57,13 +57,13 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& more) 
 }
 
 // A sentence before work that cannot be shortened and takes a while.
-void announce(const PreparedPlan& prepared, const MethodInfo& method, std::size_t num_labellings,
-              const KqdOptions& options, const RunControl* control) {
+void announce(const PreparedPlan& prepared, const MethodInfo& method, std::size_t permutation_count,
+              const MethodOptions& options, const RunControl* control) {
   constexpr double kWorthSaying = 10.0;
   const double seconds = prepared.expected_seconds / static_cast<double>(resolve(options.threads));
   if (control == nullptr || !control->notice || seconds < kWorthSaying) return;
-  control->notice(fmt::format("{} has no shortcut and computes each of {} labellings anew: about {}", method.id,
-                              num_labellings, duration_text(seconds)));
+  control->notice(fmt::format("{} has no shortcut and computes each of {} permutations again: about {}", method.id,
+                              permutation_count, duration_text(seconds)));
 }
 
 std::vector<Configuration> configurations(const AggregatedPlan& plan, std::span<const AggregatedStatistic> statistics) {
@@ -78,7 +78,7 @@ std::vector<Configuration> configurations(const AggregatedPlan& plan, std::span<
 }
 
 // An aggregate has no units: its effect is that of the plan next to it, whose mean a few permutations estimate.
-TestOutcome outcome_of_plan(const Plan& plan, const LabellingSource& source, const TestOptions& test) {
+TestOutcome outcome_of_plan(const Plan& plan, const PermutationSource& source, const TestOptions& test) {
   TestOptions few = test;
   few.num_permutations = LabelBatch::kCapacity - 1;
   few.enumeration_limit = 0;
@@ -104,7 +104,7 @@ TwoSampleResult asymptotic_test(const MethodInfo& method, const SampleView& x, c
          method.calibrations);
   }
   if (options.test.design.kind != DesignKind::independent) {
-    fail(ErrorCode::invalid_option, "calibration asymptotic goes with the independent design alone");
+    fail(ErrorCode::invalid_option, "calibration asymptotic goes with the independent design only");
   }
   TwoSampleResult result;
   AsymptoticResult found = method.asymptotic(x, y, options.statistic);
@@ -119,7 +119,7 @@ TwoSampleResult asymptotic_test(const MethodInfo& method, const SampleView& x, c
   result.num_directions = found.result.num_directions;
   result.num_reference = found.result.num_reference;
   result.details = std::move(found.result.details);
-  result.law = std::move(found.law);
+  result.limiting_distribution = std::move(found.limiting_distribution);
   return result;
 }
 
@@ -143,8 +143,8 @@ std::vector<std::string_view> unused_test_options(Calibration calibration) {
   return {"permutations", "early-stop", "randomise-ties", "set-aside", "effect-interval", "null-distribution"};
 }
 
-std::string_view default_test_method(const KqdOptions& statistic, bool kernel_values_only) {
-  const KqdOptions plain;
+std::string_view default_test_method(const MethodOptions& statistic, bool kernel_values_only) {
+  const MethodOptions plain;
   const DirectionOptions& directions = statistic.directions;
   const bool one_statistic =
       kernel_values_only || directions.family != plain.directions.family ||
@@ -160,7 +160,7 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
                                 const RunControl* control) {
   const StopScope stoppable(control);
   const MethodInfo& method = find_method(options.method);
-  KqdOptions statistic = options.statistic;
+  MethodOptions statistic = options.statistic;
   TestOptions test = options.test;
   if (statistic.max_memory > 0) {
     test.max_label_memory = statistic.max_memory / 4;
@@ -215,10 +215,10 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
         "not depend on the values");
   }
   // Before any row is set aside: what estimates of time count with.
-  const LabellingSource of_all_rows(test.design, sizes, pool.order, pool.permutation_seed);
-  const LabellingRun all_rows_run(of_all_rows, static_cast<std::uint64_t>(test.num_permutations),
-                                  test.enumeration_limit);
-  const std::size_t num_labellings = all_rows_run.num_labellings();
+  const PermutationSource of_all_rows(test.design, sizes, pool.order, pool.permutation_seed);
+  const PermutationRun all_rows_run(of_all_rows, static_cast<std::uint64_t>(test.num_permutations),
+                                    test.enumeration_limit);
+  const std::size_t permutation_count = all_rows_run.permutation_count();
   if (test.early_stop != EarlyStop::none && method.distance == nullptr && !all_rows_run.enumerated()) {
     fail(ErrorCode::invalid_option,
          "early stopping needs a method with one statistic, {} combines several; add --method ekqd", method.id);
@@ -228,7 +228,7 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
       .set_aside = options.set_aside,
       .swaps_only = design == DesignKind::paired,
       .bound_rows = design == DesignKind::blocks || design == DesignKind::clusters,
-      .num_labellings = num_labellings,
+      .permutation_count = permutation_count,
       .whole_units = [&](std::span<const std::size_t> rows) { return whole_units(test.design, sizes, rows); }};
   const PreparedPlan prepared = [&] {
     const ProgressScope progress(control, "preparing");
@@ -237,9 +237,9 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   if (options.effect_interval && !prepared.no_interval.empty()) {
     fail(ErrorCode::invalid_option, "{} has no interval for the effect size: {}", method.id, prepared.no_interval);
   }
-  if (!by_position) announce(prepared, method, num_labellings, statistic, control);
+  if (!by_position) announce(prepared, method, permutation_count, statistic, control);
   append(result.warnings, prepared.warnings);
-  const LabellingSource source(test.design, sizes, prepared.rows, pool.permutation_seed);
+  const PermutationSource source(test.design, sizes, prepared.rows, pool.permutation_seed);
   TestOutcome of_plan;  // what the effect size comes from, in the units of the plan
   if (by_position) {
     statistic.kernel = prepared.frozen.kernel;
@@ -271,7 +271,7 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   // The plan next to an aggregate gives the effect size only: its directions are not what was tested.
   if (plan != nullptr && (prepared.num_directions > 0 || options.effect_directions)) {
     LabelBatch observed;
-    source.fill(LabellingMode::random, 0, 1, observed);
+    source.fill(PermutationMode::random, 0, 1, observed);
     result.per_direction = plan->per_direction(observed, 0, statistic.threads);
     result.directions = prepared.directions;
   }

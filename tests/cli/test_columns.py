@@ -105,7 +105,7 @@ def test_text_is_refused_with_what_helps(kqd):
 
 @pytest.mark.parametrize("flags, sentence", [
     (("--columns", "a,notes"),
-     'march.csv: --columns names "notes", which is no column; the columns are "a", "b", "note"; did you mean note?'),
+     'march.csv: --columns names "notes", which is not a column; the columns are "a", "b", "note"; did you mean note?'),
     (("--columns", "a,,b"), '--columns "a,,b": an item is empty, expected a list such as a,b..d,temp_*,3-7'),
     (("--na", "omitt"), 'na "omitt" is unknown, expected one of raise, omit, impute-median; did you mean omit?'),
     (("--categorical", "one-hot"),
@@ -135,9 +135,9 @@ def test_the_index_of_a_table_without_names_is_no_data(kqd, folder, flags):  # a
         "index-1.csv: column 1 has no name, expected one (if it is a row index, --drop '\"\"' leaves it out; --columns "
         "lists what to compare)")
     flags = tuple(flag for flag in flags if flag not in ("--drop", "1"))
-    mended = json.loads(kqd("test", "index-1.csv", "index-2.csv", *flags, "--drop", '""', "--json").stdout)
+    fixed = json.loads(kqd("test", "index-1.csv", "index-2.csv", *flags, "--drop", '""', "--json").stdout)
     plain = json.loads(kqd("test", "no-index-1.csv", "no-index-2.csv", "--json").stdout)
-    assert (mended["n_x"], mended["dim"], mended["pvalue"]) == (100, 3, plain["pvalue"])
+    assert (fixed["n_x"], fixed["dim"], fixed["pvalue"]) == (100, 3, plain["pvalue"])
 
 
 def test_dates_that_become_columns_of_text_are_told(kqd):

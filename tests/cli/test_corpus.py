@@ -167,11 +167,11 @@ ARRAYS = {
 }
 
 ARCHIVES = {
-    "empty": (b"", r"\.npz: is no zip archive"),
-    "text": (b"1,2\n3,4\n", r"\.npz: is no zip archive"),
+    "empty": (b"", r"\.npz: is not a zip archive"),
+    "text": (b"1,2\n3,4\n", r"\.npz: is not a zip archive"),
     "only-its-end": (b"PK\5\6" + bytes(18), r"\.npz: the archive holds no array"),
-    "cut": (STORED[:-30], r"\.npz: is no zip archive, or a damaged one"),
-    "front-cut": (STORED[50:], r"\.npz: is no zip archive, or a damaged one"),
+    "cut": (STORED[:-30], r"\.npz: is not a zip archive, or a damaged one"),
+    "front-cut": (STORED[50:], r"\.npz: is not a zip archive, or a damaged one"),
     "no-arrays": (zipped(("notes.txt", b"hello")), r"\.npz: the archive holds no array"),
     "two-arrays": (npz(a=ONE, b=ONE), r"\.npz: holds 2 arrays \(a, b\), name one as in .*\.npz:a"),
     "twice": (zipped(("a.npy", saved(ONE)), ("a.npy", saved(ONE))), r"\.npz: the archive holds two arrays \"a\""),
@@ -304,11 +304,11 @@ def test_a_query_that_fails_is_told_in_one_sentence(corpus, query, sentence):
 @needs_duckdb
 def test_what_parquet_cannot_be_read_from_is_told(corpus):
     (corpus / "null.parquet").symlink_to("/dev/null")
-    assert_refused(corpus, ["null.parquet", "null.parquet"], r"null\.parquet: is no regular file, expected one")
+    assert_refused(corpus, ["null.parquet", "null.parquet"], r"null\.parquet: is not a regular file, expected one")
     name = os.fsencode(corpus) + b"/\xff.parquet"
     with open(name, "wb") as file:
         file.write(b"PAR1")
-    assert_refused(corpus, [b"\xff.parquet", "good.csv"], r"\\xff\.parquet: DuckDB takes names in UTF-8 alone")
+    assert_refused(corpus, [b"\xff.parquet", "good.csv"], r"\\xff\.parquet: DuckDB takes names in UTF-8 only")
 
 
 NAMES = [

@@ -112,7 +112,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, ended_by):
     (["power-decy"], 'experiment "power-decy" is unknown, .*; did you mean power-decay\\?'),
     (["power-decay", "--methods", "ekqd"], 'method "ekqd" takes no part in power-decay, expected some of ekqd-2, .*'),
     (["power-decay", "--scheme", "refrence"], 'scheme "refrence" is unknown to power-decay, .* did you mean reference\\?'),
-    (["sliced", "--scheme", "kqd"], 'scheme "kqd": experiment sliced has one way to run alone, expected no scheme'),
+    (["sliced", "--scheme", "kqd"], 'scheme "kqd": experiment sliced has one way to run only, expected no scheme'),
     (["figure-1", "--runs", "3"], "runs = 3: experiment figure-1 repeats nothing, expected none"),
     (["power-decay", "--runs", "0"], "--runs 0: expected a whole number in 1..1000000"),
     (["power-decay", "--out", "file"], "file: the folder cannot be made: .*"),

@@ -89,9 +89,9 @@ def test_what_is_known_about_a_csv_file_may_be_said(files):
 
 
 @pytest.mark.parametrize("flags, sentence", [
-    (["--delimiter", "a"], "--delimiter a: expected tab, comma, semicolon, bar, space, or one character that is no letter, "
+    (["--delimiter", "a"], "--delimiter a: expected tab, comma, semicolon, bar, space, or one character that is not a letter, "
      "digit, quote or sign"),
-    (["--delimiter", ";;"], "--delimiter ;;: expected tab, comma, semicolon, bar, space, or one character that is no letter, "
+    (["--delimiter", ";;"], "--delimiter ;;: expected tab, comma, semicolon, bar, space, or one character that is not a letter, "
      "digit, quote or sign"),
     (["--delimiter", "comma", "--decimal-comma"],
      "--delimiter comma: expected another one, with --decimal-comma a comma is part of a number"),
@@ -132,7 +132,7 @@ def test_queries_split_by_group_and_obey_the_number_of_threads(files):
 @needs_duckdb
 @pytest.mark.parametrize("cells", [
     ["A", "B", "A", 7], ["10:00", "11:00", "late", "10:00"], ["x", 3, "NA", None], ["1:02:03", "01:02:03", "x'y", "/~"],
-], ids=["texts beside a number", "times", "missing", "spellings"])
+], ids=["texts next to a number", "times", "missing", "spellings"])
 def test_texts_of_json_are_those_of_csv(files, cells):
     name = "k/~'\""
     (files / "t.json").write_text(json.dumps([{"n": i, name: cell} for i, cell in enumerate(cells)]))

@@ -52,7 +52,7 @@ def test_all_that_repeats_a_test_is_told(kqd):
                     "whiten": True, "set_aside": False}
 
 
-def test_a_limiting_law_tells_no_effect_size(kqd):
+def test_a_limiting_distribution_tells_no_effect_size(kqd):
     result = parsed(kqd("test", *SENSORS, "--json", "--method", "me", "--calibration", "asymptotic"))
     assert [result[key] for key in ("effect_size", "permutation_mean", "permutation_sd")] == [None, None, None]
 
@@ -79,7 +79,7 @@ def test_few_rows_are_enumerated_and_the_interval_is_the_p_value(kqd):
 def test_a_bare_early_stop_means_betting(kqd, flags, rule):
     result = parsed(kqd("test", *SENSORS, "--method", "ekqd", "--json", *flags))
     assert result["early_stop"] == rule
-    assert result["stopped_early"] == (rule == "betting")  # a clear difference: betting sees it before 999 labellings
+    assert result["stopped_early"] == (rule == "betting")  # a clear difference: betting sees it before 999 permutations
 
 
 def test_early_stop_before_the_files_leaves_them_alone(kqd):

@@ -14,7 +14,7 @@ SETS = ("a.csv", "b.csv", "four.csv")
 
 @pytest.fixture(scope="module")
 def shifted(kqd, folder):
-    """Three samples of 60 rows, the last of another law."""
+    """Three samples of 60 rows, the last of another distribution."""
     assert kqd("sample", "null", "-n", "60", "-d", "2", "--seed", "1", "-o", "p.csv", "q.csv").code == 0
     assert kqd("sample", "mean-shift", "-n", "60", "-d", "2", "--seed", "2", "--set", "delta=2", "-o", "r0.csv",
                "r.csv").code == 0
@@ -30,8 +30,8 @@ def as_json(kqd, *arguments):
 def test_two_data_sets_have_the_distance_of_kqd_distance(kqd):
     for flags in ((), ("--method", "sw"), ("--method", "mmd"), ("--power", "2", "--method", "supkqd")):
         entry = as_json(kqd, "a.csv", "b.csv", *flags)["distances"][0][1]
-        alone = json.loads(kqd("distance", "a.csv", "b.csv", "--json", *flags).stdout)["statistic"]
-        assert entry == pytest.approx(alone, rel=1e-12)
+        only = json.loads(kqd("distance", "a.csv", "b.csv", "--json", *flags).stdout)["statistic"]
+        assert entry == pytest.approx(only, rel=1e-12)
 
 
 def test_json_has_everything_to_repeat_the_run(kqd):
@@ -115,7 +115,7 @@ def test_tests_are_by_the_default_method_of_a_test(kqd, shifted):
 def test_too_few_permutations_for_the_pairs_are_told(kqd, shifted):
     warnings = as_json(kqd, *shifted, "--test", "--permutations", "19")["warnings"]
     assert warnings == ["p-values are at least 0.05, so over 3 pairs none can be 0.05 or less after adjustment; take 59 "
-                        "permutations or more, as far as the samples have so many labellings"]
+                        "permutations or more, as far as the samples have so many permutations"]
 
 
 def test_columns_are_matched_by_name_over_all_files(kqd, folder):
@@ -131,7 +131,7 @@ def test_columns_are_matched_by_name_over_all_files(kqd, folder):
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    ("a.csv", "kqd matrix got a.csv alone, expected two data sets or more"),
+    ("a.csv", "kqd matrix got a.csv only, expected two data sets or more"),
     ("a.csv b.csv one-column.csv", "a.csv has 2 columns of points and one-column.csv has 1, expected the same number"),
     ("a.csv b.csv missing.csv", "missing.csv: no such file"),
     ("a.csv b.csv --method adaptive", "adaptive is a test and has no distance of its own; use ekqd or another method"),
@@ -147,7 +147,7 @@ def test_bad_input_is_refused(kqd, arguments, sentence):
 def test_a_group_is_told_that_a_matrix_takes_files(kqd):
     run = kqd("matrix", "a.csv", "b.csv", "--group", "g")
     assert (run.stdout, run.code) == ("", 2)
-    assert run.stderr.splitlines()[0] == "kqd: --group is no flag of kqd matrix, which takes a file for each sample"
+    assert run.stderr.splitlines()[0] == "kqd: --group is not a flag of kqd matrix, which takes a file for each sample"
 
 
 def test_flags_of_tests_that_were_not_asked_for_are_named(kqd):

@@ -235,7 +235,7 @@ def test_weights_of_many_orders_of_magnitude_are_refused_where_they_leave_one_ro
             "kqd: X has all its weight on one row, the unbiased MMD needs at least two (mmd-v takes one)\n", 2)
 
 
-def test_a_limiting_law_never_gives_zero(kqd, folder):
+def test_a_limiting_distribution_never_gives_zero(kqd, folder):
     for name, row in (("zeros.csv", "0,0\n"), ("ones.csv", "1,1\n")):
         (folder / name).write_text(700 * row)
     run = kqd("test", "zeros.csv", "ones.csv", "--method", "scf", "--calibration", "asymptotic", "--json")

@@ -60,10 +60,10 @@ def test_the_page_holds_what_json_prints(kqd, page_of, kind):
 @pytest.mark.parametrize("form", [(), ("--json",), ("--quiet",)])
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_what_is_printed_does_not_change_by_a_page(kqd, tmp_path, kind, form):
-    alone = kqd(*COMMANDS[kind], *form)
-    beside = kqd(*COMMANDS[kind], *form, "--report", str(tmp_path / "page.html"))
-    shown = [re.sub(r'"elapsed_s": .*', "", masked(run.stdout)) for run in (alone, beside)]
-    assert shown[0] == shown[1] and (beside.stderr, beside.code) == ("", 0)
+    only = kqd(*COMMANDS[kind], *form)
+    next to = kqd(*COMMANDS[kind], *form, "--report", str(tmp_path / "page.html"))
+    shown = [re.sub(r'"elapsed_s": .*', "", masked(run.stdout)) for run in (only, next to)]
+    assert shown[0] == shown[1] and (next to.stderr, next to.code) == ("", 0)
 
 
 def test_the_null_distribution_is_thinned_by_rank_and_keeps_both_ends(kqd, page_of):
@@ -113,7 +113,7 @@ def test_no_angle_bracket_of_the_data_reaches_the_page(kqd, folder, tmp_path):
 def test_the_page_explains_as_kqd_explain_does(kqd, page_of, kind):
     printed = json.loads(kqd("explain", *SENSORS, "--json").stdout)
     shown = page_of(*COMMANDS[kind])["explanation"]
-    of_the_run = ("x", "y", "data", "elapsed_s")  # told once in the page, beside the result
+    of_the_run = ("x", "y", "data", "elapsed_s")  # told once in the page, next to the result
     for name in of_the_run:
         printed.pop(name, None), shown.pop(name, None)
     assert shown == printed
@@ -155,7 +155,7 @@ def test_a_shape_that_does_not_fit_is_refused_and_without_a_page_noted(kqd, tmp_
 
 @pytest.mark.parametrize("flags, sentence", [
     (("--report", "a.csv"), "--report a.csv is the input a.csv, expected another file"),
-    (("--report", "page.txt"), "--report page.txt is no page, expected a name that ends in .html"),
+    (("--report", "page.txt"), "--report page.txt is not a page, expected a name that ends in .html"),
     (("--report", "p.html", "--output", "p.html"), "--report and --output are both p.html, expected two files"),
     (("--report", "nowhere/p.html"), "cannot write nowhere/p.html: No such file or directory"),
     (("--report", ""), "--report is given an empty text, expected a value"),
@@ -201,4 +201,4 @@ def test_the_template_is_built_from_the_sources_as_they_are():
     checksum = hashlib.sha256()
     for name in sorted(names):
         checksum.update(f"{name}\n".encode() + (WEB / name).read_bytes())
-    assert f'name="kqd-sources" content="{checksum.hexdigest()}"' in TEMPLATE, "./dev web builds the template anew"
+    assert f'name="kqd-sources" content="{checksum.hexdigest()}"' in TEMPLATE, "./dev web builds the template again"

@@ -62,7 +62,7 @@ def one_sentence(text):
 
 
 def run_of_three_seconds(folder):
-    """A test with as many labellings as make it last three seconds or more, however fast or busy the machine is."""
+    """A test with as many permutations as make it last three seconds or more, however fast or busy the machine is."""
     num_permutations = 5_000
     while True:
         start = time.monotonic()

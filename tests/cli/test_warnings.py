@@ -50,13 +50,13 @@ def test_data_that_may_be_a_header_are_warned_of_in_every_form(kqd, folder, comm
         assert warning not in warnings_of(kqd, *files, flag)
 
 
-def too_few(alpha, smallest, labellings):
-    return (f"alpha = {alpha} is below {smallest}, the smallest p-value that {labellings} labellings can give: no data "
+def too_few(alpha, smallest, permutations):
+    return (f"alpha = {alpha} is below {smallest}, the smallest p-value that {permutations} permutations can give: no data "
             "can be rejected")
 
 
-def tied(smallest, num_tied, labellings):
-    return (f"no labelling is further apart, but {num_tied} of all {labellings} are as far: p cannot be below {smallest}, "
+def tied(smallest, num_tied, permutations):
+    return (f"no permutation is further apart, but {num_tied} of all {permutations} are as far: p cannot be below {smallest}, "
             "and alpha = 0.05 is out of reach")
 
 

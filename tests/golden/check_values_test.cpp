@@ -22,8 +22,8 @@ KernelSpec gaussian(double bandwidth) {
   return {.family = KernelFamily::gaussian, .bandwidth = bandwidth};
 }
 
-KqdOptions golden_options(double power) {
-  KqdOptions options;
+MethodOptions golden_options(double power) {
+  MethodOptions options;
   options.kernel = gaussian(2.0);
   options.directions.reference = ReferenceMeasure::points;
   options.directions.reference_points = Matrix<double>(4, 1, {4, 5, 6, 7});
@@ -35,7 +35,7 @@ KqdOptions golden_options(double power) {
 constexpr double kDigits = 1e-9;  // the check values are given to ten decimals
 
 TEST(CheckValues, diracs_have_the_same_gap_for_every_power_and_weighting) {
-  KqdOptions options;
+  MethodOptions options;
   options.kernel = gaussian(1.0);
   options.directions.reference = ReferenceMeasure::points;
   options.directions.reference_points = Matrix<double>(1, 1, {0.0});
@@ -51,7 +51,7 @@ TEST(CheckValues, diracs_have_the_same_gap_for_every_power_and_weighting) {
 }
 
 TEST(CheckValues, linear_kernel_in_one_dimension_is_wasserstein) {
-  KqdOptions options;
+  MethodOptions options;
   options.kernel = parse_kernel("linear");
   const Sample x = column({0, 1});
   const Sample y = column({0.5, 2, 3});
@@ -67,7 +67,7 @@ TEST(CheckValues, linear_kernel_in_one_dimension_is_wasserstein) {
 }
 
 TEST(CheckValues, golden_norms_and_direction_values) {
-  const KqdOptions options = golden_options(1.0);
+  const MethodOptions options = golden_options(1.0);
   const KernelDirections directions(Kernel(gaussian(2.0)), options.directions.reference_points,
                                     options.directions.coefficients);
   EXPECT_NEAR(directions.norms()[0], 2.2014815438, 1e-10);
@@ -86,7 +86,7 @@ TEST(CheckValues, golden_vector_equal_sizes) {
                                  {.5757366332, .7320091793, .8238874476, .8250200167},
                                  {.6077169007, .7375479754, .8260826138, .8288941272}};
   for (std::size_t p = 1; p <= 3; ++p) {
-    const KqdOptions options = golden_options(static_cast<double>(p));
+    const MethodOptions options = golden_options(static_cast<double>(p));
     EXPECT_NEAR(ekqd(x, y, options).statistic, expected[p - 1][0], kDigits) << p;
     EXPECT_NEAR(supkqd(x, y, options).statistic, expected[p - 1][1], kDigits) << p;
     EXPECT_NEAR(ekqd_centered(x, y, options).statistic, expected[p - 1][2], kDigits) << p;
@@ -97,7 +97,7 @@ TEST(CheckValues, golden_vector_equal_sizes) {
 TEST(CheckValues, golden_vector_slope_up) {
   const double expected[2][2] = {{.5441259824, .7718008725}, {.5938923864, .7758069601}};
   for (std::size_t p = 1; p <= 2; ++p) {
-    KqdOptions options = golden_options(static_cast<double>(p));
+    MethodOptions options = golden_options(static_cast<double>(p));
     options.weighting = parse_level_weights("slope-up:0");
     EXPECT_NEAR(ekqd(column({4, 5}), column({6, 7}), options).statistic, expected[p - 1][0], kDigits);
     EXPECT_NEAR(supkqd(column({4, 5}), column({6, 7}), options).statistic, expected[p - 1][1], kDigits);
@@ -110,13 +110,13 @@ TEST(CheckValues, golden_vector_unequal_sizes) {
   const double expected[2][4] = {{.4655031557, .6254575378, .6892784570, .6896328439},
                                  {.5003959670, .6351436310, .6931877047, .6961335812}};
   for (std::size_t p = 1; p <= 2; ++p) {
-    const KqdOptions options = golden_options(static_cast<double>(p));
+    const MethodOptions options = golden_options(static_cast<double>(p));
     EXPECT_NEAR(ekqd(x, y, options).statistic, expected[p - 1][0], kDigits) << p;
     EXPECT_NEAR(supkqd(x, y, options).statistic, expected[p - 1][1], kDigits) << p;
     EXPECT_NEAR(ekqd_centered(x, y, options).statistic, expected[p - 1][2], kDigits) << p;
     EXPECT_NEAR(supkqd_centered(x, y, options).statistic, expected[p - 1][3], kDigits) << p;
   }
-  KqdOptions triangle = golden_options(2.0);
+  MethodOptions triangle = golden_options(2.0);
   triangle.weighting = parse_level_weights("triangle:0");
   EXPECT_NEAR(ekqd(x, y, triangle).statistic, .5064004427, kDigits);
   EXPECT_NEAR(supkqd(x, y, triangle).statistic, .6417836773, kDigits);
@@ -124,7 +124,7 @@ TEST(CheckValues, golden_vector_unequal_sizes) {
 
 // The MMD witness is a direction too: its mean difference is MMD_V, and a gap of quantiles is at least that of means.
 TEST(CheckValues, witness_direction_reaches_the_mmd) {
-  KqdOptions options = golden_options(1.0);
+  MethodOptions options = golden_options(1.0);
   options.directions.coefficients = Matrix<double>(4, 1, {.5, .5, -.5, -.5});
   const double mmd = 0.8199948524;
   EXPECT_NEAR(ekqd(column({4, 5}), column({6, 7}), options).statistic, mmd, kDigits);
@@ -158,10 +158,11 @@ TEST(CheckValues, level_masses_are_the_published_fractions) {
 // The constants of the authors' unit tests, with the coefficients that their generator draws (float32 there: 1e-6).
 class AuthorsConstants : public testing::Test {
  protected:
-  static KqdOptions options(const std::string& key, const Sample& x, const Sample& y, double bandwidth, double power) {
+  static MethodOptions options(const std::string& key, const Sample& x, const Sample& y, double bandwidth,
+                               double power) {
     std::ifstream file(std::string(KQD_PUBLISHED) + "/reference-stream.json");
     const auto rows = nlohmann::json::parse(file).at("unit_tests").at(key).get<std::vector<std::vector<double>>>();
-    KqdOptions options;
+    MethodOptions options;
     options.kernel = gaussian(bandwidth);
     options.power = power;
     options.directions.reference = ReferenceMeasure::points;

@@ -1,5 +1,5 @@
 # cmake -DINCLUDE_DIR=... -P: every #include of an installed header is one of ours that is installed too, or one of the
-# C++ standard library (whose names alone have neither folder nor extension).
+# C++ standard library (whose names only have neither folder nor extension).
 file(GLOB_RECURSE headers ${INCLUDE_DIR}/*)
 if(NOT headers)
   message(FATAL_ERROR "no headers in ${INCLUDE_DIR}")

@@ -41,7 +41,7 @@ def main(source, work):
     (work / "elsewhere").mkdir()
     done = run(python, "-c", USE, cwd=work / "elsewhere", env=environment, capture_output=True, text=True)
     print(f"{wheel.name}: kqd {done.stdout.strip()} runs")
-    assert not list(source.glob("*.egg-info")), "the build left something beside the sources"
+    assert not list(source.glob("*.egg-info")), "the build left something next to the sources"
     return 0
 
 

@@ -27,7 +27,7 @@ using test::within;
 using test::kInfinity;
 constexpr std::size_t kNumSeeds = 60;
 
-using Distance = KqdResult (*)(const SampleView&, const SampleView&, const KqdOptions&);
+using Distance = DistanceResult (*)(const SampleView&, const SampleView&, const MethodOptions&);
 constexpr Distance kEkqd = ekqd;
 
 // Densities are at least 0.4 where they are not 0, so the mass of a piece is known to a small relative error.
@@ -105,7 +105,7 @@ struct Case {
   Source source;
   std::size_t dim = 0, nx = 0, ny = 0;
   Sample x, y;
-  KqdOptions options;
+  MethodOptions options;
 };
 
 TEST(Discrepancies, do_not_depend_on_which_sample_comes_first) {
@@ -130,7 +130,7 @@ TEST(Discrepancies, with_the_default_reference_measure_are_symmetric_too) {
     Case c(seed);
     SCOPED_TRACE(c.text());
     if (c.nx + c.ny < 8) continue;
-    KqdOptions options;  // median bandwidth, Gaussian reference points: functions of the pool as a set
+    MethodOptions options;  // median bandwidth, Gaussian reference points: functions of the pool as a set
     options.power = c.options.power;
     options.seed = Seed{seed};
     EXPECT_EQ(ekqd(c.x, c.y, options).statistic, ekqd(c.y, c.x, options).statistic);
@@ -162,7 +162,7 @@ TEST(Discrepancies, with_shared_directions_satisfy_the_triangle_inequality) {
   }
 }
 
-// Every method but the unbiased estimates around 0, which are no distances between the samples and need two rows, and
+// Every method but the unbiased estimates around 0, which are not distances between the samples and need two rows, and
 // the tests that have no distance. me and scf need a second row for a covariance, scf the kernel that is its window.
 std::vector<MethodInfo> distances_between_samples(std::size_t rows, KernelFamily family) {
   const std::vector<std::string_view> left_out = {"mmd", "mmd-lin", "mmd-multi", "mmd-block", "sinkhorn"};
@@ -184,7 +184,7 @@ TEST(Discrepancies, of_a_sample_with_itself_are_zero) {
       EXPECT_EQ(method.distance(c.x, c.x, c.options).statistic, 0.0) << method.id;
     }
     EXPECT_EQ(ekqd(c.x, c.x).statistic, 0.0);  // drawn directions as well
-    KqdOptions pooled;                         // a distance leaves reference points in the samples
+    MethodOptions pooled;                      // a distance leaves reference points in the samples
     pooled.directions.reference = ReferenceMeasure::pooled;
     EXPECT_EQ(ekqd(c.x, c.x, pooled).statistic, 0.0);
   }
@@ -277,7 +277,7 @@ TEST(Discrepancies, with_median_bandwidth_and_gaussian_reference_do_not_see_the_
     Case c(seed);
     if (c.nx + c.ny < 3) continue;
     for (const char* kernel : {"gaussian", "laplace", "matern32", "rq:2", "imq"}) {
-      KqdOptions options;
+      MethodOptions options;
       options.kernel = parse_kernel(kernel);
       options.power = c.options.power;
       options.seed = Seed{seed};
@@ -312,14 +312,14 @@ TEST(Discrepancies, with_median_bandwidth_and_gaussian_reference_do_not_see_the_
       for (double& v : sample.points.values()) v += by;
       return sample;
     };
-    KqdOptions options;
+    MethodOptions options;
     options.power = c.options.power;
     options.weighting = c.options.weighting;
     options.directions.coefficients = c.options.directions.coefficients;
     const Sample x = rounded(c.x), y = rounded(c.y);
-    const KqdResult plain = ekqd(x, y, options);
+    const DistanceResult plain = ekqd(x, y, options);
     for (const double by : {1.0, -1000.0, 0x1p20}) {
-      const KqdResult result = ekqd(moved(x, by), moved(y, by), options);
+      const DistanceResult result = ekqd(moved(x, by), moved(y, by), options);
       EXPECT_DOUBLE_EQ(*result.kernel.bandwidth, *plain.kernel.bandwidth);
       // Norms: recover sum |c| / ||f|| from the directions as they were drawn.
       const auto drawn = draw_directions(Kernel(plain.kernel), x, y, options.directions, options.seed);
@@ -352,20 +352,20 @@ TEST(Discrepancies, have_the_same_bits_for_1_to_8_threads) {
         const bool centered = std::string(method) == "ekqd-centered";
         if (centered && (dim != 2 || seed != 1000)) continue;
         for (const DirectionFamily family : {DirectionFamily::gaussian, DirectionFamily::linear}) {
-          KqdOptions options;
+          MethodOptions options;
           options.directions.family = family;
           options.directions.num_directions = 10;
           options.power = centered ? 1.5 : 2.0;
           options.threads = ThreadCount{1};
-          const KqdResult alone = distance(method, x, y, options);
+          const DistanceResult only = distance(method, x, y, options);
           for (unsigned threads = 2; threads <= 8; ++threads) {
             if (centered && threads % 3 != 0) continue;  // quadratic: a few suffice
             options.threads = ThreadCount{threads};
-            const KqdResult together = distance(method, x, y, options);
-            ASSERT_EQ(together.statistic, alone.statistic) << method << " " << threads;
-            ASSERT_EQ(together.per_direction, alone.per_direction) << method << " " << threads;
-            ASSERT_EQ(together.standard_error, alone.standard_error);
-            ASSERT_EQ(together.mmd_squared, alone.mmd_squared);
+            const DistanceResult together = distance(method, x, y, options);
+            ASSERT_EQ(together.statistic, only.statistic) << method << " " << threads;
+            ASSERT_EQ(together.per_direction, only.per_direction) << method << " " << threads;
+            ASSERT_EQ(together.standard_error, only.standard_error);
+            ASSERT_EQ(together.mmd_squared, only.mmd_squared);
           }
         }
       }
@@ -378,7 +378,7 @@ TEST(Discrepancies, follow_from_the_seed) {
   for (const std::uint64_t seed : test::seeds(10)) {
     Case c(seed);
     if (c.nx + c.ny < 8) continue;
-    KqdOptions options;
+    MethodOptions options;
     options.seed = Seed{seed};
     const double first = ekqd(c.x, c.y, options).statistic;
     EXPECT_EQ(ekqd(c.x, c.y, options).statistic, first);

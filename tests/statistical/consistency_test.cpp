@@ -55,7 +55,7 @@ Slope fit_slope(const std::vector<std::size_t>& sizes, const std::vector<double>
 // P uniform on [0, 1]: u(X) has the quantile u(1 - alpha) and the density 1/|u'(1 - alpha)| there, so that
 // ||rho_{P_n} - rho_P|| = |q_n - q| has root mean square sqrt(alpha (1 - alpha)/n) |u'(1 - alpha)|, up to terms of
 // relative order 1/(alpha (1 - alpha) n): below 7 % at n = 100, alpha in [0.2, 0.9].
-TEST(KernelQuantileEmbeddingOfASample, approaches_that_of_the_law_at_the_known_rate) {
+TEST(KernelQuantileEmbeddingOfASample, approaches_that_of_the_distribution_at_the_known_rate) {
   const int repeats = 400;
   const auto directions = direction();
   for (const double alpha : {0.2, 0.5, 0.9}) {
@@ -87,7 +87,7 @@ TEST(KernelQuantileEmbeddingOfASample, approaches_that_of_the_law_at_the_known_r
 // P uniform on [0, 1], Q on [0.5, 1.5]: q_P > q_Q throughout, so tau_1 = E u(X) - E u(Y), a difference of normal
 // integrals. Samples keep that order but for chance of no weight, and the estimate is a difference of means with
 // variance (Var u(X) + Var u(Y))/n.
-TEST(EkqdOfSamples, approaches_that_of_the_laws_at_the_known_rate) {
+TEST(EkqdOfSamples, approaches_that_of_the_distributions_at_the_known_rate) {
   const auto integral = [](double a, double b) {  // of u
     return std::sqrt(std::numbers::pi / 2) * (std::erf(b / std::numbers::sqrt2) - std::erf(a / std::numbers::sqrt2));
   };
@@ -97,7 +97,7 @@ TEST(EkqdOfSamples, approaches_that_of_the_laws_at_the_known_rate) {
   const double truth = integral(0, 1) - integral(0.5, 1.5);
   const double variance = integral_of_square(0, 1) - integral(0, 1) * integral(0, 1) + integral_of_square(0.5, 1.5) -
                           integral(0.5, 1.5) * integral(0.5, 1.5);
-  KqdOptions options;
+  MethodOptions options;
   options.kernel = parse_kernel("gaussian@1");
   options.directions.reference = ReferenceMeasure::points;
   options.directions.reference_points = Matrix<double>(1, 1, {0.0});
@@ -129,7 +129,7 @@ TEST(EkqdOverDirections, approaches_that_of_all_directions_at_the_known_rate) {
   const Sample y{Matrix<double>(1, 3, {2.0 / 3, 2.0 / 3, 1.0 / 3}), {}, {}};
   const std::vector<std::size_t> counts = {4, 16, 64, 256, 1024};
   const int repeats = 1000;
-  KqdOptions options;
+  MethodOptions options;
   options.directions.family = DirectionFamily::linear;
   options.threads = ThreadCount{1};
   std::vector<double> errors;
@@ -149,8 +149,8 @@ TEST(EkqdOverDirections, approaches_that_of_all_directions_at_the_known_rate) {
 }
 
 // Both at once, as the theorem has it: N(0, I) against N(a, I) in R^3 has e-KQD_1 = |a|/2 over uniform directions,
-// since W_1 of two normal laws of equal spread is the distance of their means. The error is at most that of the mean of
-// l values |u.a|, |a| sqrt(1/12 l), plus that of two empirical laws along a direction, each with
+// since W_1 of two normal distributions of equal spread is the distance of their means. The error is at most that of
+// the mean of l values |u.a|, |a| sqrt(1/12 l), plus that of two empirical distributions along a direction, each with
 // E W_1(P_n, P) <= sqrt(1/n) integral sqrt(F (1 - F)) = 1.615/sqrt(n); both have root mean squares no larger.
 TEST(EkqdOverDirectionsAndSamples, stays_within_the_sum_of_both_errors) {
   const double length = 1.2;
@@ -163,7 +163,7 @@ TEST(EkqdOverDirectionsAndSamples, stays_within_the_sum_of_both_errors) {
         const Sample x = test::normal_sample({n, 3}, source);
         Sample y = test::normal_sample({n, 3}, source);
         for (std::size_t i = 0; i < n; ++i) y.points(i, 1) += length;
-        KqdOptions options;
+        MethodOptions options;
         options.directions.family = DirectionFamily::linear;
         options.directions.num_directions = l;
         options.seed = Seed{static_cast<std::uint64_t>(r)};

@@ -25,7 +25,7 @@ TwoSampleOptions along_the_axis() {
   return options;
 }
 
-// Along one axis e-KQD_1 of two normal laws a distance d apart is d, and the variance of their even mixture is
+// Along one axis e-KQD_1 of two normal distributions a distance d apart is d, and the variance of their even mixture is
 // 1 + d^2/4: the effect size of a shift by 1 is 1 / sqrt(1.25). The interval is claimed at 95 %; 200 intervals that
 // cover with probability 0.93 or more (half-samples are asymptotic) do so fewer than 167 times with probability below
 // 1e-6.

@@ -69,12 +69,12 @@ TEST(Explain, ranks_a_column_whose_upper_half_is_stretched_first_and_names_the_u
   expect_stretched_tail_found(0.0);
 }
 
-// From the 60 per cent point of the normal law on.
+// From the 60 per cent point of the normal distribution on.
 TEST(Explain, ranks_a_column_whose_upper_two_fifths_are_stretched_first_and_names_the_upper_tail) {
   expect_stretched_tail_found(0.2533);
 }
 
-// Values above the 90 per cent point of the normal law, times 1.5: fifty rows of Y differ.
+// Values above the 90 per cent point of the normal distribution, times 1.5: fifty rows of Y differ.
 TEST(Explain, ranks_a_column_whose_highest_tenth_is_multiplied_first_and_names_the_upper_tail) {
   expect_hits(
       [](test::Source& source, Seed seed) {

@@ -40,7 +40,7 @@ TEST(Power, of_order_two_survives_high_dimension_when_reference_points_are_set_a
   expect_replicated({"power-decay, n = 200, d = 128, points set aside", "e-KQD p=2"});
 }
 
-// With reference points that move from labelling to labelling it falls to 0.45.
+// With reference points that move from permutation to permutation it falls to 0.45.
 TEST(Power, against_heavier_tails_is_that_of_directions_held_fixed) {
   expect_replicated({"laplace-gaussian, n = 500, d = 1, points set aside", "e-KQD p=1"});
 }

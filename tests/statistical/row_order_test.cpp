@@ -6,8 +6,8 @@
 #include "binomial.hpp"
 #include "core/random.hpp"
 #include "kqd/kqd.hpp"
-#include "kqd/testing/labelling.hpp"
 #include "kqd/testing/permutation_test.hpp"
+#include "kqd/testing/permutations.hpp"
 #include "metrics/test_pool.hpp"
 #include "unit/testing/toy_plans.hpp"
 
@@ -65,7 +65,7 @@ bool rejects(const TestPool& pool, Seed seed) {
     return sum;
   };
   const test::ToyPlan plan(positions, mean_differences);
-  const LabellingSource source(Design::independent(), {pool.x.size(), pool.y.size()}, pool.order, seed);
+  const PermutationSource source(Design::independent(), {pool.x.size(), pool.y.size()}, pool.order, seed);
   return permutation_test(plan, source, {.num_permutations = 199, .seed = seed, .threads = ThreadCount{1}}).reject;
 }
 

@@ -16,8 +16,8 @@ namespace {
 
 using test::Real;
 
-KqdOptions uniform_directions(std::size_t num_directions, double power) {
-  KqdOptions options;
+MethodOptions uniform_directions(std::size_t num_directions, double power) {
+  MethodOptions options;
   options.directions.family = DirectionFamily::linear;
   options.directions.num_directions = num_directions;
   options.power = power;
@@ -54,7 +54,7 @@ TEST(SlicedWasserstein, of_two_points_is_their_distance_times_a_known_factor) {
     for (const double p : {1.0, 1.5, 2.0, 3.0}) {
       const double scale = std::pow(squared, p / 2);
       const double sd = scale * std::sqrt(mean_power(dim, 2 * p) - mean_power(dim, p) * mean_power(dim, p));
-      const KqdResult result = ekqd(x, y, uniform_directions(l, p));
+      const DistanceResult result = ekqd(x, y, uniform_directions(l, p));
       EXPECT_NEAR(result.statistic_power, scale * mean_power(dim, p), 5.0 * sd / std::sqrt(l)) << dim << " " << p;
       // What it says of its own error is that too: carried through the root by the delta method.
       const double expected_error = sd / std::sqrt(l) * std::pow(scale * mean_power(dim, p), 1 / p - 1) / p;
@@ -68,7 +68,7 @@ TEST(SlicedWasserstein, is_the_mean_of_one_dimensional_distances) {
   test::Source source(1);
   const Sample x = test::normal_sample({200, 4}, source), y = test::normal_sample({150, 4}, source, 0.5, 2.0);
   for (const double p : {1.0, 2.0, 3.0}) {
-    const KqdOptions options = uniform_directions(40, p);
+    const MethodOptions options = uniform_directions(40, p);
     const auto drawn = draw_directions(Kernel(parse_kernel("linear")), x, y, options.directions, options.seed);
     const auto w = dynamic_cast<const LinearDirections&>(*drawn.directions).weights();
     Real total = 0;
@@ -89,8 +89,8 @@ TEST(SlicedWasserstein, is_the_mean_of_one_dimensional_distances) {
 
 // SW_2^2 of N(a, s^2 I) and N(b, t^2 I) is |a - b|^2/d + (s - t)^2. Forty samples of n + n give a mean whose standard
 // error is taken from their spread; the bias of a squared distance between samples is E W_2^2(P_n, P) of each, of order
-// log log n/n for normal laws [Bobkov, Ledoux 2019], far below s^2 log n/n.
-TEST(SlicedWasserstein, of_two_normal_laws_has_its_closed_form) {
+// log log n/n for normal distributions [Bobkov, Ledoux 2019], far below s^2 log n/n.
+TEST(SlicedWasserstein, of_two_normal_distributions_has_its_closed_form) {
   const std::size_t n = 4000, dim = 3;
   const double s = 1.0, t = 1.5, shift = 0.8;
   const double truth = shift * shift + (s - t) * (s - t);  // |a - b|^2 = d shift^2
@@ -100,7 +100,7 @@ TEST(SlicedWasserstein, of_two_normal_laws_has_its_closed_form) {
     test::Source source(100 + static_cast<std::uint64_t>(r));
     const Sample x = test::normal_sample({n, dim}, source, 0.0, s);
     const Sample y = test::normal_sample({n, dim}, source, shift, t);
-    KqdOptions options = uniform_directions(300, 2.0);
+    MethodOptions options = uniform_directions(300, 2.0);
     options.seed = Seed{static_cast<std::uint64_t>(r)};
     values.push_back(ekqd(x, y, options).statistic_power);
   }

@@ -56,7 +56,7 @@ inline std::vector<Level> levels() {
   list.push_back({"beta:2:5", beta_of_whole_numbers(2, 5)});
   list.push_back({"beta:1:1", uniform_levels()});
   list.push_back({"beta:4:1", beta_of_whole_numbers(4, 1)});
-  // The arcsine law: its density is infinite at both ends, 1/(pi sqrt(t (1 - t))) in between.
+  // The arcsine distribution: its density is infinite at both ends, 1/(pi sqrt(t (1 - t))) in between.
   list.push_back({"beta:0.5:0.5", [](Real t) { return 2 / std::numbers::pi_v<Real> * std::asin(std::sqrt(t)); },
                   [](std::size_t n) { return 4 + std::sqrt(static_cast<Real>(n)); }});
   list.push_back({"atom:0.5", [](Real t) { return t >= 0.5L ? Real{1} : Real{0}; }});

@@ -8,8 +8,8 @@
 
 namespace kqd::test {
 
-inline KqdOptions options_with(const std::string& kernel, Parameters parameters = {}) {
-  KqdOptions options;
+inline MethodOptions options_with(const std::string& kernel, Parameters parameters = {}) {
+  MethodOptions options;
   options.kernel = parse_kernel(kernel);
   options.parameters = std::move(parameters);
   return options;

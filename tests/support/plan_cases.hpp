@@ -7,9 +7,9 @@
 
 #include "core/random.hpp"
 #include "kqd/kqd.hpp"
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 #include "metrics/test_pool.hpp"
-#include "support/relabelled.hpp"
+#include "support/permuted.hpp"
 
 namespace kqd::test {
 
@@ -42,10 +42,10 @@ inline Sample drawn_sample(std::size_t n, std::size_t dim, const PlanCase& c, st
   return sample;
 }
 
-/// Expects that a plan's values are those of the distance between the rows of each labelling, within `relative` of the
-/// pooled scale, and that they have the same bits on one thread and on three.
+/// Expects that a plan's values are those of the distance between the rows of each permutation, within `relative` of
+/// the pooled scale, and that they have the same bits on one thread and on three.
 inline void expect_plan_equals_distance(const std::string& id, const PlanCase& c, std::size_t dim,
-                                        const KqdOptions& options, double relative) {
+                                        const MethodOptions& options, double relative) {
   SCOPED_TRACE(id + " " + c.name + " in " + std::to_string(dim) + " dimensions, p = " + std::to_string(options.power));
   const MethodInfo& method = find_method(id);
   const Sample x = drawn_sample(c.nx, dim, c, 1);
@@ -53,21 +53,21 @@ inline void expect_plan_equals_distance(const std::string& id, const PlanCase& c
   const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
   const PreparedPlan prepared = method.prepare(pool, options, {});
   ASSERT_GT(prepared.pooled_scale, 0.0);
-  const LabellingSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
-  constexpr unsigned kLabellings = 5;
+  const PermutationSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
+  constexpr unsigned kPermutations = 5;
   LabelBatch batch;
-  source.fill(LabellingMode::random, 0, kLabellings, batch);
-  std::vector<double> values(kLabellings);
+  source.fill(PermutationMode::random, 0, kPermutations, batch);
+  std::vector<double> values(kPermutations);
   prepared.plan->evaluate({&batch, 1}, values, ThreadCount{1});
-  std::vector<double> again(kLabellings);
+  std::vector<double> again(kPermutations);
   prepared.plan->evaluate({&batch, 1}, again, ThreadCount{3});
   EXPECT_EQ(values, again);
-  for (unsigned b = 0; b < kLabellings; ++b) {
+  for (unsigned b = 0; b < kPermutations; ++b) {
     const Sample group_x = labelled(pool, prepared, batch, b, true);
     const Sample group_y = labelled(pool, prepared, batch, b, false);
     const double direct = method.distance(group_x, group_y, prepared.frozen).statistic;
     EXPECT_NEAR(values[b], direct, prepared.plan->tie_slack(direct) + relative * prepared.pooled_scale)
-        << "labelling " << b;
+        << "permutation " << b;
     EXPECT_LT(prepared.plan->tie_slack(direct), 1e-5 * prepared.pooled_scale);
   }
 }

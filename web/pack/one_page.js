@@ -4,7 +4,7 @@ import { sourcesChecksum } from "./sources_checksum.js";
 
 /**
  * Puts style and script of the build into its page, under a policy that lets these two run by their hashes and
- * nothing else: no other script, no style, no address. The page then needs no file beside it and no network.
+ * nothing else: no other script, no style, no address. The page then needs no file next to it and no network.
  * It carries the checksum of its sources, by which a test knows whether it is still theirs.
  */
 export function onePage(fileName) {

@@ -45,7 +45,7 @@ export function nullHistogram(width, { values: all, observed: statistic }, descr
     marginTop: 30,
     marginBottom: 42,
     x: { label: "statistic", ticks: ticks(width), tickFormat, nice: true },
-    y: { label: "relabellings", ticks: 4, grid: true },
+    y: { label: "permutations", ticks: 4, grid: true },
     marks: [
       Plot.rectY(barsOf(values, observed), { x1: "from", x2: "to", y: "count", fill: "var(--muted-fill)", insetRight: 0.6 }),
       Plot.ruleY([0], { stroke: "currentColor" }),
@@ -64,7 +64,7 @@ export function nullHistogram(width, { values: all, observed: statistic }, descr
   });
 }
 
-/** A p-value and its interval beside the level, on a logarithmic axis that ends below what can be told from 0. */
+/** A p-value and its interval next to the level, on a logarithmic axis that ends below what can be told from 0. */
 export function pvalueStrip(width, { pvalue, low, high, alpha, smallest }, description) {
   const from = Math.min(smallest, pvalue, alpha, low > 0 ? low : Infinity) / 2;
   return plot(width, description, {

@@ -47,7 +47,7 @@ export function placePhrase({ where, shares }) {
   return shares ? `${number(shares.value)} in ${percent(shares.x)} of X and ${percent(shares.y)} of Y` : wherePhrase(where);
 }
 
-/** A text of the data without what would turn around or break the words beside it. */
+/** A text of the data without what would turn around or break the words next to it. */
 export function visible(text) {
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
 }

@@ -69,7 +69,7 @@ for (const [name, expected] of Object.entries(sections)) {
       await page.emulateMedia({ colorScheme });
       await settled(page);
       const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      assert.ok(overflow <= 0, `${overflow} pixels beside a screen of ${viewport.width}`);
+      assert.ok(overflow <= 0, `${overflow} pixels next to a screen of ${viewport.width}`);
     }
     assert.deepEqual(complaints, []);
     await close();
@@ -129,7 +129,7 @@ test("names and cells that look like HTML are shown as text", async () => {
   }
 });
 
-test("odd names are shown as they are, but for characters that would turn or break the text beside them", async () => {
+test("odd names are shown as they are, but for characters that would turn or break the text next to them", async () => {
   const { page, close } = await opened("odd names");
   const shown = await page.locator("#columns").textContent();
   for (const name of oddNames) assert.ok(shown.includes(name.replace(/[\u2028\u202e]/g, "\ufffd")), name);

@@ -52,7 +52,7 @@ test("two tight pairs far apart are found as such", () => {
   assert.deepEqual([tree.left.height, tree.right.height, tree.height], [1, 2, 10.5]);
 });
 
-test("one data set alone is a tree without joins", () => {
+test("one data set only is a tree without joins", () => {
   assert.deepEqual(averageLinkage([[0]]).members, [0]);
   assert.deepEqual(elbows(averageLinkage([[0]])), []);
 });

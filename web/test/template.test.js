@@ -13,7 +13,7 @@ test("the committed template is what the sources build, byte by byte", async () 
   try {
     await build({ root, configFile: join(root, "vite.config.js"), build: { outDir: folder, emptyOutDir: true } });
     const [built, committed] = [folder, join(root, "dist")].map((place) => readFileSync(join(place, "template.html"), "utf8"));
-    assert.ok(built === committed, "web/dist/template.html is stale: ./dev web builds it anew");
+    assert.ok(built === committed, "web/dist/template.html is stale: ./dev web builds it again");
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -8,7 +8,7 @@ test("numbers keep their significant digits, whatever their size", () => {
   assert.equal(number(-25000000.5), "\u22122.5\u00d710\u2077");
 });
 
-test("what is no number is shown as a dash", () => {
+test("what is not a number is shown as a dash", () => {
   assert.deepEqual([null, undefined, NaN, Infinity].map((value) => number(value)), ["\u2013", "\u2013", "\u2013", "\u2013"]);
 });
 
@@ -20,7 +20,7 @@ test("cells of the data are shown with six digits, texts as they are", () => {
   assert.deepEqual([1007.3, -0.125, 1e-9, "<b>", null].map(cell), ["1007.3", "\u22120.125", "1e\u22129", "<b>", ""]);
 });
 
-test("one is no plural, and lists read as sentences do", () => {
+test("one is not a plural, and lists read as sentences do", () => {
   assert.deepEqual([count(1, "row"), count(2000, "row")], ["1 row", "2,000 rows"]);
   assert.deepEqual([list([]), list(["a"]), list(["a", "b"]), list(["a", "b", "c"])], ["", "a", "a and b", "a, b and c"]);
 });

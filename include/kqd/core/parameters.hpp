@@ -14,7 +14,7 @@ struct ParameterInfo {
   double default_value;
   double lowest;   ///< smallest value allowed
   double highest;  ///< largest value allowed
-  bool whole;      ///< whole numbers alone
+  bool whole;      ///< whole numbers only
   std::string_view meaning;
   std::span<const std::string_view> choices = {};  ///< if any: words for the values 0, 1, 2, ...
 };
@@ -28,8 +28,8 @@ using Parameters = std::map<std::string, double>;
 /// The values a parameter takes, in words: "one of normal, student", "a whole number in [1, 100]".
 [[nodiscard]] std::string parameter_range(const ParameterInfo& parameter);
 
-/// Takes over one setting as it is typed: "sd=1.6", "law=student". The last one of a name counts. `owner` is whose
-/// parameters they are, for the error. Throws Error{invalid_option} when the parameter or its value is unknown.
+/// Takes over one setting as it is typed: "sd=1.6", "distribution=student". The last one of a name counts. `owner` is
+/// whose parameters they are, for the error. Throws Error{invalid_option} when the parameter or its value is unknown.
 void set_parameter(Parameters& values, std::string_view owner, std::span<const ParameterInfo> parameters,
                    std::string_view assignment);
 

@@ -9,27 +9,27 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// A statistic of two samples, prepared once on their pooled rows and then evaluated for many labellings of them.
+/// A statistic of two samples, prepared once on their pooled rows and then evaluated for many permutations of them.
 ///
 /// Everything in a plan is a function of the unlabelled pool, in random row order, and of independent randomness: that
-/// is what makes a permutation test with it exact (docs/design/0003-validity.md). The observed labelling goes through
-/// evaluate() like any other, so equal labellings give equal bits.
+/// is what makes a permutation test with it exact (docs/design/0003-validity.md). The observed permutation goes through
+/// evaluate() like any other, so equal permutations give equal bits.
 class Plan {
  public:
   virtual ~Plan() = default;
 
-  /// Rows a labelling of this plan has: the pool without the rows that were set aside.
+  /// Rows a permutation of this plan has: the pool without the rows that were set aside.
   [[nodiscard]] virtual std::size_t num_rows() const = 0;
 
-  /// values[k] for the k-th labelling, counted through all batches: larger means further from "same distribution".
-  /// Same bits for any thread count and for any way of cutting labellings into batches and calls.
+  /// values[k] for the k-th permutation, counted through all batches: larger means further from "same distribution".
+  /// Same bits for any thread count and for any way of cutting permutations into batches and calls.
   virtual void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const = 0;
 
   /// A call of evaluate() gains no speed from more batches than this. A long run is cut into calls of about this size,
   /// between which progress is shown; the default asks for all batches at once, as one pass over a Gram matrix does.
   [[nodiscard]] virtual std::size_t batches_per_call() const { return std::numeric_limits<std::size_t>::max(); }
 
-  /// Two labellings with the same exact value may be evaluated this far apart, by the arithmetic the plan uses.
+  /// Two permutations with the same exact value may be evaluated this far apart, by the arithmetic the plan uses.
   [[nodiscard]] virtual double tie_slack(double value) const = 0;
 };
 

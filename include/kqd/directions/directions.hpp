@@ -112,7 +112,7 @@ enum class ReferenceMeasure {
   gaussian,  ///< pooled median + (IQR / 1.349) N(0, 1), per coordinate
   uniform,   ///< pooled median + IQR U[-1, 1], per coordinate
   pooled,    ///< rows of the pool, without replacement, label-blind
-  balanced,  ///< half rows of X, half rows of Y: label-dependent, so for distances alone
+  balanced,  ///< half rows of X, half rows of Y: label-dependent, so for distances only
   points,    ///< the caller's own
 };
 
@@ -151,7 +151,7 @@ struct DrawnDirections {
 /// Throws Error{invalid_option, shape_mismatch} with field, value and bound.
 void validate(const DirectionOptions& options, std::size_t dim);
 
-/// Draws directions for the pool of x and y: a function of the unlabelled pool and the seed alone, except for the
+/// Draws directions for the pool of x and y: a function of the unlabelled pool and the seed only, except for the
 /// balanced reference measure. Direction i and reference point j have streams of their own, so asking for more of them
 /// keeps the first ones. Directions of norm 0 to rounding are drawn again up to ten times. `threads` work on the
 /// principal and mixed families.

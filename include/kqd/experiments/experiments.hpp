@@ -17,7 +17,7 @@ struct ExperimentInfo {
   std::string_view summary;                        ///< one line
   std::string_view shows;                          ///< figures and tables that it reproduces
   std::string_view data;                           ///< files that it needs, below the data folder; empty: none
-  std::span<const std::string_view> schemes = {};  ///< ways to run it, the default first; empty: one alone
+  std::span<const std::string_view> schemes = {};  ///< ways to run it, the default first; empty: one only
   std::size_t runs = 0;                            ///< of each cell, as planned; 0: nothing is repeated
 };
 
@@ -41,7 +41,7 @@ struct ExperimentOptions {
 
 /// What came out.
 struct ExperimentReport {
-  std::string table;               ///< Markdown, beside the published numbers; empty for illustrations
+  std::string table;               ///< Markdown, next to the published numbers; empty for illustrations
   std::vector<std::string> files;  ///< what was written: .json, .md, .svg
 };
 

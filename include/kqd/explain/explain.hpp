@@ -43,15 +43,15 @@ struct ImageShape {
 struct ExplainOptions {
   KernelSpec kernel = {};                                ///< of the principal directions and of the witness
   BandwidthRule bandwidth_rule = BandwidthRule::median;  ///< for bandwidths that the kernel leaves open
-  /// Random labellings; 0: 999, or as many as p-values adjusted for all directions need, 20 for each or 1/alpha, within
-  /// a bound on the work. A direction that has reached 100 exceedances is left at that.
+  /// Random permutations; 0: 999, or as many as p-values adjusted for all directions need, 20 for each or 1/alpha,
+  /// within a bound on the work. A direction that has reached 100 exceedances is left at that.
   std::int64_t num_permutations = 0;
   double alpha = 0.05;  ///< level of the decisions
   Design design = {};
   WeightsAs weights_as = WeightsAs::checked;  ///< as for a test; precision is refused
   Seed seed = {};
   ThreadCount threads = {};    ///< changes the speed, not one bit of the result
-  std::size_t max_memory = 0;  ///< bytes held beside the samples, 0: 512 MB. Changes the speed, not the result
+  std::size_t max_memory = 0;  ///< bytes held next to the samples, 0: 512 MB. Changes the speed, not the result
   std::optional<ImageShape> image = {};               ///< rows are pictures of this shape
   std::vector<std::string> column_names = {};         ///< empty: "column 1", ..., or "pixel 1,1", ... of pictures
   std::vector<std::size_t> rows_x = {}, rows_y = {};  ///< the number of each row in its file; empty: 1, 2, 3, ...
@@ -152,8 +152,8 @@ struct Explanation {
   Seed seed = {};
   ThreadCount threads = {};  ///< as asked for
   double alpha = 0.05;
-  std::uint64_t n_resamples = 0;     ///< labellings that p-values are counted among
-  bool enumerated = false;           ///< all labellings were evaluated
+  std::uint64_t n_resamples = 0;     ///< permutations that p-values are counted among
+  bool enumerated = false;           ///< all permutations were evaluated
   KernelSpec kernel;                 ///< with the bandwidth that was used
   std::size_t n_principal_rows = 0;  ///< pooled rows that the principal directions were made from, chosen at random
   KernelSpec witness_kernel;         ///< the kernel of the witness, whose bandwidth is chosen by leaving rows out
@@ -180,13 +180,13 @@ void validate(const ExplainOptions& options, std::size_t dim);
 /// Says where two samples differ.
 ///
 /// Columns and the principal directions of a kernel are examined one by one: all are functions of the unlabelled pool,
-/// in an order that knows nothing of labels, and all see the same random labellings, so each p-value is exact (with
+/// in an order that knows nothing of labels, and all see the same random permutations, so each p-value is exact (with
 /// the sequential rule of Besag and Clifford) and the adjusted ones hold for all together. What a direction is tested
 /// by is the Wasserstein distance along it, or that part of it which lies in the lowest or highest tenth of the pool,
-/// whichever stands out most beside what chance makes of it.
+/// whichever stands out most next to what chance makes of it.
 ///
 /// The witness is a kernel discriminant of the labels; the score of a row is what it says there, and of a
-/// row that stands alone what it says when that row is left out. It makes no claim that needs a p-value.
+/// row that stands only what it says when that row is left out. It makes no claim that needs a p-value.
 /// Cost: O(d N (log N + B)), with B about 500 for directions without a difference, and O(N m (d + m)) for m <= 256
 /// landmarks, with 20000 rows at most in the part that is quadratic in m. Same result for any number of threads.
 /// Throws Error{invalid_option, shape_mismatch, empty_sample, non_finite_value, invalid_weights, resource_limit,

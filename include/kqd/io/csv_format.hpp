@@ -13,7 +13,7 @@ enum class CsvHeader {
 
 /// What a caller may know about the text of CSV and TSV files; the defaults look.
 struct CsvFormat {
-  /// What stands between cells; 0: comma, semicolon, tab or bar, as found (tab alone in .tsv).
+  /// What stands between cells; 0: comma, semicolon, tab or bar, as found (tab only in .tsv).
   char delimiter = 0;
   CsvHeader header = CsvHeader::found;
   /// Numbers are written 1,5; then commas do not delimit, and numbers written 1.5 are texts.

@@ -91,7 +91,7 @@ struct Preparation {
 
 /// What was done, as sentences for a person; none when the input was taken as it stands.
 [[nodiscard]] std::vector<std::string> describe(const Preparation& preparation);
-/// Those about columns alone, which hold for any number of samples.
+/// Those about columns only, which hold for any number of samples.
 [[nodiscard]] std::vector<std::string> describe_columns(const Preparation& preparation);
 
 }  // namespace kqd

@@ -14,7 +14,7 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// What a caller may choose about reading. The defaults read every column as data, and refuse what is no number.
+/// What a caller may choose about reading. The defaults read every column as data, and refuse what is not a number.
 struct ReadOptions {
   /// The columns to compare and the columns to leave out, as lists such as "age, temp_*, a..d, 3-7": names, numbers
   /// from 1, ranges by number or between two names, and globs (* and ?). A name goes before a number. A name in double
@@ -76,12 +76,12 @@ struct SamplePair {
 /// behind), .npz or .npz:KEY; through DuckDB (duckdb_version()) .parquet, .json, .jsonl, .ndjson and "sql:SELECT ...";
 /// "-" is standard input, whose first bytes tell whether it is CSV, NPY or idx, compressed or not.
 ///
-/// CSV: the delimiter (comma, semicolon, tab or bar; tab alone in .tsv) and the header are found by looking. A first
+/// CSV: the delimiter (comma, semicolon, tab or bar; tab only in .tsv) and the header are found by looking. A first
 /// row with a cell that is neither a number nor a spelling of "missing" is a header, and so is an empty cell followed
 /// by 0, 1, 2, ... as pandas writes. Quotes, quoted newlines, a byte order mark, blank lines (missing values, between
 /// those of one column) and lines that start with # are understood. NPY: versions 1 to 3, numbers and booleans of
 /// either byte order, rows first in either memory order; one dimension is one column, and dimensions from the third on
-/// are laid flat beside the second, as reshape(n, -1) does. Every value becomes the nearest double, and a whole number
+/// are laid flat next to the second, as reshape(n, -1) does. Every value becomes the nearest double, and a whole number
 /// beyond 2^53 that is not one is refused (a pair compares them exactly). Cost: one pass; memory is the matrix and a
 /// few MiB (a pipe in NPY format and Fortran order is held twice), and at most 64 MiB of different texts. Throws
 /// Error{unreadable_input, empty_sample, non_finite_value, invalid_option, invalid_weights}: one sentence with the

@@ -37,7 +37,7 @@ using KernelFunction =
     std::function<void(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> values)>;
 
 /// A kernel as a caller asks for it. Fields that a family does not use are ignored. Numbers are these whatever the
-/// family; parse_kernel() has others for a name alone, offset 0 for "linear" and beta 1 for "energy". A bandwidth lies
+/// family; parse_kernel() has others for a name only, offset 0 for "linear" and beta 1 for "energy". A bandwidth lies
 /// in 1e-150 .. 1e150 where it is squared (gaussian, rq, imq) and in 1e-300 .. 1e300 elsewhere.
 struct KernelSpec {
   KernelFamily family = KernelFamily::gaussian;
@@ -91,7 +91,7 @@ class Kernel {
   /// values[i] = k(x_i, x_i), from the formula and not from a distance of 0.
   void diagonal(MatrixView<const double> x, std::span<double> values) const;
 
-  /// True when k(x, y) depends on x - y alone.
+  /// True when k(x, y) depends on x - y only.
   [[nodiscard]] bool shift_invariant() const;
 
  private:

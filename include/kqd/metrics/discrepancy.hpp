@@ -18,7 +18,7 @@
 namespace kqd KQD_PUBLIC {
 
 /// What a caller of a kernel quantile discrepancy may choose. All defaults are usable as they stand.
-struct KqdOptions {
+struct MethodOptions {
   KernelSpec kernel = {};                                ///< Gaussian
   BandwidthRule bandwidth_rule = BandwidthRule::median;  ///< for bandwidths that the kernel leaves open
   DirectionOptions directions = {};
@@ -28,7 +28,7 @@ struct KqdOptions {
   Seed seed{0};
   ThreadCount threads{0};
   bool allow_quadratic = false;  ///< centered forms cost O(N^2): refused above some minutes unless allowed
-  /// Bytes that may be held beside the samples, 0: the method's own bound. Changes the speed, not the result. Labels
+  /// Bytes that may be held next to the samples, 0: the method's own bound. Changes the speed, not the result. Labels
   /// and methods that look along directions, centered forms excepted, keep to it as far as one direction at a time
   /// goes; the adaptive test refuses a bound that is too small for it.
   std::size_t max_memory = 0;
@@ -42,7 +42,7 @@ struct Detail {
 };
 
 /// What came out, and what is needed to judge it.
-struct KqdResult {
+struct DistanceResult {
   double statistic = 0.0;        ///< the discrepancy, a root: in the units of the directions' values
   double statistic_power = 0.0;  ///< its p-th power, at most the largest double (p = infinity: the statistic itself)
   std::optional<double> standard_error;  ///< Monte Carlo error over directions (means only); silent about the data
@@ -56,8 +56,8 @@ struct KqdResult {
   std::vector<std::string> warnings;
 };
 
-/// Throws Error{invalid_option} with field, value and bound: "KqdOptions::power = 0.5, needs >= 1".
-void validate(const KqdOptions& options);
+/// Throws Error{invalid_option} with field, value and bound: "MethodOptions::power = 0.5, needs >= 1".
+void validate(const MethodOptions& options);
 
 /// Expected kernel quantile discrepancy e-KQD_p = (mean_i tau_p^p(u_i))^(1/p) [KQE eq. 9].
 ///
@@ -67,35 +67,36 @@ void validate(const KqdOptions& options);
 /// directions at a time as fit into 1.5 times the input's size (at least 256 MB).
 /// Throws Error{invalid_option, shape_mismatch, empty_sample, non_finite_value, invalid_weights,
 /// degenerate_directions}.
-[[nodiscard]] KqdResult ekqd(const SampleView& x, const SampleView& y, const KqdOptions& options = {});
+[[nodiscard]] DistanceResult ekqd(const SampleView& x, const SampleView& y, const MethodOptions& options = {});
 
 /// Supremum over the drawn directions, sup-KQD_p = max_i tau_p(u_i) [KQE eq. 10].
-[[nodiscard]] KqdResult supkqd(const SampleView& x, const SampleView& y, const KqdOptions& options = {});
+[[nodiscard]] DistanceResult supkqd(const SampleView& x, const SampleView& y, const MethodOptions& options = {});
 
 /// e-KQD of the centered embeddings: |q_P - q_Q| becomes sqrt((q_P - q_Q)^2 - c_i^2 + MMD_V^2) [KQE Prop. 3].
 /// Cost: O(N^2 d) on top.
-[[nodiscard]] KqdResult ekqd_centered(const SampleView& x, const SampleView& y, const KqdOptions& options = {});
+[[nodiscard]] DistanceResult ekqd_centered(const SampleView& x, const SampleView& y, const MethodOptions& options = {});
 
 /// sup-KQD of the centered embeddings.
-[[nodiscard]] KqdResult supkqd_centered(const SampleView& x, const SampleView& y, const KqdOptions& options = {});
+[[nodiscard]] DistanceResult supkqd_centered(const SampleView& x, const SampleView& y,
+                                             const MethodOptions& options = {});
 
 /// e-KQD between embeddings that share their directions: nothing is projected or sorted again. Of the options only
 /// power, weighting, point_evaluated_levels and threads matter.
-[[nodiscard]] KqdResult ekqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
-                             const KqdOptions& options = {});
+[[nodiscard]] DistanceResult ekqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
+                                  const MethodOptions& options = {});
 
 /// One thing that the authors' code does differently from the paper, offered for comparison.
 struct CompatFlag {
   std::string_view name;  ///< as in --compat
   std::string_view description;
-  void (*apply)(KqdOptions& options);
-  bool (*is_on)(const KqdOptions& options);  ///< extra-direction shows in the number of directions alone: false
+  void (*apply)(MethodOptions& options);
+  bool (*is_on)(const MethodOptions& options);  ///< extra-direction shows in the number of directions only: false
 };
 
 /// extra-direction, point-levels, jitter, unnormalised, median-diagonal, zero-centred.
 [[nodiscard]] std::span<const CompatFlag> compat_flags();
 
 /// Applies a comma-separated list of compat flags to the options; throws Error{invalid_option} for an unknown one.
-void apply_compat(std::string_view list, KqdOptions& options);
+void apply_compat(std::string_view list, MethodOptions& options);
 
 }  // namespace kqd

@@ -14,7 +14,7 @@ namespace kqd KQD_PUBLIC {
 /// What a caller of a distance matrix may choose.
 struct DistanceMatrixOptions {
   std::string method = "ekqd";  ///< id in the registry, of a method that has a distance
-  KqdOptions statistic = {};
+  MethodOptions statistic = {};
 };
 
 /// The distances between several samples, and what is needed to judge them.
@@ -26,7 +26,7 @@ struct DistanceMatrix {
   Matrix<double> values;  ///< symmetric; 0 on the diagonal, which is not computed
   /// The options with all that came from the pool of all samples made explicit: distance(method, x, y, shared) of two
   /// of the samples is their entry.
-  KqdOptions shared;
+  MethodOptions shared;
   KernelSpec kernel;  ///< with the bandwidths that were used
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;

@@ -24,14 +24,14 @@ struct MethodUses {
   bool points = false;          ///< reference points of the caller's own: they span directions, or are locations
   bool power = false;           ///< p
   bool weighting = false;       ///< nu
-  bool columns = false;         ///< beside a kernel the columns themselves: kernel values alone are not enough
+  bool columns = false;         ///< next to a kernel the columns themselves: kernel values only are not enough
 };
 
-/// A p-value from the limiting law of a statistic: no labellings, and exact in the limit alone.
+/// A p-value from the limiting distribution of a statistic: no permutations, and exact in the limit only.
 struct AsymptoticResult {
-  KqdResult result;
+  DistanceResult result;
   double pvalue = 1.0;
-  std::string law;  ///< "chi-square with 10 degrees of freedom"
+  std::string limiting_distribution;  ///< "chi-square with 10 degrees of freedom"
 };
 
 /// One way of comparing two samples, as `kqd methods` lists it.
@@ -41,7 +41,7 @@ struct MethodInfo {
   std::string_view summary;          ///< one line
   std::string_view reports;          ///< what the number is: a root, a power, a signed estimate
   std::string_view cost;             ///< cost class of one evaluation
-  std::string_view permutation;      ///< what one more labelling costs once the pool is prepared
+  std::string_view permutation;      ///< what one more permutation costs once the pool is prepared
   std::string_view calibrations;     ///< valid ways to a p-value
   std::string_view details;          ///< a paragraph: the formula, the defaults, its own flags
   std::string_view reference;        ///< where it comes from
@@ -53,14 +53,14 @@ struct MethodInfo {
   /// Of a test without a distance: the method that its effect size comes from, and its distances in a matrix.
   std::string_view effect_method = {};
   /// Null for tests that are made of several statistics and have no distance of their own.
-  KqdResult (*distance)(const SampleView& x, const SampleView& y, const KqdOptions& options) = nullptr;
+  DistanceResult (*distance)(const SampleView& x, const SampleView& y, const MethodOptions& options) = nullptr;
   /// For distances that compare quantiles along directions which can be drawn once for many samples; null for others.
-  SharedSlices (*slices)(const Pool& pool, const KqdOptions& options) = nullptr;
-  PreparedPlan (*prepare)(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) = nullptr;
-  /// Makes explicit what of its own parameters would come from every pair of a matrix anew; null where nothing does.
-  void (*share)(const Pool& pool, KqdOptions& options) = nullptr;
-  /// For methods with a limiting law; null for the others.
-  AsymptoticResult (*asymptotic)(const SampleView& x, const SampleView& y, const KqdOptions& options) = nullptr;
+  SharedSlices (*slices)(const Pool& pool, const MethodOptions& options) = nullptr;
+  PreparedPlan (*prepare)(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) = nullptr;
+  /// Makes explicit what of its own parameters would come from every pair of a matrix again; null where nothing does.
+  void (*share)(const Pool& pool, MethodOptions& options) = nullptr;
+  /// For methods with a limiting distribution; null for the others.
+  AsymptoticResult (*asymptotic)(const SampleView& x, const SampleView& y, const MethodOptions& options) = nullptr;
 };
 
 /// Every method, in the order in which they are listed.
@@ -73,7 +73,7 @@ struct MethodInfo {
 void validate_parameters(const MethodInfo& method, const Parameters& parameters);
 
 /// The discrepancy between two samples by the method with this id; `control` may end it early.
-[[nodiscard]] KqdResult distance(std::string_view id, const SampleView& x, const SampleView& y,
-                                 const KqdOptions& options = {}, const RunControl* control = nullptr);
+[[nodiscard]] DistanceResult distance(std::string_view id, const SampleView& x, const SampleView& y,
+                                      const MethodOptions& options = {}, const RunControl* control = nullptr);
 
 }  // namespace kqd

@@ -12,7 +12,7 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// What was run, beside its result: enough to repeat it.
+/// What was run, next to its result: enough to repeat it.
 struct RunInfo {
   std::string method;  ///< id in the registry
   std::string x_name;  ///< where X came from
@@ -31,18 +31,19 @@ struct TextStyle {
 };
 
 /// How a person reads it: a block of lines.
-[[nodiscard]] std::string distance_text(const KqdResult& result, const KqdOptions& options, const RunInfo& run,
+[[nodiscard]] std::string distance_text(const DistanceResult& result, const MethodOptions& options, const RunInfo& run,
                                         const TextStyle& style = {});
 
 /// The same lines as a table in Markdown.
-[[nodiscard]] std::string distance_markdown(const KqdResult& result, const KqdOptions& options, const RunInfo& run);
+[[nodiscard]] std::string distance_markdown(const DistanceResult& result, const MethodOptions& options,
+                                            const RunInfo& run);
 
 /// One line of names and one of values, as in RFC 4180; the same columns for every method. What is not a single number
 /// or word (values per direction) is left out; several words share a cell, parted by "; ".
-[[nodiscard]] std::string distance_csv(const KqdResult& result, const KqdOptions& options, const RunInfo& run);
+[[nodiscard]] std::string distance_csv(const DistanceResult& result, const MethodOptions& options, const RunInfo& run);
 
 /// One JSON object with everything: schema "kqd.distance/1".
-[[nodiscard]] std::string distance_json(const KqdResult& result, const KqdOptions& options, const RunInfo& run);
+[[nodiscard]] std::string distance_json(const DistanceResult& result, const MethodOptions& options, const RunInfo& run);
 
 /// How a statistician reads a test: method, data, statistic, p-value with interval, decision, effect size, settings.
 [[nodiscard]] std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run,
@@ -58,7 +59,7 @@ struct TextStyle {
 struct MatrixReport {
   const DistanceMatrix& matrix;
   const PairwiseTests* tests = nullptr;
-  const KqdOptions& options;  ///< as they were asked for
+  const MethodOptions& options;  ///< as they were asked for
   double elapsed_s = 0.0;
   Preparation preparation = {};      ///< what was done to the columns before
   std::vector<RowCounts> rows = {};  ///< and to the rows of each data set; none: nothing is told
@@ -71,7 +72,7 @@ struct MatrixReport {
 /// A square table with names on both sides; with tests a line per pair instead: x, y, distance, pvalue,
 /// adjusted_pvalue.
 [[nodiscard]] std::string matrix_csv(const MatrixReport& report);
-/// The numbers alone, a line per row: distances, or adjusted p-values when there are tests.
+/// The numbers only, a line per row: distances, or adjusted p-values when there are tests.
 [[nodiscard]] std::string matrix_numbers(const MatrixReport& report);
 /// One JSON object with everything: schema "kqd.matrix/1".
 [[nodiscard]] std::string matrix_json(const MatrixReport& report);

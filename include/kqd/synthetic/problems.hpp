@@ -11,12 +11,12 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// Two laws to draw samples from, as `kqd sample` lists them.
+/// Two distributions to draw samples from, as `kqd sample` lists them.
 struct ProblemInfo {
   std::string_view id;
-  std::string_view summary;  ///< one line
-  std::string_view x_law;    ///< the law of a row of X, as a formula in the parameters
-  std::string_view y_law;    ///< the law of a row of Y
+  std::string_view summary;         ///< one line
+  std::string_view x_distribution;  ///< the distribution of a row of X, as a formula in the parameters
+  std::string_view y_distribution;  ///< the distribution of a row of Y
   std::span<const ParameterInfo> parameters;
   std::size_t default_dim;
   std::size_t lowest_dim;
@@ -40,11 +40,11 @@ struct ProblemRequest {
   Seed seed = {};
 };
 
-/// Takes over one setting as it is typed: "sd=1.6", "law=student". The last one of a name counts.
+/// Takes over one setting as it is typed: "sd=1.6", "distribution=student". The last one of a name counts.
 /// Throws Error{invalid_option} when request.name, the parameter or its value is unknown.
 void set_parameter(ProblemRequest& request, std::string_view assignment);
 
-/// Two samples of known laws, and what they were drawn with.
+/// Two samples of known distributions, and what they were drawn with.
 struct SyntheticPair {
   Sample x;
   Sample y;
@@ -53,10 +53,10 @@ struct SyntheticPair {
 
 /// Draws the two samples of a problem.
 ///
-/// Row i of a sample is a function of the request's law and seed and of i alone: more rows keep the first ones, the
-/// size of one sample does not move the other, and the thread count changes nothing. What a problem draws once per run
-/// (a scale, signs) follows from the seed too. Cost: O((n_x + n_y) dim). Throws Error{invalid_option} with field, value
-/// and bound; Error{resource_limit} when the rows do not fit in memory.
+/// Row i of a sample is a function of the request's distribution and seed and of i only: more rows keep the first ones,
+/// the size of one sample does not move the other, and the thread count changes nothing. What a problem draws once per
+/// run (a scale, signs) follows from the seed too. Cost: O((n_x + n_y) dim). Throws Error{invalid_option} with field,
+/// value and bound; Error{resource_limit} when the rows do not fit in memory.
 [[nodiscard]] SyntheticPair make_problem(const ProblemRequest& request, ThreadCount threads = {});
 
 }  // namespace kqd

@@ -11,7 +11,7 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// Which labellings of the pooled rows are equally likely when both samples come from the same distribution.
+/// Which permutations of the pooled rows are equally likely when both samples come from the same distribution.
 enum class DesignKind {
   independent,  ///< every choice of nx of the N rows
   paired,       ///< row i of X and row i of Y may swap

@@ -19,7 +19,7 @@ struct Interval {
   double upper = 1.0;
 };
 
-/// p = (1 + #{T_b >= T_0}) / (1 + B): the observed labelling is one of the equally likely ones, so p is never 0, and
+/// p = (1 + #{T_b >= T_0}) / (1 + B): the observed permutation is one of the equally likely ones, so p is never 0, and
 /// P(p <= a) <= a under the null hypothesis, whatever the number of draws [PS10].
 [[nodiscard]] double permutation_pvalue(Exceedances draws);
 
@@ -27,8 +27,8 @@ struct Interval {
 /// uniform on (0, 1) under the null hypothesis.
 [[nodiscard]] double randomised_pvalue(Exceedances draws, std::uint64_t num_tied, double u);
 
-/// Clopper-Pearson interval for the p-value that all labellings would give, P(T_b >= T_0), from a number of draws fixed
-/// in advance. Covers it with probability `confidence` or more; 0 < confidence < 1, at least one draw [CP34].
+/// Clopper-Pearson interval for the p-value that all permutations would give, P(T_b >= T_0), from a number of draws
+/// fixed in advance. Covers it with probability `confidence` or more; 0 < confidence < 1, at least one draw [CP34].
 [[nodiscard]] Interval clopper_pearson(Exceedances draws, double confidence = 0.95);
 
 /// An interval for the same quantity that stays valid when the draws were stopped by what they showed: with

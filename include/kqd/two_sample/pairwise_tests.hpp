@@ -23,7 +23,7 @@ struct PairwiseTests {
   double alpha = 0.05;
   std::int64_t num_permutations = 0;
   bool raised = false;             ///< more than the usual 999, because of the number of pairs
-  std::size_t num_enumerated = 0;  ///< pairs of which all labellings were evaluated
+  std::size_t num_enumerated = 0;  ///< pairs of which all permutations were evaluated
   std::vector<std::string> warnings;
 };
 

@@ -14,11 +14,11 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// Which relabellings the observed one is compared with.
+/// Which permutations the observed one is compared with.
 enum class Calibration {
   permutation,  ///< all that the design allows
-  sign_flip,    ///< swaps of x_i and y_i alone: fewer, still exact; needs nx = ny and a method that allows it
-  asymptotic,   ///< the limiting law of the statistic: no labellings, exact in the limit alone
+  sign_flip,    ///< swaps of x_i and y_i only: fewer, still exact; needs nx = ny and a method that allows it
+  asymptotic,   ///< the limiting distribution of the statistic: no permutations, exact in the limit only
 };
 
 [[nodiscard]] Calibration parse_calibration(std::string_view text);
@@ -29,9 +29,9 @@ enum class Calibration {
 
 /// What a caller of a two-sample test may choose. All defaults are usable as they stand.
 struct TwoSampleOptions {
-  std::string method = "ekqd";  ///< id in the registry; default_test_method() has the rule of `kqd test` and kqd.test
-  KqdOptions statistic = {};    ///< its seed and threads hold for the whole test
-  TestOptions test = {};        ///< its seed and threads are taken from `statistic`
+  std::string method = "ekqd";   ///< id in the registry; default_test_method() has the rule of `kqd test` and kqd.test
+  MethodOptions statistic = {};  ///< its seed and threads hold for the whole test
+  TestOptions test = {};         ///< its seed and threads are taken from `statistic`
   Calibration calibration = Calibration::permutation;
   WeightsAs weights_as = WeightsAs::checked;
   bool set_aside = true;         ///< reference points taken from the pool leave the samples
@@ -48,13 +48,13 @@ struct TwoSampleOptions {
 /// method with one statistic obeys and that differs from its default (directions, reference points, coefficients,
 /// power, weighting, compat flags), or when the rows are known by their kernel values only. What a caller wants to be
 /// returned (intervals, profiles, the null distribution) never matters.
-[[nodiscard]] std::string_view default_test_method(const KqdOptions& statistic, bool kernel_values_only = false);
+[[nodiscard]] std::string_view default_test_method(const MethodOptions& statistic, bool kernel_values_only = false);
 
 /// One of several statistics that a test looked at.
 struct Configuration {
   std::string name;
   double statistic = 0.0;
-  double score = 0.0;   ///< how extreme the statistic is among labellings, as a standard normal deviate
+  double score = 0.0;   ///< how extreme the statistic is among permutations, as a standard normal deviate
   double pvalue = 1.0;  ///< for itself
   double adjusted_pvalue =
       1.0;  ///< for all configurations together (step-down); holds when the distributions are equal
@@ -74,15 +74,15 @@ struct TwoSampleResult {
   std::size_t num_set_aside = 0;                 ///< rows that took no part
   std::shared_ptr<const Directions> directions;  ///< the functions behind per_direction; null where that is empty
   std::vector<Configuration> configurations;     ///< of a test that aggregates several; else empty
-  std::string law;                               ///< asymptotic calibration: the law that the p-value comes from
-  std::vector<Detail> details;                   ///< what the method has to say of its own
-  std::vector<std::string> notes;                ///< how weights and cluster sizes were dealt with
+  std::string limiting_distribution;  ///< asymptotic calibration: the distribution that the p-value comes from
+  std::vector<Detail> details;        ///< what the method has to say of its own
+  std::vector<std::string> notes;     ///< how weights and cluster sizes were dealt with
   std::vector<std::string> warnings;
 };
 
 /// Are x and y from the same distribution? A permutation test of any method of the registry, exact for any sizes: the
 /// statistic is prepared once on the unlabelled pool, in an order that knows nothing of the labels, and evaluated for
-/// the observed and for random labellings (docs/design/0003-validity.md).
+/// the observed and for random permutations (docs/design/0003-validity.md).
 ///
 /// Row weights are exchanged as TwoSampleOptions::weights_as says; by default a row and its weight move together, after
 /// a check that the weights of both samples look alike. Rows of weight 0 are dropped first. Clusters change labels with

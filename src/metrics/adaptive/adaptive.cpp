@@ -72,8 +72,8 @@ Shares shares_of(std::size_t max_memory, std::size_t num_rows) {
       std::max(4 * 2 * KqdPlan::bytes_per_direction(num_rows), 2 * DirectionalBundle::bytes_per_direction(num_rows));
   if (max_memory > 0 && max_memory < least) {
     fail(ErrorCode::resource_limit,
-         "the adaptive test of {} rows needs at least {} MB beside them, the limit on memory leaves it {} MB", num_rows,
-         (least >> 20U) + 1, max_memory >> 20U);
+         "the adaptive test of {} rows needs at least {} MB next to them, the limit on memory leaves it {} MB",
+         num_rows, (least >> 20U) + 1, max_memory >> 20U);
   }
   return shares;
 }
@@ -92,7 +92,7 @@ constexpr std::array<ParameterInfo, 2> kParameters = {{
 // What all configurations of one test share.
 struct Workshop {
   const TestPool& pool;
-  const KqdOptions& options;
+  const MethodOptions& options;
   std::vector<double> row_weights;
   std::size_t max_bytes;
   AggregatedPlan& plan;
@@ -219,10 +219,10 @@ std::vector<std::pair<double, Looks>> bandwidths(const KernelSpec& kernel, const
   return grid;
 }
 
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   const ParameterValues parameters("adaptive", kParameters, options.parameters);
   // The effect size is that of e-KQD along Gaussian directions, which shares no rows with anything: no row leaves.
-  KqdOptions plain = options;
+  MethodOptions plain = options;
   plain.directions = {};
   plain.power = 1.0;
   plain.weighting = {};
@@ -258,7 +258,7 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   }
   if (!shop.views.empty()) {
     prepared.aggregate.bundles.push_back(std::make_unique<SpectralBundle>(
-        std::move(shop.views), pool.rows(), shop.row_weights, request.num_labellings, options.threads));
+        std::move(shop.views), pool.rows(), shop.row_weights, request.permutation_count, options.threads));
   }
   auto& weights = prepared.aggregate.weights;
   weights.insert(weights.end(), shop.view_weights.begin(), shop.view_weights.end());

@@ -36,7 +36,7 @@ std::vector<std::string> DirectionalBundle::names() const {
 void DirectionalBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<double> values,
                                  ThreadCount threads) const {
   for (std::size_t r = 0; r < values.rows(); ++r) std::ranges::fill(values.row(r), 0.0);
-  KqdOptions options;  // p = 1, uniform levels: the scan
+  MethodOptions options;  // p = 1, uniform levels: the scan
   options.threads = threads;
   for (std::size_t first = 0; first < num_directions_; first += directions_at_a_time_) {
     stop_point();

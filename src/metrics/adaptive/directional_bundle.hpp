@@ -13,7 +13,7 @@ namespace kqd {
 enum class GapSummary { average, largest };
 
 /// Gaps of quantiles along many directions, each measured by what chance would make of it, tau_1(u_i) over its average
-/// under relabelling: their average, their largest, or both. Directions on different scales then count alike, a narrow
+/// under permutation: their average, their largest, or both. Directions on different scales then count alike, a narrow
 /// one as much as a wide one.
 ///
 /// Directions are projected, sorted and scanned a few at a time and forgotten, so that memory stays within a bound

@@ -12,7 +12,7 @@
 #include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/adaptive/plan_bundle.hpp"
-#include "metrics/affordable.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/mean/mmd_plan.hpp"
 #include "metrics/mean/prepare_mmd.hpp"
 
@@ -92,7 +92,7 @@ double sum_of_squares(const Kernel& kernel, const Pool& pool, ThreadCount thread
   return sum(parts);
 }
 
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
                      const Collection& collection, std::size_t num_bandwidths, double sharpness) {
   if (pool.weighted()) {
     fail(ErrorCode::invalid_weights, "aggregated MMD tests take no weights; use mmd or adaptive");
@@ -103,10 +103,10 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   const auto n = static_cast<double>(std::min(pool.x.size(), pool.y.size()));
   const std::vector<KernelSpec> specs =
       kernels(collection, pool.rows(), num_bandwidths, options.seed, prepared.warnings);
-  const std::size_t num_labellings = (fuse ? 1 : 2) * request.num_labellings;  // two layers draw as many again
-  const double seconds = seconds_of_labelled_gram(pool.order.size(), pool.x.dim(), num_labellings);
-  require_affordable_seconds(static_cast<double>(specs.size()) * seconds, options.allow_quadratic,
-                             fmt::format("the MMD of {} kernels and {} labellings", specs.size(), num_labellings));
+  const std::size_t permutation_count = (fuse ? 1 : 2) * request.permutation_count;  // two layers draw as many again
+  const double seconds = seconds_of_labelled_gram(pool.order.size(), pool.x.dim(), permutation_count);
+  require_feasible_seconds(static_cast<double>(specs.size()) * seconds, options.allow_quadratic,
+                           fmt::format("the MMD of {} kernels and {} permutations", specs.size(), permutation_count));
   for (const KernelSpec& spec : specs) {
     const Kernel kernel(spec);
     double factor = 1.0;
@@ -125,12 +125,12 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   return prepared;
 }
 
-PreparedPlan prepare_agg(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare_agg(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   const ParameterValues parameters("mmd-agg", kAggParameters, options.parameters);
   return prepare(pool, options, request, kAggCollection, parameters.count("bandwidths"), 0.0);
 }
 
-PreparedPlan prepare_fuse(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare_fuse(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   const ParameterValues parameters("mmd-fuse", kFuseParameters, options.parameters);
   const auto n = static_cast<double>(std::min(pool.x.size(), pool.y.size()));
   const double given = parameters.value("lambda");
@@ -150,7 +150,7 @@ MethodInfo mmd_agg_method() {
           .calibrations = "permutation",
           .details =
               "MMDAgg: the unbiased MMD of S bandwidths for each of two kernel families. Half of the "
-              "permutations give each statistic its p-value, the other half the law of the smallest one. The "
+              "permutations give each statistic its p-value, the other half the distribution of the smallest one. The "
               "bandwidths, from half the smallest to twice the largest distance, come from the pool and not "
               "from X against Y, so the test is exact. As published, these distances count as at least 0.1 and 0.3: "
               "columns of a small unit should be rescaled.",

@@ -31,7 +31,7 @@ std::size_t rows_per_task(std::size_t num_rows) {
 }  // namespace
 
 SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::vector<double> weights,
-                               std::size_t num_labellings, ThreadCount threads)
+                               std::size_t permutation_count, ThreadCount threads)
     : views_(std::move(views)), pool_(pool), weights_(std::move(weights)) {
   std::size_t num_functions = 0;
   for (const SpectralView& view : views_) num_functions += view.basis.variances.size();
@@ -74,9 +74,9 @@ SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::
   means_ = std::move(means);
   // The sum of q whitened squares has mean q w and standard deviation sqrt(2 q) w, w = 1/nx + 1/ny >= 4/N. Values that
   // are closer than tie_slack(), 2 kMeanError sqrt(q w error), count as equal: that has to stay below the gap of two
-  // neighbours, sqrt(2 q) w / num_labellings, or all of them become one.
+  // neighbours, sqrt(2 q) w / permutation_count, or all of them become one.
   const double most_error = 2.0 / (static_cast<double>(pool_.size()) * kMeanError * kMeanError *
-                                   static_cast<double>(num_labellings) * static_cast<double>(num_labellings));
+                                   static_cast<double>(permutation_count) * static_cast<double>(permutation_count));
   std::size_t first = 0;
   for (const SpectralView& view : views_) {
     const std::size_t most = std::min(kNumWhitened, view.basis.variances.size());
@@ -138,14 +138,14 @@ void SpectralBundle::features(std::size_t begin, std::size_t end, MatrixView<dou
 void SpectralBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<double> values,
                               ThreadCount threads) const {
   const std::size_t rank = means_.size();
-  const std::size_t num_labellings = values.cols();
+  const std::size_t permutation_count = values.cols();
   const std::size_t step = rows_per_task(pool_.size());
   const std::size_t num_tasks = (pool_.size() + step - 1) / step;
-  const simd::RowGroupLabels labels(batches, num_labellings);
+  const simd::RowGroupLabels labels(batches, permutation_count);
   // Column j < rank: sum of weight * feature j over the rows labelled X; the last column: their weight.
   std::vector<Matrix<double>> sums(num_tasks);
   parallel_for_blocks(pool_.size(), step, threads, [&](std::size_t begin, std::size_t end) {
-    Matrix<double>& own = sums[begin / step] = Matrix<double>(num_labellings, rank + 1, 0.0);
+    Matrix<double>& own = sums[begin / step] = Matrix<double>(permutation_count, rank + 1, 0.0);
     Matrix<double> tile(kRowsPerTile, rank + 1);
     for (std::size_t first = begin; first < end; first += kRowsPerTile) {
       stop_point();
@@ -162,7 +162,7 @@ void SpectralBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<do
   });
   Matrix<double>& total = sums.front();
   for (std::size_t t = 1; t < num_tasks; ++t) {
-    for (std::size_t k = 0; k < num_labellings; ++k) {
+    for (std::size_t k = 0; k < permutation_count; ++k) {
       for (std::size_t j = 0; j <= rank; ++j) total(k, j) += sums[t](k, j);
     }
   }
@@ -172,7 +172,7 @@ void SpectralBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<do
     for (const Fineness look : views_[v].looks) {
       const std::vector<double> factor = factors(v, look);
       const auto value = values.row(row++);
-      for (std::size_t k = 0; k < num_labellings; ++k) {
+      for (std::size_t k = 0; k < permutation_count; ++k) {
         const double of_x = total(k, rank);
         // The functions sum to 0 over the pool: mean over X - mean over Y = S (1/W_X + 1/W_Y).
         const double scale = total_weight_ / (of_x * (total_weight_ - of_x));

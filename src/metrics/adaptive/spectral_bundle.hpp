@@ -26,12 +26,12 @@ struct SpectralView {
 ///   finest    whitened         sum_j d_j^2 / v_j                 over the 30 leading functions, fewer where rounding
 ///                                                                of the others would make ties of different values.
 /// Labels are read once for all kernels.
-/// Cost: O(N m (d + r)) per kernel and O(N r) per kernel and labelling.
+/// Cost: O(N m (d + r)) per kernel and O(N r) per kernel and permutation.
 class SpectralBundle : public StatisticBundle {
  public:
-  /// `weights`: of the rows, empty for equal ones. `pool` views rows that must outlive the bundle. `num_labellings`:
+  /// `weights`: of the rows, empty for equal ones. `pool` views rows that must outlive the bundle. `permutation_count`:
   /// how many values of each statistic will be told apart.
-  SpectralBundle(std::vector<SpectralView> views, Pool pool, std::vector<double> weights, std::size_t num_labellings,
+  SpectralBundle(std::vector<SpectralView> views, Pool pool, std::vector<double> weights, std::size_t permutation_count,
                  ThreadCount threads);
 
   [[nodiscard]] std::vector<std::string> names() const override;

@@ -14,7 +14,7 @@
 namespace kqd {
 namespace {
 
-// How many kernel values are kept for the second look at them. One of few columns is made anew in less time than new
+// How many kernel values are kept for the second look at them. One of few columns is made again in less time than new
 // memory takes to hold it, unless all fit in the cache.
 std::size_t most_kept(std::size_t dim) {
   constexpr std::size_t kManyColumns = 32;

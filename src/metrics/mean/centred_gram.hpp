@@ -9,7 +9,7 @@
 namespace kqd {
 
 /// The Gram matrix of a pool with the feature map moved by the (weighted) pooled mean, tile by tile. Tiles are
-/// kept while all of them fit into 256 MB (16 MB below 32 columns, where they are cheap), else made anew. Then K w = 0
+/// kept while all of them fit into 256 MB (16 MB below 32 columns, where they are cheap), else made again. Then K w = 0
 /// for the weights w of the pooled rows.
 class CentredGram {
  public:

@@ -9,7 +9,7 @@
 
 namespace kqd {
 
-PreparedPlan prepare_by_features(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
+PreparedPlan prepare_by_features(const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
                                  SetUp set_up) {
   FeatureSetup setup = set_up(pool, options, request);
   PooledFeatures features(setup.map, pool, setup.rows, setup.statistic->needs_products(), options.threads);
@@ -28,10 +28,10 @@ PreparedPlan prepare_by_features(const TestPool& pool, const KqdOptions& options
   return prepared;
 }
 
-FeatureDistance distance_by_features(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options,
+FeatureDistance distance_by_features(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options,
                                      SetUp set_up) {
   FeatureDistance distance;
-  KqdResult& result = distance.result;
+  DistanceResult& result = distance.result;
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
@@ -55,7 +55,7 @@ FeatureDistance distance_by_features(const SampleView& x_given, const SampleView
   return distance;
 }
 
-std::optional<Matrix<double>> given_points(const KqdOptions& options, std::size_t dim) {
+std::optional<Matrix<double>> given_points(const MethodOptions& options, std::size_t dim) {
   if (options.directions.reference != ReferenceMeasure::points) return std::nullopt;
   const Matrix<double>& points = options.directions.reference_points;
   if (points.cols() != dim) {
@@ -66,7 +66,7 @@ std::optional<Matrix<double>> given_points(const KqdOptions& options, std::size_
   return points;
 }
 
-KqdOptions with_points(KqdOptions options, Matrix<double> points) {
+MethodOptions with_points(MethodOptions options, Matrix<double> points) {
   options.directions.reference = ReferenceMeasure::points;
   options.directions.reference_points = std::move(points);
   options.directions.num_reference.reset();  // the points say it themselves

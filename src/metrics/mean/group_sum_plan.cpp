@@ -18,7 +18,7 @@ constexpr std::size_t kMostSegments = 16;
 GroupSumPlan::GroupSumPlan(PooledFeatures pooled, std::unique_ptr<const GroupStatistic> statistic)
     : pooled_(std::move(pooled)), statistic_(std::move(statistic)) {}
 
-// Long pools are summed in a few segments, for several threads; where they end follows from the number of rows alone.
+// Long pools are summed in a few segments, for several threads; where they end follows from the number of rows only.
 std::size_t GroupSumPlan::rows_per_segment() const {
   const std::size_t share = (num_rows() + kMostSegments - 1) / kMostSegments;
   return std::max(kSmallestSegment, (share + kFeatureRows - 1) / kFeatureRows * kFeatureRows);
@@ -50,7 +50,7 @@ void GroupSumPlan::evaluate_some(std::span<const LabelBatch> batches, std::span<
   const std::size_t num_segments = (num_rows() + step - 1) / step;
   const std::size_t columns = pooled_.num_columns();
   const simd::RowGroupLabels labels(batches, values.size());
-  Matrix<double> sums(num_segments * values.size(), columns, 0.0);  // segment by segment, within it by labelling
+  Matrix<double> sums(num_segments * values.size(), columns, 0.0);  // segment by segment, within it by permutation
   parallel_for_blocks(num_rows(), step, threads, [&](std::size_t begin, std::size_t end) {
     add_up(labels, begin, end, sums.view().row_range(begin / step * values.size(), values.size()));
   });

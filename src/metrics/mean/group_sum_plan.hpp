@@ -25,7 +25,7 @@ class GroupStatistic {
 };
 
 /// Statistics that look at two samples through sums of features: one product of the label matrix with the features
-/// gives the sums of X for all labellings, those of Y are the total minus them. O(N F) per labelling.
+/// gives the sums of X for all permutations, those of Y are the total minus them. O(N F) per permutation.
 class GroupSumPlan : public Plan {
  public:
   GroupSumPlan(PooledFeatures pooled, std::unique_ptr<const GroupStatistic> statistic);

@@ -13,9 +13,9 @@
 #include "core/summation.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/resolve.hpp"
-#include "metrics/affordable.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/direct_plan.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/mean/incomplete_mmd.hpp"
 #include "metrics/mean/pool_spread.hpp"
 #include "metrics/mean/sign_flip_plan.hpp"
@@ -81,10 +81,10 @@ double seconds_of(const PairPattern& pattern, std::size_t dim, std::size_t count
   return once * static_cast<double>(count);
 }
 
-void require_affordable_pairs(Form form, const PairPattern& pattern, std::size_t dim, std::size_t count, bool allowed) {
-  require_affordable_seconds(seconds_of(pattern, dim, count), allowed,
-                             fmt::format("{} over {:.2g} pairs of rows, {} times", id_of(form),
-                                         static_cast<double>(pattern.num_pairs()), count));
+void require_feasible_pairs(Form form, const PairPattern& pattern, std::size_t dim, std::size_t count, bool allowed) {
+  require_feasible_seconds(seconds_of(pattern, dim, count), allowed,
+                           fmt::format("{} over {:.2g} pairs of rows, {} times", id_of(form),
+                                       static_cast<double>(pattern.num_pairs()), count));
 }
 
 // Sign flips keep one number per pair.
@@ -109,19 +109,19 @@ std::vector<Detail> details_of(Form form, const PairPattern& pattern) {
 
 // The distance, and the sums of terms it is made of.
 struct Computed {
-  KqdResult result;
+  DistanceResult result;
   PairPattern pattern;
   std::vector<double> row_sums;
 };
 
-Computed compute(Form form, const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
+Computed compute(Form form, const SampleView& x_given, const SampleView& y_given, const MethodOptions& options) {
   validate(options);
   validate_pair(x_given, y_given, options.threads);
-  KqdResult result;
+  DistanceResult result;
   warn_about_data(x_given, y_given, result.warnings);
   const std::size_t n = usable_rows(form, x_given, y_given, result.warnings);
   const PairPattern pattern = pattern_of(form, options.parameters, n);
-  require_affordable_pairs(form, pattern, x_given.dim(), 1, options.allow_quadratic);
+  require_feasible_pairs(form, pattern, x_given.dim(), 1, options.allow_quadratic);
   result.kernel = resolve_on_test_pool(x_given, y_given, options, result.warnings);
   std::vector<std::size_t> x(n);
   std::vector<std::size_t> y(n);
@@ -135,20 +135,21 @@ Computed compute(Form form, const SampleView& x_given, const SampleView& y_given
 }
 
 template <Form form>
-KqdResult distance(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult distance(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return compute(form, x, y, options).result;
 }
 
 // The U-statistics of blocks are independent and alike, so their mean is normal in the limit [Zar13]; blocks of two
 // rows are the linear-time statistic [Gre12, Theorem 15].
 template <Form form>
-AsymptoticResult asymptotic(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+AsymptoticResult asymptotic(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   Computed computed = compute(form, x, y, options);
   const std::size_t size = computed.pattern.width();
   const std::size_t num_blocks = computed.pattern.num_rows() / size;
   if (num_blocks < 2) {
-    fail(ErrorCode::empty_sample, "{} has one block of {} rows, its limiting law needs at least two; use permutation",
-         id_of(form), size);
+    fail(ErrorCode::empty_sample,
+         "{} has one block of {} rows, its limiting distribution needs at least two; use permutation", id_of(form),
+         size);
   }
   const double pairs_per_block = 0.5 * static_cast<double>(size) * static_cast<double>(size - 1);
   CompensatedSum squares;
@@ -158,11 +159,12 @@ AsymptoticResult asymptotic(const SampleView& x, const SampleView& y, const KqdO
   }
   const auto count = static_cast<double>(num_blocks);
   const double standard_error = std::sqrt(squares.value() / (count - 1.0) / count);
-  AsymptoticResult found{.result = std::move(computed.result), .law = "normal, one-sided"};
+  AsymptoticResult found{.result = std::move(computed.result), .limiting_distribution = "normal, one-sided"};
   constexpr std::size_t kManyTerms = 30;
   if (num_blocks < kManyTerms) {
     found.result.warnings.push_back(fmt::format(
-        "the normal law is a limit: of {} terms p-values are too small; calibration permutation is exact", num_blocks));
+        "the normal distribution is a limit: of {} terms p-values are too small; calibration permutation is exact",
+        num_blocks));
   }
   if (standard_error > 0.0) {
     const double z = found.result.statistic / standard_error;
@@ -170,12 +172,13 @@ AsymptoticResult asymptotic(const SampleView& x, const SampleView& y, const KqdO
     found.result.details.push_back({"z", z});
   } else {
     found.result.warnings.push_back(fmt::format(
-        "all {} terms are equal: their limiting law has no spread to compare with; use permutation", num_blocks));
+        "all {} terms are equal: their limiting distribution has no spread to compare with; use permutation",
+        num_blocks));
   }
   return found;
 }
 
-// A statistic of pairs of rows that stand at the same place of their samples, anew for every labelling.
+// A statistic of pairs of rows that stand at the same place of their samples, again for every permutation.
 std::unique_ptr<const Plan> direct_plan(Form form, const Kernel& kernel, const TestPool& pool,
                                         std::vector<std::size_t> order, const Parameters& parameters,
                                         double largest_value) {
@@ -184,7 +187,7 @@ std::unique_ptr<const Plan> direct_plan(Form form, const Kernel& kernel, const T
   const MatrixView<const double> y_points = pool.y.points;
   auto statistic = [=, order = std::move(order)](std::span<const std::size_t> x, std::span<const std::size_t> y) {
     const std::size_t n = std::min(x.size(), y.size());
-    if (n < 2) return 0.0;  // no pairs: labellings of clusters may leave a sample with one row
+    if (n < 2) return 0.0;  // no pairs: permutations of clusters may leave a sample with one row
     const PairPattern pattern = pattern_of(form, parameters, n);
     const PairedRows rows{{x_points, y_points, order}, x, y};
     return mean_term(pattern, term_row_sums(kernel, pattern, rows, ThreadCount{1}));
@@ -197,12 +200,12 @@ std::unique_ptr<const Plan> direct_plan(Form form, const Kernel& kernel, const T
 }
 
 template <Form form>
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   PreparedPlan prepared;
   const std::size_t n = usable_rows(form, pool.x, pool.y, prepared.warnings);
   const PairPattern pattern = pattern_of(form, options.parameters, n);
-  const std::size_t count = request.swaps_only ? 1 : request.num_labellings;
-  require_affordable_pairs(form, pattern, pool.x.dim(), count, options.allow_quadratic);
+  const std::size_t count = request.swaps_only ? 1 : request.permutation_count;
+  require_feasible_pairs(form, pattern, pool.x.dim(), count, options.allow_quadratic);
   if (request.swaps_only) require_storable_terms(form, pattern, options.allow_quadratic);
   if (!request.swaps_only) prepared.expected_seconds = seconds_of(pattern, pool.x.dim(), count);
   prepared.frozen = options;
@@ -237,7 +240,7 @@ MethodInfo mmd_lin_method() {
       .details =
           "The mean of h = k(x,x') + k(y,y') - k(x,y') - k(x',y) over rows 2i-1 and 2i of both samples. A statistic "
           "of the order of rows: a distance takes them as they stand; of unequal samples the longer is cut, of an "
-          "odd number one row is left out. Sign flips reuse all kernel values; the asymptotic law is normal.",
+          "odd number one row is left out. Sign flips reuse all kernel values; the asymptotic distribution is normal.",
       .reference = "Gretton et al.: A Kernel Two-Sample Test (JMLR 2012), Lemma 14",
       .sign_flip = true,
       .uses = {.kernel = true},
@@ -277,7 +280,7 @@ MethodInfo mmd_block_method() {
           .details =
               "The samples are cut into blocks of b rows; rows of a last block that is not full are left out. A "
               "statistic of the order of rows: a distance takes them as they stand; of unequal samples the longer is "
-              "cut. Sign flips reuse all kernel values; the asymptotic law is normal, for many blocks.",
+              "cut. Sign flips reuse all kernel values; the asymptotic distribution is normal, for many blocks.",
           .reference = "Zaremba et al.: B-tests: Low Variance Kernel Two-Sample Tests (NeurIPS 2013)",
           .sign_flip = true,
           .uses = {.kernel = true},

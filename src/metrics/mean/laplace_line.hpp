@@ -39,8 +39,8 @@ struct Concentration {
 };
 [[nodiscard]] double unbiased_from(const LineNorms& norms, const Concentration& squares);
 
-/// The MMD of every labelling by one pass over the sorted pool for 64 labellings at a time: O(N) per labelling, O(N)
-/// memory.
+/// The MMD of every permutation by one pass over the sorted pool for 64 permutations at a time: O(N) per permutation,
+/// O(N) memory.
 class LaplaceLinePlan : public Plan {
  public:
   LaplaceLinePlan(double bandwidth, const TestPool& pool, MmdEstimate estimate);

@@ -24,7 +24,7 @@ enum class Kind { me, scf };
 enum class Form { unnormalised, hotelling };
 constexpr std::array<std::string_view, 2> kForms = {"unnormalised", "hotelling"};
 constexpr std::size_t kMostHotellingFeatures =
-    300;  // sums of their products fill 300 MB while labellings are evaluated
+    300;  // sums of their products fill 300 MB while permutations are evaluated
 // The chi-square limit holds well enough from here on: at level 0.05, of 10 features and normal rows, 0.087, 0.073,
 // 0.059 and 0.056 of true nulls are rejected with 10, 20, 40 and 60 rows of both samples for each feature. Samples of
 // unequal size count as many rows as the covariance of their difference has degrees of freedom, which the smaller one
@@ -50,7 +50,7 @@ std::string_view id_of(Kind kind) {
   return kind == Kind::me ? "me" : "scf";
 }
 
-ParameterValues values_of(Kind kind, const KqdOptions& options) {
+ParameterValues values_of(Kind kind, const MethodOptions& options) {
   return {id_of(kind), kParameters, options.parameters};
 }
 
@@ -118,7 +118,7 @@ Matrix<double> draw_starts(Kind kind, std::size_t count, const Split& split, See
 }
 
 // Features of the locations in options that name them all: kernel or window, width, origin.
-FeatureMap features_at(Kind kind, const KqdOptions& frozen) {
+FeatureMap features_at(Kind kind, const MethodOptions& frozen) {
   const Matrix<double>& points = frozen.directions.reference_points;
   if (kind == Kind::me) {
     const auto block = std::make_shared<const KernelBlock>(Kernel(frozen.kernel), points);
@@ -173,7 +173,8 @@ void warn_about_flat_features(Kind kind, const FeatureMap& map, const TestPool& 
                   id_of(kind)));
 }
 
-KqdOptions fit_on_training_rows(Kind kind, const Split& split, KqdOptions options, const ParameterValues& values) {
+MethodOptions fit_on_training_rows(Kind kind, const Split& split, MethodOptions options,
+                                   const ParameterValues& values) {
   const std::unique_ptr<const LocationFeatures> features = location_features(kind, options.kernel);
   std::optional<Matrix<double>> given = given_points(options, split.train_x.points.cols());
   Locations start{given ? std::move(*given) : draw_starts(kind, values.count("locations"), split, options.seed),
@@ -185,11 +186,11 @@ KqdOptions fit_on_training_rows(Kind kind, const Split& split, KqdOptions option
 }
 
 template <Kind kind>
-FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+FeatureSetup set_up(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   const ParameterValues values = values_of(kind, options);
   require_known_kernel(kind, values, options.kernel);
   FeatureSetup setup;
-  KqdOptions frozen = options;
+  MethodOptions frozen = options;
   frozen.kernel = resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, setup.warnings);
   if (kind == Kind::scf) frozen.kernel.origin = window_origin(options.kernel, pool.rows());
   if (values.count("optimise") == 1) {
@@ -217,10 +218,10 @@ FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanR
   check_covariance(kind, setup.map.count, ridge, pool, setup.rows, setup.warnings);
   WhitenedFeatures whitened = whiten(setup.map, pool, setup.rows, options.threads);
   if (!whitened.eigenvalues.empty() && ridge > whitened.eigenvalues.back()) {
-    setup.warnings.push_back(
-        fmt::format("ridge = {} is above {:.3g}, the largest variance of the features: it sets the size of the "
-                    "statistic, and a limiting law sees next to nothing; rescale the columns or take a smaller ridge",
-                    ridge, whitened.eigenvalues.back()));
+    setup.warnings.push_back(fmt::format(
+        "ridge = {} is above {:.3g}, the largest variance of the features: it sets the size of the "
+        "statistic, and a limiting distribution sees next to nothing; rescale the columns or take a smaller ridge",
+        ridge, whitened.eigenvalues.back()));
   }
   setup.map = std::move(whitened.map);
   setup.statistic = std::make_unique<Hotelling>(ridge, std::move(whitened.eigenvalues));
@@ -230,20 +231,20 @@ FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanR
 }
 
 template <Kind kind>
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   return prepare_by_features(pool, options, request, set_up<kind>);
 }
 
 template <Kind kind>
-KqdResult distance(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult distance(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return distance_by_features(x, y, options, set_up<kind>).result;
 }
 
 template <Kind kind>
-AsymptoticResult asymptotic(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+AsymptoticResult asymptotic(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   if (!is_hotelling(values_of(kind, options))) {
-    fail(ErrorCode::invalid_option, "{}: calibration asymptotic needs form = hotelling, unnormalised has no simple law",
-         id_of(kind));
+    fail(ErrorCode::invalid_option,
+         "{}: calibration asymptotic needs form = hotelling, unnormalised has no simple distribution", id_of(kind));
   }
   FeatureDistance found = distance_by_features(x, y, options, set_up<kind>);
   const auto freedom = static_cast<double>(found.num_features);
@@ -258,7 +259,7 @@ AsymptoticResult asymptotic(const SampleView& x, const SampleView& y, const KqdO
   }
   AsymptoticResult result;
   result.pvalue = found.num_features > 0 ? boost::math::gamma_q(0.5 * freedom, 0.5 * found.result.statistic) : 1.0;
-  result.law = fmt::format("chi-square with {} degrees of freedom", found.num_features);
+  result.limiting_distribution = fmt::format("chi-square with {} degrees of freedom", found.num_features);
   result.result = std::move(found.result);
   return result;
 }
@@ -298,7 +299,8 @@ MethodInfo me_method() {
       "Gaps z_j = mean k(x, v_j) - mean k(y, v_j) at J locations v_j. Hotelling: z'(S_X/nx + S_Y/ny + ridge)^-1 z, "
       "chi-square with J degrees of freedom in the limit; the ridge is in proportion, ridge (1/nx + 1/ny)/2. "
       "Unnormalised: "
-      "the mean of z_j^2. Locations are drawn from a normal law with the mean and covariance of the pool, or given as "
+      "the mean of z_j^2. Locations are drawn from a normal distribution with the mean and covariance of the pool, or "
+      "given as "
       "reference points. optimise=1 fits them and the bandwidth of a gaussian kernel on a part of the rows (share) by "
       "gradient ascent of the Hotelling statistic, and tests the other rows. The paper on kernel quantile embeddings "
       "runs the unnormalised form with standard normal locations and J = floor(log n)^2.");

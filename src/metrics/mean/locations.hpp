@@ -61,8 +61,9 @@ class WindowedWaves : public LocationFeatures {
   std::vector<double> origin_;
 };
 
-/// `count` draws from the normal law with the mean and the covariance of the rows (weighted, if weights are not empty):
-/// combinations of the rows with normal coefficients, O(N d) each in any dimension. Draw j uses stream first + j.
+/// `count` draws from the normal distribution with the mean and the covariance of the rows (weighted, if weights are
+/// not empty): combinations of the rows with normal coefficients, O(N d) each in any dimension. Draw j uses stream
+/// first + j.
 [[nodiscard]] Matrix<double> draw_from_fitted_gaussian(const Pool& rows, std::span<const double> weights,
                                                        std::size_t count, std::size_t first, Seed seed);
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "core/summation.hpp"
-#include "metrics/affordable.hpp"
 #include "metrics/checked_samples.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/mean/laplace_line.hpp"
 #include "metrics/mean/mean_embedding.hpp"
 #include "metrics/mean/prepare_mmd.hpp"
@@ -13,12 +13,12 @@
 namespace kqd {
 namespace {
 
-// The kernel with its bandwidth, once the cost is known to be bearable.
-KernelSpec affordable_kernel(const CheckedSamples& samples, const KqdOptions& options,
-                             std::vector<std::string>& warnings) {
+// The kernel with its bandwidth, once the cost is known to be feasible.
+KernelSpec feasible_kernel(const CheckedSamples& samples, const MethodOptions& options,
+                           std::vector<std::string>& warnings) {
   const SampleView& x = samples.x;
   if (!is_laplace_on_line(options.kernel, x.dim())) {
-    require_affordable(x.size() + samples.y.size(), x.dim(), options.allow_quadratic, "the MMD");
+    require_feasible(x.size() + samples.y.size(), x.dim(), options.allow_quadratic, "the MMD");
   }
   return resolve_on_test_pool(samples.x, samples.y, options, warnings);
 }
@@ -34,20 +34,20 @@ Diagonal diagonal_part(const Kernel& kernel, const SampleView& sample) {
   std::vector<double> values(sample.size());
   kernel.diagonal(sample.points, values);
   CompensatedSum with_kernel;
-  CompensatedSum alone;
+  CompensatedSum only;
   for (std::size_t i = 0; i < a.size(); ++i) {
     with_kernel.add(a[i] * a[i] * values[i]);
-    alone.add(a[i] * a[i]);
+    only.add(a[i] * a[i]);
   }
-  return {with_kernel.value(), alone.value()};
+  return {with_kernel.value(), only.value()};
 }
 
 }  // namespace
 
-KqdResult mmd_v(const SampleView& x, const SampleView& y, const KqdOptions& options) {
-  KqdResult result;
+DistanceResult mmd_v(const SampleView& x, const SampleView& y, const MethodOptions& options) {
+  DistanceResult result;
   const CheckedSamples samples(x, y, options, result.warnings);
-  result.kernel = affordable_kernel(samples, options, result.warnings);
+  result.kernel = feasible_kernel(samples, options, result.warnings);
   result.mmd_squared = is_laplace_on_line(result.kernel, x.dim())
                            ? laplace_line_norms(*result.kernel.bandwidth, samples.x, samples.y).difference
                            : mmd_v_squared(Kernel(result.kernel), samples.x, samples.y, options.threads);
@@ -56,10 +56,10 @@ KqdResult mmd_v(const SampleView& x, const SampleView& y, const KqdOptions& opti
   return result;
 }
 
-KqdResult mmd(const SampleView& x, const SampleView& y, const KqdOptions& options) {
-  KqdResult result;
+DistanceResult mmd(const SampleView& x, const SampleView& y, const MethodOptions& options) {
+  DistanceResult result;
   const CheckedSamples samples(x, y, options, result.warnings);
-  result.kernel = affordable_kernel(samples, options, result.warnings);
+  result.kernel = feasible_kernel(samples, options, result.warnings);
   require_two_rows_of_weight(samples.x, "X");
   require_two_rows_of_weight(samples.y, "Y");
   const Kernel kernel(result.kernel);

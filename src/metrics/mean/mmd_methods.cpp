@@ -7,7 +7,7 @@ namespace kqd {
 namespace {
 
 template <MmdEstimate estimate>
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   return prepare_mmd(pool, options, request, estimate);
 }
 
@@ -16,25 +16,26 @@ constexpr std::string_view kGretton = "Gretton et al.: A Kernel Two-Sample Test 
 }  // namespace
 
 MethodInfo mmd_method() {
-  return {.id = "mmd",
-          .family = "mean embeddings",
-          .summary = "maximum mean discrepancy, unbiased",
-          .reports = "the unbiased estimate of MMD^2: signed, near 0 when the samples are alike",
-          .cost = "N^2 d",
-          .permutation = "N^2",
-          .calibrations = "permutation, sign-flip",
-          .details =
-              "mean k(x,x') + mean k(y,y') - 2 mean k(x,y) over different rows. Defaults: Gaussian kernel with the "
-              "median bandwidth. Tiles of the Gram matrix are kept up to 256 MB (16 MB below 32 columns) and made anew "
-              "beyond: memory does not "
-              "grow with N^2. With one "
-              "column and the Laplace (or matern12) kernel one sort and one pass replace the Gram matrix: N log N, and "
-              "N per labelling.",
-          .reference = kGretton,
-          .sign_flip = true,
-          .uses = {.kernel = true},
-          .distance = mmd,
-          .prepare = prepare<MmdEstimate::u>};
+  return {
+      .id = "mmd",
+      .family = "mean embeddings",
+      .summary = "maximum mean discrepancy, unbiased",
+      .reports = "the unbiased estimate of MMD^2: signed, near 0 when the samples are alike",
+      .cost = "N^2 d",
+      .permutation = "N^2",
+      .calibrations = "permutation, sign-flip",
+      .details =
+          "mean k(x,x') + mean k(y,y') - 2 mean k(x,y) over different rows. Defaults: Gaussian kernel with the "
+          "median bandwidth. Tiles of the Gram matrix are kept up to 256 MB (16 MB below 32 columns) and made again "
+          "beyond: memory does not "
+          "grow with N^2. With one "
+          "column and the Laplace (or matern12) kernel one sort and one pass replace the Gram matrix: N log N, and "
+          "N per permutation.",
+      .reference = kGretton,
+      .sign_flip = true,
+      .uses = {.kernel = true},
+      .distance = mmd,
+      .prepare = prepare<MmdEstimate::u>};
 }
 
 MethodInfo mmd_v_method() {
@@ -49,7 +50,7 @@ MethodInfo mmd_v_method() {
       .details =
           "The distance between the mean embeddings of the two empirical distributions: 0 on equal samples, "
           "biased upwards for small ones. With one column and the Laplace (or matern12) kernel one sort and one pass "
-          "replace the Gram matrix: N log N, and N per labelling.",
+          "replace the Gram matrix: N log N, and N per permutation.",
       .reference = kGretton,
       .sign_flip = true,
       .uses = {.kernel = true},

@@ -12,9 +12,9 @@
 #include "core/summation.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/resolve.hpp"
-#include "metrics/affordable.hpp"
 #include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/mean/feature_method.hpp"
 #include "metrics/mean/landmarks.hpp"
 #include "metrics/mean/mean_gap.hpp"
@@ -54,7 +54,7 @@ std::size_t num_landmarks(const ParameterValues& values, std::size_t available, 
 }
 
 Matrix<double> draw_landmarks(const Kernel& kernel, const Pool& pool, const ParameterValues& values,
-                              const KqdOptions& options) {
+                              const MethodOptions& options) {
   const std::size_t r = num_landmarks(values, pool.size(), pool.size(), "the pool");
   const auto positions = values.choice<Sampling>("sampling") == Sampling::uniform
                              ? uniform_landmarks(pool, r, options.seed)
@@ -62,17 +62,17 @@ Matrix<double> draw_landmarks(const Kernel& kernel, const Pool& pool, const Para
   return gather(pool, positions);
 }
 
-FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanRequest& /*request*/) {
+FeatureSetup set_up(const TestPool& pool, const MethodOptions& options, const PlanRequest& /*request*/) {
   const ParameterValues values(kId, kParameters, options.parameters);
   const Pool rows = pool.rows();
   FeatureSetup setup;
-  KqdOptions resolved = options;
+  MethodOptions resolved = options;
   resolved.kernel = resolve(options.kernel, rows, options.bandwidth_rule, options.seed, setup.warnings);
   const Kernel kernel(resolved.kernel);
   std::optional<Matrix<double>> given = given_points(options, rows.dim());
   const std::size_t r = given ? given->rows() : num_landmarks(values, rows.size(), rows.size(), "the pool");
-  require_affordable_seconds(seconds_of_features(rows.size(), rows.dim(), r), options.allow_quadratic,
-                             fmt::format("{} with {} landmarks for {} rows", kId, r, rows.size()));
+  require_feasible_seconds(seconds_of_features(rows.size(), rows.dim(), r), options.allow_quadratic,
+                           fmt::format("{} with {} landmarks for {} rows", kId, r, rows.size()));
   const Matrix<double> landmarks = given ? std::move(*given) : draw_landmarks(kernel, rows, values, options);
   setup.map = nystrom_features(kernel, landmarks);
   setup.statistic = std::make_unique<MeanGap>(MeanGapForm::root);
@@ -83,7 +83,7 @@ FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanR
   return setup;
 }
 
-// Erratum 30, one labelling: landmarks are rows of X, features K_ns K_ss^-1, and their sum over X is divided by the
+// Erratum 30, one permutation: landmarks are rows of X, features K_ns K_ss^-1, and their sum over X is divided by the
 // number of landmarks instead of that of the rows.
 class AsCoded {
  public:
@@ -133,10 +133,10 @@ struct AsCodedSetup {
   AsCoded statistic;
   KernelSpec kernel;
   std::size_t num_landmarks;
-  double seconds;  // of one labelling
+  double seconds;  // of one permutation
 };
 
-AsCodedSetup set_up_as_coded(const TestPool& pool, const KqdOptions& options, std::vector<std::string>& warnings) {
+AsCodedSetup set_up_as_coded(const TestPool& pool, const MethodOptions& options, std::vector<std::string>& warnings) {
   const ParameterValues values(kId, kParameters, options.parameters);
   if (pool.weighted()) fail(ErrorCode::invalid_weights, "{}: form = as-coded takes no weights, leave them out", kId);
   if (given_points(options, pool.x.dim())) {
@@ -152,16 +152,16 @@ AsCodedSetup set_up_as_coded(const TestPool& pool, const KqdOptions& options, st
           .seconds = seconds_of_features(pool.order.size(), pool.x.dim(), r)};
 }
 
-PreparedPlan prepare_as_coded(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare_as_coded(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   if (request.bound_rows) {
     fail(ErrorCode::invalid_option, "{}: form = as-coded needs the independent or the paired design", kId);
   }
   PreparedPlan prepared;
   AsCodedSetup setup = set_up_as_coded(pool, options, prepared.warnings);
-  prepared.expected_seconds = setup.seconds * static_cast<double>(request.num_labellings);
-  require_affordable_seconds(
-      prepared.expected_seconds, options.allow_quadratic,
-      fmt::format("{} in the form as-coded, computed anew for each of {} labellings", kId, request.num_labellings));
+  prepared.expected_seconds = setup.seconds * static_cast<double>(request.permutation_count);
+  require_feasible_seconds(prepared.expected_seconds, options.allow_quadratic,
+                           fmt::format("{} in the form as-coded, computed again for each of {} permutations", kId,
+                                       request.permutation_count));
   // Compensated sums are off by a few roundings, which K_ss^-1 multiplies by at most the ratio of its eigenvalues.
   const double relative = 8.0 * std::numeric_limits<double>::epsilon() / kSmallestEigenvalue;
   prepared.plan = std::make_unique<DirectPlan>(pool.order.size(), std::move(setup.statistic),
@@ -174,8 +174,8 @@ PreparedPlan prepare_as_coded(const TestPool& pool, const KqdOptions& options, c
   return prepared;
 }
 
-KqdResult distance_as_coded(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
-  KqdResult result;
+DistanceResult distance_as_coded(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options) {
+  DistanceResult result;
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
@@ -189,16 +189,16 @@ KqdResult distance_as_coded(const SampleView& x_given, const SampleView& y_given
   return result;
 }
 
-bool is_as_coded(const KqdOptions& options) {
+bool is_as_coded(const MethodOptions& options) {
   return ParameterValues(kId, kParameters, options.parameters).choice<Form>("form") == Form::as_coded;
 }
 
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   return is_as_coded(options) ? prepare_as_coded(pool, options, request)
                               : prepare_by_features(pool, options, request, set_up);
 }
 
-KqdResult distance(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult distance(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return is_as_coded(options) ? distance_as_coded(x, y, options) : distance_by_features(x, y, options, set_up).result;
 }
 
@@ -217,10 +217,10 @@ MethodInfo mmd_nystrom_method() {
           "The distance between mean features K_ss^(-1/2) k_s(x) of r landmarks s: mean embeddings projected on the "
           "span of the landmarks, so MMD_V itself when they span the pool. Landmarks are drawn from the pool without "
           "a look at the labels, or given as reference points. Form as-coded is what the authors' code of the "
-          "kernel quantile paper computes: landmarks from X alone, features K_ss^-1 k_s(x), and the sum over X "
+          "kernel quantile paper computes: landmarks from X only, features K_ss^-1 k_s(x), and the sum over X "
           "divided by r instead of nx. The X term is then nx/r times too large, and the statistic measures the size "
           "of one embedding. Its test is valid and loses most of its power; it is there to understand the published "
-          "numbers, and costs N r (d + r) for every labelling.",
+          "numbers, and costs N r (d + r) for every permutation.",
       .reference =
           "Chatalic et al.: Nystroem Kernel Mean Embeddings (ICML 2022); permutation test: Chatalic, Letizia, "
           "Schreuder, Rosasco: An Efficient Permutation-Based Kernel Two-Sample Test (2025); leverage scores: Musco, "

@@ -43,11 +43,11 @@ void MmdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> va
   constexpr std::size_t kTile = CentredGram::kTile;
   const std::size_t n = num_rows();
   const std::size_t num_tiles = gram_.num_tiles();
-  const std::size_t num_labellings = values.size();
-  const simd::RowGroupLabels labels(batches, num_labellings);
-  // What row tile t adds to the quadratic form and to the X sums of the labellings; added up in order of t.
-  Matrix<double> forms(num_tiles, num_labellings, 0.0);
-  Matrix<double> sums(num_tiles * num_labellings, kNumSums, 0.0);
+  const std::size_t permutation_count = values.size();
+  const simd::RowGroupLabels labels(batches, permutation_count);
+  // What row tile t adds to the quadratic form and to the X sums of the permutations; added up in order of t.
+  Matrix<double> forms(num_tiles, permutation_count, 0.0);
+  Matrix<double> sums(num_tiles * permutation_count, kNumSums, 0.0);
   parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
     const std::size_t t = begin / kTile;
     Matrix<double> tile(end - begin, kTile);
@@ -59,14 +59,14 @@ void MmdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> va
       simd::add_quadratic_forms(j == begin ? 1.0 : 2.0, own, labels, begin, j, forms.row(t));
     }
     simd::add_labelled_rows(terms_.view().row_range(begin, end - begin), labels, begin,
-                            sums.view().row_range(t * num_labellings, num_labellings));
+                            sums.view().row_range(t * permutation_count, permutation_count));
   });
-  for (std::size_t b = 0; b < num_labellings; ++b) {
+  for (std::size_t b = 0; b < permutation_count; ++b) {
     CompensatedSum form;
     std::array<CompensatedSum, kNumSums> of_x;
     for (std::size_t t = 0; t < num_tiles; ++t) {
       form.add(forms(t, b));
-      for (std::size_t k = 0; k < kNumSums; ++k) of_x[k].add(sums(t * num_labellings + b, k));
+      for (std::size_t k = 0; k < kNumSums; ++k) of_x[k].add(sums(t * permutation_count + b, k));
     }
     GroupSums x;
     for (std::size_t k = 0; k < kNumSums; ++k) x[k] = of_x[k].value();

@@ -18,13 +18,13 @@ enum class MmdEstimate {
   u,          ///< unbiased: the diagonal is left out, may be negative
 };
 
-/// MMD^2 of every labelling from tiles of the Gram matrix (CentredGram): bounded memory at any size, one
-/// pass for all labellings of a call.
+/// MMD^2 of every permutation from tiles of the Gram matrix (CentredGram): bounded memory at any size, one
+/// pass for all permutations of a call.
 ///
 /// The V-statistic, and the U-statistic of rows without weights, do not change when the feature map is moved: so the
 /// kernel is centred at the (weighted) pooled mean. Then K w = 0 for the weights w of the pooled rows, and one
-/// quadratic form per labelling is all that is left: with q = (w x)' K (w x) for labels x in {0, 1}, the sums within X
-/// and within Y are both q and the cross sum is -q. What remains has the size of the statistic itself: no digits are
+/// quadratic form per permutation is all that is left: with q = (w x)' K (w x) for labels x in {0, 1}, the sums within
+/// X and within Y are both q and the cross sum is -q. What remains has the size of the statistic itself: no digits are
 /// lost to cancellation.
 class MmdPlan : public Plan {
  public:
@@ -40,7 +40,7 @@ class MmdPlan : public Plan {
   [[nodiscard]] double pooled_variance() const { return pooled_variance_; }
 
  private:
-  // Sums over the X rows of a labelling: of w, w^2, w^2 k(z, z) with the centred kernel, w m and w^2 m, where m is a
+  // Sums over the X rows of a permutation: of w, w^2, w^2 k(z, z) with the centred kernel, w m and w^2 m, where m is a
   // row's mean of the kernel.
   enum Sum : std::size_t { kWeight, kSquare, kDiagonal, kMean, kSquareMean, kNumSums };
   using GroupSums = std::array<double, kNumSums>;

@@ -56,7 +56,7 @@ FeatureMap fourier_features(const Frequencies& frequencies, std::vector<double> 
   return {2 * count, evaluate};
 }
 
-FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanRequest& /*request*/) {
+FeatureSetup set_up(const TestPool& pool, const MethodOptions& options, const PlanRequest& /*request*/) {
   const ParameterValues values(kId, kParameters, options.parameters);
   const bool unbiased = values.choice<Form>("form") == Form::u;
   if (unbiased) require_two_rows(pool, "form = u");
@@ -71,11 +71,11 @@ FeatureSetup set_up(const TestPool& pool, const KqdOptions& options, const PlanR
   return setup;
 }
 
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   return prepare_by_features(pool, options, request, set_up);
 }
 
-KqdResult distance(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult distance(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return distance_by_features(x, y, options, set_up).result;
 }
 
@@ -92,7 +92,8 @@ MethodInfo mmd_rff_method() {
       .calibrations = "permutation, sign-flip",
       .details =
           "The distance between mean features (cos w_r.x, sin w_r.x)/sqrt(R), with R frequencies from the spectral "
-          "law of the kernel. MMD_V^2 of the kernel up to a Monte Carlo error of order 1/sqrt(R); the test is exact "
+          "distribution of the kernel. MMD_V^2 of the kernel up to a Monte Carlo error of order 1/sqrt(R); the test is "
+          "exact "
           "for any R. Kernels: gaussian, laplace, matern12, matern32, matern52, rq, imq, their sums and products. "
           "Memory grows with N R.",
       .reference =

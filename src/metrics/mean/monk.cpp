@@ -94,9 +94,9 @@ double block_median(const Kernel& kernel, const Pool& pool, std::span<const std:
   return values[median_place(values)];
 }
 
-// Coefficients start constant and move towards l of their own block alone, so those of block q are alpha_q 1 + beta_q l
+// Coefficients start constant and move towards l of their own block only, so those of block q are alpha_q 1 + beta_q l
 // at all times: the iteration needs three numbers per block and partition, no vectors. They stay when the blocks are
-// drawn anew. The value is that after the last step (erratum 32: the authors' code returns the one before).
+// drawn again. The value is that after the last step (erratum 32: the authors' code returns the one before).
 double bcd_fast(const Kernel& kernel, const Pool& pool, std::span<const std::size_t> x, std::span<const std::size_t> y,
                 const MonkOptions& options, ThreadCount threads) {
   std::size_t num_drawn = 0;

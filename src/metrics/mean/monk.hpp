@@ -28,7 +28,7 @@ struct MonkOptions {
 };
 
 /// MONK's estimate of the MMD between the rows x and y of the pool, cut into random blocks that depend on the seed and
-/// on the numbers of rows alone [Ler19]. `gram` is the Gram matrix of the pool for bcd, which alone needs it.
+/// on the numbers of rows only [Ler19]. `gram` is the Gram matrix of the pool for bcd, which only needs it.
 [[nodiscard]] double monk(const Kernel& kernel, const Pool& pool, std::span<const std::size_t> x,
                           std::span<const std::size_t> y, MatrixView<const double> gram, const MonkOptions& options,
                           ThreadCount threads);

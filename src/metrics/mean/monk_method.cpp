@@ -9,9 +9,9 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "kernel/resolve.hpp"
-#include "metrics/affordable.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/direct_plan.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/mean/monk.hpp"
 #include "metrics/mean/pool_spread.hpp"
 #include "metrics/stored_gram.hpp"
@@ -37,7 +37,7 @@ std::size_t largest_odd(std::size_t limit) {
   return limit < 2 ? 1 : limit - (limit % 2 == 0 ? 1 : 0);
 }
 
-MonkOptions monk_options(const KqdOptions& options, std::size_t nx, std::size_t ny) {
+MonkOptions monk_options(const MethodOptions& options, std::size_t nx, std::size_t ny) {
   const ParameterValues values("monk", kParameters, options.parameters);
   const std::size_t n = std::min(nx, ny);
   std::size_t blocks = values.count("blocks");
@@ -81,15 +81,15 @@ double seconds_of(const MonkOptions& options, std::size_t nx, std::size_t ny, st
   return once * static_cast<double>(count);
 }
 
-void require_affordable_monk(const MonkOptions& options, const SampleView& x, const SampleView& y, std::size_t count,
-                             bool allowed) {
-  require_affordable_seconds(
+void require_feasible_monk(const MonkOptions& options, const SampleView& x, const SampleView& y, std::size_t count,
+                           bool allowed) {
+  require_feasible_seconds(
       seconds_of(options, x.size(), y.size(), x.dim(), count), allowed,
       fmt::format("monk of {} and {} rows in {} blocks, {} times", x.size(), y.size(), options.num_blocks, count));
 }
 
-// Of the rows of a pool, for bcd alone.
-Matrix<double> gram_for(const MonkOptions& monk, const Kernel& kernel, const Pool& pool, const KqdOptions& options) {
+// Of the rows of a pool, for bcd only.
+Matrix<double> gram_for(const MonkOptions& monk, const Kernel& kernel, const Pool& pool, const MethodOptions& options) {
   if (monk.form != MonkForm::bcd) return {};
   require_storable_gram(pool.size(), pool.dim(), options.allow_quadratic, "monk by bcd");
   Matrix<double> rows(pool.size(), pool.dim());
@@ -97,14 +97,14 @@ Matrix<double> gram_for(const MonkOptions& monk, const Kernel& kernel, const Poo
   return gram_matrix(kernel, rows, options.threads);
 }
 
-KqdResult monk_distance(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult monk_distance(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   validate(options);
   validate_pair(x, y, options.threads);
   refuse_weights(x, y);
-  KqdResult result;
+  DistanceResult result;
   warn_about_data(x, y, result.warnings);
   const MonkOptions monk_options_here = monk_options(options, x.size(), y.size());
-  require_affordable_monk(monk_options_here, x, y, 1, options.allow_quadratic);
+  require_feasible_monk(monk_options_here, x, y, 1, options.allow_quadratic);
   result.kernel = resolve_on_test_pool(x, y, options, result.warnings);
   const Kernel kernel(result.kernel);
   const Pool pool{x.points, y.points};
@@ -118,12 +118,13 @@ KqdResult monk_distance(const SampleView& x, const SampleView& y, const KqdOptio
   return result;
 }
 
-PreparedPlan prepare_monk(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare_monk(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   refuse_weights(pool.x, pool.y);
   const MonkOptions observed = monk_options(options, pool.x.size(), pool.y.size());
-  require_affordable_monk(observed, pool.x, pool.y, request.num_labellings, options.allow_quadratic);
+  require_feasible_monk(observed, pool.x, pool.y, request.permutation_count, options.allow_quadratic);
   PreparedPlan prepared;
-  prepared.expected_seconds = seconds_of(observed, pool.x.size(), pool.y.size(), pool.x.dim(), request.num_labellings);
+  prepared.expected_seconds =
+      seconds_of(observed, pool.x.size(), pool.y.size(), pool.x.dim(), request.permutation_count);
   prepared.frozen = options;
   prepared.frozen.kernel =
       resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings);
@@ -137,7 +138,7 @@ PreparedPlan prepare_monk(const TestPool& pool, const KqdOptions& options, const
   auto statistic = [kernel, x_points = pool.x.points, y_points = pool.y.points, order = prepared.rows,
                     gram = std::make_shared<const Matrix<double>>(gram_for(observed, kernel, rows, options)),
                     observed](std::span<const std::size_t> x, std::span<const std::size_t> y) {
-    MonkOptions here = observed;  // labellings of clusters may have fewer rows than blocks
+    MonkOptions here = observed;  // permutations of clusters may have fewer rows than blocks
     here.num_blocks = std::min(here.num_blocks, largest_odd(std::min(x.size(), y.size())));
     return monk(kernel, {x_points, y_points, order}, x, y, *gram, here, ThreadCount{1});
   };
@@ -161,14 +162,14 @@ MethodInfo monk_method() {
       .summary = "median-of-means MMD, which few outliers cannot move far",
       .reports = "an estimate of MMD, not squared; >= 0 for block-median",
       .cost = "n^2 d / Q for Q blocks; T N^2 / Q more for bcd",
-      .permutation = "as the first: every labelling is computed anew",
+      .permutation = "as the first: every permutation is computed again",
       .calibrations = "permutation, sign-flip",
       .details =
           "The largest median over blocks of mean f(x) - mean f(y), |f| <= 1; as long as fewer than half of the "
           "blocks hold outliers it stays bounded. form=block-median, the default, gives each block its own f: "
           "the median of MMD_V over blocks in closed form, which bcd-fast (the variant of the published comparisons) "
           "can only fall short of on the same blocks; bcd has one f for all blocks. Blocks are cut by a random order "
-          "of rows that depends on the seed alone: compare values of one seed. The published comparisons take "
+          "of rows that depends on the seed only: compare values of one seed. The published comparisons take "
           "floor(n / log n) blocks.",
       .reference = "Lerasle et al.: MONK: Outlier-Robust Mean Embedding Estimation by Median-of-Means (ICML 2019)",
       .sign_flip = true,

@@ -33,7 +33,7 @@ struct GroupSums {
 class PooledFeatures {
  public:
   /// `order`: position -> row of (X, Y). With `products` sums also cover psi_k psi_l; they are made from the features
-  /// block by block, so memory stays O(N F). Blocks of rows start at position 0 and anew at `second_part`: what a
+  /// block by block, so memory stays O(N F). Blocks of rows start at position 0 and again at `second_part`: what a
   /// product rounds to depends on a row's place in its block. Throws Error{non_finite_value}.
   PooledFeatures(const FeatureMap& map, const TestPool& pool, std::span<const std::size_t> order, bool products,
                  ThreadCount threads, std::size_t second_part = 0);

@@ -6,7 +6,7 @@
 #include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "kernel/resolve.hpp"
-#include "metrics/affordable.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/mean/laplace_line.hpp"
 
 namespace kqd {
@@ -23,7 +23,7 @@ void require_two_rows_of_weight(const SampleView& sample, std::string_view name)
        "{} has all its weight on one row, the unbiased MMD needs at least two (mmd-v takes one)", name);
 }
 
-PreparedPlan prepare_mmd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
+PreparedPlan prepare_mmd(const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
                          MmdEstimate estimate) {
   if (estimate == MmdEstimate::u) {
     require_two_rows_of_weight(pool.x, "X");
@@ -31,8 +31,8 @@ PreparedPlan prepare_mmd(const TestPool& pool, const KqdOptions& options, const 
   }
   const bool on_line = is_laplace_on_line(options.kernel, pool.x.dim());
   if (!on_line) {
-    require_affordable_test(pool.order.size(), pool.x.dim(), request.num_labellings, options.allow_quadratic,
-                            "the MMD");
+    require_feasible_test(pool.order.size(), pool.x.dim(), request.permutation_count, options.allow_quadratic,
+                          "the MMD");
   }
   PreparedPlan prepared;
   prepared.frozen = options;

@@ -11,7 +11,7 @@ namespace kqd {
 void require_two_rows_of_weight(const SampleView& sample, std::string_view name);
 
 /// Prepares an estimate of the MMD.
-[[nodiscard]] PreparedPlan prepare_mmd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request,
+[[nodiscard]] PreparedPlan prepare_mmd(const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
                                        MmdEstimate estimate);
 
 }  // namespace kqd

@@ -14,13 +14,13 @@
 namespace kqd {
 namespace {
 
-void require_spectral_law(const KernelSpec& kernel) {
-  for (const KernelSpec& part : kernel.parts) require_spectral_law(part);
+void require_spectral_distribution(const KernelSpec& kernel) {
+  for (const KernelSpec& part : kernel.parts) require_spectral_distribution(part);
   if (is_composite(kernel.family) || has_bandwidth(kernel.family)) return;
-  KernelSpec alone;
-  alone.family = kernel.family;
-  alone.name = kernel.name;
-  const std::string name = to_string(alone);
+  KernelSpec only;
+  only.family = kernel.family;
+  only.name = kernel.name;
+  const std::string name = to_string(only);
   fail(ErrorCode::invalid_option,
        "kernel {} has no random Fourier features: they exist for gaussian, laplace, matern12, matern32, matern52, rq, "
        "imq, their sums and products",
@@ -74,7 +74,7 @@ double draw_scale(const KernelSpec& kernel, RandomStream& stream) {
   }
 }
 
-// Adds a draw from the spectral law of `kernel` to `frequency`.
+// Adds a draw from the spectral distribution of `kernel` to `frequency`.
 void add_frequency(const KernelSpec& kernel, std::span<double> frequency, RandomStream& stream) {
   switch (kernel.family) {
     case KernelFamily::product:  // products of characteristic functions belong to sums of independent variables
@@ -112,8 +112,8 @@ double length(std::span<const double> row) {
   return largest * std::sqrt(squares);
 }
 
-// Rows become orthogonal and keep their lengths. Directions of an isotropic law are independent of the lengths and
-// uniform; the Gram-Schmidt basis of such directions is a uniformly distributed frame.
+// Rows become orthogonal and keep their lengths. Directions of an isotropic distribution are independent of the lengths
+// and uniform; the Gram-Schmidt basis of such directions is a uniformly distributed frame.
 void orthogonalise(MatrixView<double> rows) {
   const auto count = static_cast<Eigen::Index>(rows.rows());
   Eigen::MatrixXd columns(static_cast<Eigen::Index>(rows.cols()), count);
@@ -140,7 +140,7 @@ void orthogonalise(MatrixView<double> rows) {
 
 Frequencies draw_frequencies(const KernelSpec& kernel, std::size_t num_frequencies, std::size_t dim, bool orthogonal,
                              Seed seed) {
-  require_spectral_law(kernel);
+  require_spectral_distribution(kernel);
   if (orthogonal && !is_isotropic(kernel.family)) {
     fail(ErrorCode::invalid_option,
          "orthogonal = 1 needs a kernel of the Euclidean distance (gaussian, matern12, matern32, matern52, rq, imq), "

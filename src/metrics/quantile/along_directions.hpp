@@ -13,8 +13,8 @@
 namespace kqd {
 
 /// The discrepancy of checked samples along directions that are there already; centered when result.mmd_squared is set.
-void measure_along(KqdResult& result, const Directions& directions, const SampleView& x, const SampleView& y,
-                   const KqdOptions& options, Over over);
+void measure_along(DistanceResult& result, const Directions& directions, const SampleView& x, const SampleView& y,
+                   const MethodOptions& options, Over over);
 
 /// Directions that serve many samples, and how the gaps along them become a distance.
 struct SharedSlices {
@@ -24,7 +24,7 @@ struct SharedSlices {
 };
 
 /// The directions of e-KQD and sup-KQD for a pool, with the kernel's bandwidth taken from it.
-[[nodiscard]] SharedSlices draw_slices(const Pool& pool, const KqdOptions& options, Over over);
+[[nodiscard]] SharedSlices draw_slices(const Pool& pool, const MethodOptions& options, Over over);
 
 /// Distances between all pairs of some samples along the same directions.
 struct PairwiseGaps {
@@ -37,7 +37,7 @@ struct PairwiseGaps {
 /// `origin`: where linear directions measure from, any point amid the data.
 /// Cost: O(l sum_i (n_i m + n_i log n_i) + l sum_{i<j} (n_i + n_j)).
 [[nodiscard]] PairwiseGaps measure_all_pairs(const Directions& directions, std::span<const double> origin,
-                                             std::span<const SampleView> samples, const KqdOptions& options, Over over,
-                                             const RunControl* control = nullptr);
+                                             std::span<const SampleView> samples, const MethodOptions& options,
+                                             Over over, const RunControl* control = nullptr);
 
 }  // namespace kqd

@@ -15,9 +15,9 @@
 #include "directions/reference.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
-#include "metrics/affordable.hpp"
 #include "metrics/checked_samples.hpp"
 #include "metrics/data_warnings.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/mean/mean_embedding.hpp"
 #include "metrics/quantile/along_directions.hpp"
 #include "metrics/quantile/over_directions.hpp"
@@ -40,16 +40,16 @@ std::size_t directions_at_a_time(std::span<const SampleView> samples, std::size_
   const std::size_t input_bytes = rows * samples.front().dim() * sizeof(double);
   const std::size_t budget = max_memory > 0 ? max_memory : std::max(kMinProjectionBytes, input_bytes + input_bytes / 2);
   const bool weighted = std::ranges::any_of(samples, &SampleView::weighted);
-  return directions_that_fit(budget, rows * sizeof(double) * (weighted ? 2 : 1));  // two: cumulative weights beside
+  return directions_that_fit(budget, rows * sizeof(double) * (weighted ? 2 : 1));  // two: cumulative weights next to
 }
 
 // tau_p along one direction, whichever way the samples are weighted.
 class GapMeter {
  public:
-  GapMeter(const SortedProjections& x, const SortedProjections& y, const KqdOptions& options)
+  GapMeter(const SortedProjections& x, const SortedProjections& y, const MethodOptions& options)
       : GapMeter(x.num_points(), y.num_points(), x.weighted() || y.weighted(), options) {}
 
-  GapMeter(std::size_t nx, std::size_t ny, bool weighted, const KqdOptions& options)
+  GapMeter(std::size_t nx, std::size_t ny, bool weighted, const MethodOptions& options)
       : weighting_(options.weighting), power_{options.power} {
     if (!weighted) grid_.emplace(nx, ny, options.weighting, options.point_evaluated_levels);
     require_levels_known(options.point_evaluated_levels, weighted);
@@ -107,7 +107,7 @@ struct DirectionGaps {
 
 // tau along every direction, a bounded number of directions at a time.
 DirectionGaps direction_gaps(const SampleView& x, const SampleView& y, const Directions& directions,
-                             const KqdOptions& options, std::optional<double> mmd_squared) {
+                             const MethodOptions& options, std::optional<double> mmd_squared) {
   const std::vector<double> origin = directions.linear() ? pooled_mean({x.points, y.points}) : std::vector<double>{};
   const GapMeter meter(x.size(), y.size(), x.weighted() || y.weighted(), options);
   const std::size_t l = directions.count();
@@ -148,7 +148,7 @@ std::optional<double> standard_error(std::span<const double> tau, double p) {
   return largest * error_of_mean * std::pow(mean, 1.0 / p - 1.0) / p;
 }
 
-void summarise(KqdResult& result, Over over, double p) {
+void summarise(DistanceResult& result, Over over, double p) {
   result.statistic = over_directions(over, result.per_direction, p);
   if (over == Over::mean) result.standard_error = standard_error(result.per_direction, p);
   result.statistic_power = finite_power(result.statistic, p);
@@ -156,7 +156,7 @@ void summarise(KqdResult& result, Over over, double p) {
 
 }  // namespace
 
-SharedSlices draw_slices(const Pool& pool, const KqdOptions& options, Over over) {
+SharedSlices draw_slices(const Pool& pool, const MethodOptions& options, Over over) {
   SharedSlices slices;
   slices.over = over;
   const Kernel kernel(has_own_kernel(options.directions.family)
@@ -168,7 +168,7 @@ SharedSlices draw_slices(const Pool& pool, const KqdOptions& options, Over over)
 }
 
 PairwiseGaps measure_all_pairs(const Directions& directions, std::span<const double> origin,
-                               std::span<const SampleView> samples, const KqdOptions& options, Over over,
+                               std::span<const SampleView> samples, const MethodOptions& options, Over over,
                                const RunControl* control) {
   const std::vector<IndexPair> pairs = all_pairs(samples.size());
   const std::size_t l = directions.count();
@@ -216,8 +216,8 @@ PairwiseGaps measure_all_pairs(const Directions& directions, std::span<const dou
   return gaps;
 }
 
-void measure_along(KqdResult& result, const Directions& directions, const SampleView& x, const SampleView& y,
-                   const KqdOptions& options, Over over) {
+void measure_along(DistanceResult& result, const Directions& directions, const SampleView& x, const SampleView& y,
+                   const MethodOptions& options, Over over) {
   result.kernel = directions.kernel().spec();
   result.num_directions = directions.count();
   DirectionGaps gaps = direction_gaps(x, y, directions, options, result.mmd_squared);
@@ -230,13 +230,13 @@ void measure_along(KqdResult& result, const Directions& directions, const Sample
 
 namespace {
 
-KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options, Over over,
-                      bool centered) {
-  KqdResult result;
+DistanceResult discrepancy(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options,
+                           Over over, bool centered) {
+  DistanceResult result;
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
-  KqdOptions resolved = options;
+  MethodOptions resolved = options;
   if (!has_own_kernel(options.directions.family))
     resolved.kernel = resolve_on_test_pool(x, y, options, result.warnings);
   SharedSlices slices = draw_slices({x.points, y.points}, resolved, over);
@@ -248,7 +248,7 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
     if (!options.directions.normalise) {
       fail(ErrorCode::invalid_option, "a centered discrepancy needs normalised directions (normalise)");
     }
-    require_affordable(x.size() + y.size(), x.dim(), options.allow_quadratic, "the MMD of the centered discrepancy");
+    require_feasible(x.size() + y.size(), x.dim(), options.allow_quadratic, "the MMD of the centered discrepancy");
     result.mmd_squared = mmd_v_squared(drawn.directions->kernel(), x, y, options.threads);
   }
   measure_along(result, *drawn.directions, x, y, options, over);
@@ -257,33 +257,33 @@ KqdResult discrepancy(const SampleView& x_given, const SampleView& y_given, cons
 
 }  // namespace
 
-void validate(const KqdOptions& options) {
+void validate(const MethodOptions& options) {
   if (!(options.power >= 1.0)) fail(ErrorCode::invalid_option, "power = {}, needs >= 1", options.power);
   validate(options.kernel);
 }
 
-KqdResult ekqd(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult ekqd(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return discrepancy(x, y, options, Over::mean, false);
 }
 
-KqdResult supkqd(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult supkqd(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return discrepancy(x, y, options, Over::maximum, false);
 }
 
-KqdResult ekqd_centered(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult ekqd_centered(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return discrepancy(x, y, options, Over::mean, true);
 }
 
-KqdResult supkqd_centered(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult supkqd_centered(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return discrepancy(x, y, options, Over::maximum, true);
 }
 
-KqdResult ekqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q, const KqdOptions& options) {
+DistanceResult ekqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q, const MethodOptions& options) {
   validate(options);
   if (p.directions() != q.directions()) {
     fail(ErrorCode::shape_mismatch, "the embeddings have different directions, expected the same object");
   }
-  KqdResult result;
+  DistanceResult result;
   result.kernel = p.directions()->kernel().spec();
   result.num_directions = p.directions()->count();
   result.per_direction.resize(result.num_directions);

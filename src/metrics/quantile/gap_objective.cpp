@@ -12,7 +12,7 @@
 namespace kqd {
 
 GapProblem::GapProblem(const Slices& slices_in, std::span<const std::size_t> x_in, std::span<const std::size_t> y_in,
-                       std::span<const double> weights_in, const KqdOptions& options)
+                       std::span<const double> weights_in, const MethodOptions& options)
     : slices(slices_in),
       x(x_in),
       y(y_in),

@@ -14,7 +14,7 @@ namespace kqd {
 struct GapProblem {
   /// `weights`: one per point, of any scale; empty for equal ones. All spans must outlive the problem.
   GapProblem(const Slices& slices, std::span<const std::size_t> x, std::span<const std::size_t> y,
-             std::span<const double> weights, const KqdOptions& options);
+             std::span<const double> weights, const MethodOptions& options);
 
   const Slices& slices;
   std::span<const std::size_t> x;  ///< positions of the points labelled X

@@ -10,8 +10,8 @@
 namespace kqd {
 namespace {
 
-// The weight that rows add to X and to Y in each labelling. Both are summed: as a difference from the total the smaller
-// one would lose its digits where one sample weighs much more.
+// The weight that rows add to X and to Y in each permutation. Both are summed: as a difference from the total the
+// smaller one would lose its digits where one sample weighs much more.
 struct SideWeights {
   LabelLanes x{};
   LabelLanes y{};
@@ -35,7 +35,7 @@ GapScan::GapScan(std::span<const LabelBatch> batches, std::size_t count, std::sp
   }
   equal_sizes_ = std::ranges::all_of(num_x_, [&](std::size_t nx) { return 2 * nx == num_rows_; });
   if (!weights.empty()) {
-    weigh_labellings();
+    weigh_permutations();
     return;
   }
   for (std::size_t first = 0; first < batches.size(); first += simd::kMaxLabelWords) {
@@ -67,7 +67,7 @@ void GapScan::scan(const simd::SortedPool& line, GapPrecision precision, std::sp
   }
 }
 
-void GapScan::weigh_labellings() {
+void GapScan::weigh_permutations() {
   for (const LabelBatch& batch : batches_) {
     SideWeights totals;
     for (std::size_t i = 0; i < batch.num_rows(); ++i) totals.add(batch.words[i], weights_[i]);
@@ -80,7 +80,7 @@ void GapScan::weigh_labellings() {
   }
 }
 
-// |F_x - F_y| summed over the gaps, 64 labellings side by side.
+// |F_x - F_y| summed over the gaps, 64 permutations side by side.
 void GapScan::scan_weighted(const simd::SortedPool& line, std::span<double> taus) const {
   for (std::size_t g = 0, first = 0; first < count(); first += batches_[g].count, ++g) {
     const LabelLanes& per_x = per_x_[g];

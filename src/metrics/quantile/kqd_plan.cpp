@@ -25,11 +25,11 @@ constexpr double kLargestSplitPower = 8.0;  // beyond it gaps are divided by the
 }  // namespace
 
 KqdPlan::KqdPlan(const Directions& directions, const TestPool& pool, const std::vector<std::size_t>& order,
-                 const KqdOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd)
+                 const MethodOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd)
     : KqdPlan(project_pool(directions, {pool.x.points, pool.y.points, order}, 0, directions.count(), options.threads),
               pool.weights_of(order), options, over, std::move(mmd)) {}
 
-KqdPlan::KqdPlan(Matrix<double> projections, std::vector<double> weights, const KqdOptions& options, Over over,
+KqdPlan::KqdPlan(Matrix<double> projections, std::vector<double> weights, const MethodOptions& options, Over over,
                  std::unique_ptr<const MmdPlan> mmd, Clock clock)
     : over_(over),
       power_(options.power),
@@ -60,18 +60,19 @@ bool KqdPlan::splittable() const {
   return weights_.empty() && centered_by_sum && (power_ <= kLargestSplitPower || std::isinf(power_));
 }
 
-// The labellings of one call along one direction after another: taus[k] for labelling k, rooted, in the direction's
+// The permutations of one call along one direction after another: taus[k] for permutation k, rooted, in the direction's
 // unit.
 class KqdPlan::Evaluation {
  public:
-  Evaluation(const KqdPlan& plan, std::span<const LabelBatch> batches, std::size_t num_labellings, ThreadCount threads)
-      : plan_(plan), batches_(batches), num_labellings_(num_labellings) {
+  Evaluation(const KqdPlan& plan, std::span<const LabelBatch> batches, std::size_t permutation_count,
+             ThreadCount threads)
+      : plan_(plan), batches_(batches), permutation_count_(permutation_count) {
     if (plan.mmd_) {
-      mmd_squared_.resize(num_labellings);
+      mmd_squared_.resize(permutation_count);
       plan.mmd_->evaluate(batches, mmd_squared_, threads);
     }
     if (plan.scannable()) {
-      scan_.emplace(batches, num_labellings, plan.weights_);
+      scan_.emplace(batches, permutation_count, plan.weights_);
     } else if (plan.weights_.empty()) {
       for (const LabelBatch& batch : batches) {
         for (unsigned b = 0; b < batch.count; ++b) make_grid(batch.num_x[b]);
@@ -85,7 +86,7 @@ class KqdPlan::Evaluation {
       return;
     }
     if (plan_.splittable()) return split(direction, taus);
-    for (std::size_t k = 0; k < num_labellings_; ++k) taus[k] = tau_by_quantiles(direction, k);
+    for (std::size_t k = 0; k < permutation_count_; ++k) taus[k] = tau_by_quantiles(direction, k);
   }
 
  private:
@@ -124,15 +125,15 @@ class KqdPlan::Evaluation {
     }
   }
 
-  // MMD^2 - c^2 of a labelling, in the square of the direction's unit.
-  [[nodiscard]] double shift_in_units(std::size_t direction, std::size_t labelling, double mean_gap) const {
-    return mmd_squared_[labelling] / (plan_.units_[direction] * plan_.units_[direction]) - mean_gap * mean_gap;
+  // MMD^2 - c^2 of a permutation, in the square of the direction's unit.
+  [[nodiscard]] double shift_in_units(std::size_t direction, std::size_t permutation, double mean_gap) const {
+    return mmd_squared_[permutation] / (plan_.units_[direction] * plan_.units_[direction]) - mean_gap * mean_gap;
   }
 
-  // Any weights, power and form: the two quantile functions of one labelling, compared as a distance would.
-  [[nodiscard]] double tau_by_quantiles(std::size_t direction, std::size_t labelling) const {
-    const LabelBatch& batch = batches_[labelling / LabelBatch::kCapacity];
-    const unsigned b = labelling % LabelBatch::kCapacity;
+  // Any weights, power and form: the two quantile functions of one permutation, compared as a distance would.
+  [[nodiscard]] double tau_by_quantiles(std::size_t direction, std::size_t permutation) const {
+    const LabelBatch& batch = batches_[permutation / LabelBatch::kCapacity];
+    const unsigned b = permutation % LabelBatch::kCapacity;
     const auto values = plan_.values_.row(direction);
     const auto places = plan_.order_.row(direction);
     WeightedQuantiles x;
@@ -142,7 +143,7 @@ class KqdPlan::Evaluation {
       group.add(values[k], plan_.weights_.empty() ? 1.0 : plan_.weights_[places[k]]);
     }
     GapForm form;
-    if (plan_.mmd_) form = {.centered = true, .shift = shift_in_units(direction, labelling, x.mean() - y.mean())};
+    if (plan_.mmd_) form = {.centered = true, .shift = shift_in_units(direction, permutation, x.mean() - y.mean())};
     if (plan_.weights_.empty()) {
       return quantile_gap(x.values(), y.values(), grids_.at(batch.num_x[b]), Power{plan_.power_}, form);
     }
@@ -151,7 +152,7 @@ class KqdPlan::Evaluation {
 
   const KqdPlan& plan_;
   std::span<const LabelBatch> batches_;
-  std::size_t num_labellings_;
+  std::size_t permutation_count_;
   std::vector<double> mmd_squared_;
   std::optional<GapScan> scan_;
   std::map<std::size_t, LevelGrid> grids_;
@@ -166,10 +167,10 @@ void DirectionalPlan::evaluate_over_directions(Over over, double power, std::spa
   const std::size_t l = num_directions();
   Matrix<double> taus(l, values.size());
   evaluate_directions(batches, taus, threads);
-  std::vector<double> of_labelling(l);
+  std::vector<double> of_permutation(l);
   for (std::size_t k = 0; k < values.size(); ++k) {
-    for (std::size_t i = 0; i < l; ++i) of_labelling[i] = taus(i, k);
-    values[k] = over_directions(over, of_labelling, power);
+    for (std::size_t i = 0; i < l; ++i) of_permutation[i] = taus(i, k);
+    values[k] = over_directions(over, of_permutation, power);
   }
 }
 

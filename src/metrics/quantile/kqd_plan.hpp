@@ -18,7 +18,7 @@ namespace kqd {
 /// A plan that looks along directions, one after the other, and makes one number of what it sees.
 class DirectionalPlan : public Plan {
  public:
-  /// taus(i, k) = tau_p along direction i for the k-th labelling, rooted.
+  /// taus(i, k) = tau_p along direction i for the k-th permutation, rooted.
   virtual void evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
                                    ThreadCount threads) const = 0;
   [[nodiscard]] virtual std::size_t num_directions() const = 0;
@@ -27,7 +27,7 @@ class DirectionalPlan : public Plan {
   /// Directions along which over 95 % of the pooled values are equal.
   [[nodiscard]] virtual std::size_t num_flat() const = 0;
 
-  /// tau_p along every direction for one labelling, rooted; `batch` holds it as labelling `b`.
+  /// tau_p along every direction for one permutation, rooted; `batch` holds it as permutation `b`.
   [[nodiscard]] std::vector<double> per_direction(const LabelBatch& batch, unsigned b, ThreadCount threads) const;
 
  protected:
@@ -36,19 +36,19 @@ class DirectionalPlan : public Plan {
                                 ThreadCount threads) const;
 };
 
-/// e-KQD and sup-KQD of every labelling, from projections sorted once.
+/// e-KQD and sup-KQD of every permutation, from projections sorted once.
 ///
 /// Along each direction the pooled values are kept ascending, measured from the smallest in units of their range: gaps
 /// of quantiles only feel the unit, and no power of them overflows. Three ways lead from labels to tau, the fastest
 /// that fits is taken: a scan of running label counts or weights (p = 1, uniform levels), a split of the sorted values
-/// by label (p <= 8 or infinity), and quantile functions built per labelling (row weights, larger p, centered forms).
+/// by label (p <= 8 or infinity), and quantile functions built per permutation (row weights, larger p, centered forms).
 class KqdPlan : public DirectionalPlan {
  public:
   /// `order`: position -> row of (X, Y). A centered plan owns the MMD plan whose V-statistic it needs.
   KqdPlan(const Directions& directions, const TestPool& pool, const std::vector<std::size_t>& order,
-          const KqdOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd);
+          const MethodOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd);
   /// From projections (one row per direction, one column per position) and the rows' weights, empty for equal ones.
-  KqdPlan(Matrix<double> projections, std::vector<double> weights, const KqdOptions& options, Over over,
+  KqdPlan(Matrix<double> projections, std::vector<double> weights, const MethodOptions& options, Over over,
           std::unique_ptr<const MmdPlan> mmd = nullptr, Clock clock = Clock::values);
   ~KqdPlan() override;
 
@@ -66,7 +66,7 @@ class KqdPlan : public DirectionalPlan {
   void evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
                            ThreadCount threads) const override;
 
-  /// sum_k sqrt(F_k (1 - F_k)) gap_k along every direction: what tau_1 is proportional to on average over labellings,
+  /// sum_k sqrt(F_k (1 - F_k)) gap_k along every direction: what tau_1 is proportional to on average over permutations,
   /// with the same factor for all directions. 0 where all values are equal.
   [[nodiscard]] std::vector<double> expected_gaps() const;
 

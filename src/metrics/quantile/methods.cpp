@@ -6,18 +6,18 @@
 namespace kqd {
 namespace {
 
-using Distance = KqdResult (*)(const SampleView&, const SampleView&, const KqdOptions&);
+using Distance = DistanceResult (*)(const SampleView&, const SampleView&, const MethodOptions&);
 
 constexpr MethodUses kUses = {
     .kernel = true, .directions = true, .num_directions = true, .points = true, .power = true, .weighting = true};
 
 template <Over over>
-SharedSlices slices(const Pool& pool, const KqdOptions& options) {
+SharedSlices slices(const Pool& pool, const MethodOptions& options) {
   return draw_slices(pool, options, over);
 }
 
 template <Over over, bool centered>
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   return prepare_kqd(pool, options, request, over, centered);
 }
 

@@ -54,7 +54,7 @@ PartialCholesky partial_cholesky(const Kernel& kernel, MatrixView<const double> 
     });
     const double square = column(pivot, 0);
     rest[pivot] = 0.0;
-    if (!(square > smallest)) continue;  // rounding alone had left something there
+    if (!(square > smallest)) continue;  // rounding only had left something there
     const double root = std::sqrt(square);
     for (std::size_t i = 0; i < n; ++i) {
       features(i, rank) = column(i, 0) / root;

@@ -13,10 +13,10 @@ namespace kqd {
 /// What gaps between neighbouring pooled values count for.
 enum class Clock {
   values,  ///< their size: Wasserstein distances
-  tails,   ///< 1 / sqrt(F (1 - F)) where the values differ: ranks alone matter, ends as much as the middle [AD52]
+  tails,   ///< 1 / sqrt(F (1 - F)) where the values differ: ranks only matter, ends as much as the middle [AD52]
 };
 
-/// The pooled rows along l directions, sorted once for all labellings. Values are measured from the smallest in units
+/// The pooled rows along l directions, sorted once for all permutations. Values are measured from the smallest in units
 /// of their range: what compares distributions along a direction only feels the unit, and no power of it overflows.
 struct PooledProjections {
   Matrix<double> values;            ///< l x N, ascending, in [0, 1]
@@ -28,7 +28,7 @@ struct PooledProjections {
 };
 
 /// Projections of the pooled rows on directions first .. first + count - 1: one row per direction. Blocks of rows are
-/// copied together first, so that what a row's value rounds to depends on its place in a label-blind order alone.
+/// copied together first, so that what a row's value rounds to depends on its place in a label-blind order only.
 [[nodiscard]] Matrix<double> project_pool(const Directions& directions, const Pool& pool, std::size_t first,
                                           std::size_t count, ThreadCount threads);
 /// The same into a matrix that is there already, as many directions as it has rows.
@@ -43,7 +43,7 @@ void project_pool(const Directions& directions, const Pool& pool, std::size_t fi
 [[nodiscard]] std::vector<double> pooled_levels(std::span<const std::uint32_t> order, std::span<const double> weights);
 
 /// sum_k sqrt(F_k (1 - F_k)) gap_k over sorted values with the pooled levels between them: what the part of tau_1 that
-/// lies there is proportional to on average over labellings. 0 where all values are equal.
+/// lies there is proportional to on average over permutations. 0 where all values are equal.
 [[nodiscard]] double expected_gap(std::span<const double> sorted, std::span<const double> levels);
 
 /// How many directions of `bytes_each` are taken at a time within a bound, at least one.

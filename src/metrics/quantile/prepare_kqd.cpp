@@ -6,8 +6,8 @@
 #include "core/fail.hpp"
 #include "directions/reference.hpp"
 #include "kernel/resolve.hpp"
-#include "metrics/affordable.hpp"
 #include "metrics/data_warnings.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/quantile/kqd_plan.hpp"
 #include "metrics/quantile/streamed_plan.hpp"
 
@@ -44,7 +44,7 @@ struct Draw {
   std::vector<std::size_t> set_aside;
 };
 
-Draw draw_for_test(const Kernel& kernel, const TestPool& pool, KqdOptions options, const PlanRequest& request,
+Draw draw_for_test(const Kernel& kernel, const TestPool& pool, MethodOptions options, const PlanRequest& request,
                    std::vector<std::string>& warnings) {
   while (true) {
     DrawnDirections drawn = draw_directions(kernel, pool.rows(), options.directions, options.seed, options.threads);
@@ -67,7 +67,7 @@ Draw draw_for_test(const Kernel& kernel, const TestPool& pool, KqdOptions option
 
 // The plan for prepared.rows, and what it says of itself.
 void add_plan(PreparedPlan& prepared, std::shared_ptr<const Directions> directions, const TestPool& pool,
-              const KqdOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd) {
+              const MethodOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd) {
   const KernelSpec kernel = directions->kernel().spec();
   prepared.num_directions = directions->count();
   const std::size_t bytes = prepared.num_directions * KqdPlan::bytes_per_direction(prepared.rows.size());
@@ -87,8 +87,8 @@ void add_plan(PreparedPlan& prepared, std::shared_ptr<const Directions> directio
 
 }  // namespace
 
-KqdOptions freeze(const KqdOptions& options, const Directions& directions, bool centered) {
-  KqdOptions frozen = options;
+MethodOptions freeze(const MethodOptions& options, const Directions& directions, bool centered) {
+  MethodOptions frozen = options;
   // Coefficients are divided by the norm, or what the jitter makes of it, already; centered forms insist on the norm.
   if (options.directions.jitter > 0.0 && !centered) frozen.directions.normalise = false;
   frozen.directions.jitter = 0.0;
@@ -114,7 +114,7 @@ KqdOptions freeze(const KqdOptions& options, const Directions& directions, bool 
   return frozen;
 }
 
-PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const PlanRequest& request, Over over,
+PreparedPlan prepare_kqd(const TestPool& pool, const MethodOptions& options, const PlanRequest& request, Over over,
                          bool centered) {
   if (options.directions.reference == ReferenceMeasure::balanced) {
     fail(ErrorCode::invalid_option,
@@ -138,8 +138,8 @@ PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const 
 
   std::unique_ptr<const MmdPlan> mmd;
   if (centered) {
-    require_affordable_test(prepared.rows.size(), pool.x.dim(), request.num_labellings, options.allow_quadratic,
-                            "the MMD of the centered discrepancy");
+    require_feasible_test(prepared.rows.size(), pool.x.dim(), request.permutation_count, options.allow_quadratic,
+                          "the MMD of the centered discrepancy");
     mmd = std::make_unique<MmdPlan>(directions.kernel(), pool, prepared.rows, MmdEstimate::v_squared, options.threads);
   }
   add_plan(prepared, draw.drawn.directions, pool, options, over, std::move(mmd));
@@ -147,7 +147,7 @@ PreparedPlan prepare_kqd(const TestPool& pool, const KqdOptions& options, const 
 }
 
 PreparedPlan prepare_along(std::shared_ptr<const Directions> directions, const TestPool& pool,
-                           std::vector<std::size_t> rows, const KqdOptions& options, Over over) {
+                           std::vector<std::size_t> rows, const MethodOptions& options, Over over) {
   PreparedPlan prepared;
   prepared.rows = std::move(rows);
   prepared.frozen = options;

@@ -27,7 +27,7 @@ class Slices {
   [[nodiscard]] virtual const Slices& linear_slices() const { return *this; }
 };
 
-/// Where blocks of rows begin, and the end: 0, 256, ..., first, first + 256, ..., total. Blocks start anew at `first`,
+/// Where blocks of rows begin, and the end: 0, 256, ..., first, first + 256, ..., total. Blocks start again at `first`,
 /// the number of rows of X: a matrix product may round a row by its place in a block, and equal samples must have
 /// equal values.
 [[nodiscard]] std::vector<std::size_t> row_blocks(std::size_t first, std::size_t total);

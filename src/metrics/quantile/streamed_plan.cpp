@@ -9,7 +9,7 @@
 
 namespace kqd {
 StreamedKqdPlan::StreamedKqdPlan(std::shared_ptr<const Directions> directions, const TestPool& pool,
-                                 std::vector<std::size_t> order, const KqdOptions& options, Over over,
+                                 std::vector<std::size_t> order, const MethodOptions& options, Over over,
                                  std::size_t max_bytes)
     : directions_(std::move(directions)),
       x_(pool.x),

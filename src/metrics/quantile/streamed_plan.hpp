@@ -13,7 +13,7 @@ class StreamedKqdPlan : public DirectionalPlan {
  public:
   /// At most `max_bytes` are taken, but for at least one direction. The samples behind `pool` must outlive the plan.
   StreamedKqdPlan(std::shared_ptr<const Directions> directions, const TestPool& pool, std::vector<std::size_t> order,
-                  const KqdOptions& options, Over over, std::size_t max_bytes);
+                  const MethodOptions& options, Over over, std::size_t max_bytes);
 
   [[nodiscard]] std::size_t num_rows() const override { return order_.size(); }
   void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const override;
@@ -34,7 +34,7 @@ class StreamedKqdPlan : public DirectionalPlan {
   SampleView y_;
   std::vector<std::size_t> order_;
   std::vector<double> weights_;
-  KqdOptions options_;
+  MethodOptions options_;
   Over over_;
   std::size_t directions_at_a_time_;
   std::unique_ptr<const KqdPlan> first_;

@@ -28,7 +28,7 @@ constexpr std::array<ParameterInfo, 4> kParameters = {{
     kStartsParameter,
 }};
 
-SliceModel make(const Matrix<double>& points, const std::vector<std::size_t>& blocks, const KqdOptions& options,
+SliceModel make(const Matrix<double>& points, const std::vector<std::size_t>& blocks, const MethodOptions& options,
                 const ParameterValues& parameters, SupremumMethod::Purpose purpose) {
   SliceModel model;
   model.kernel = resolve(options.kernel, Pool{points, {}}, options.bandwidth_rule, options.seed, model.warnings);
@@ -59,11 +59,11 @@ SliceModel make(const Matrix<double>& points, const std::vector<std::size_t>& bl
 
 constexpr SupremumMethod kMethod = {"supkqd-opt", kParameters, make};
 
-KqdResult supkqd_opt(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult supkqd_opt(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return supremum_distance(kMethod, x, y, options);
 }
 
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   return prepare_supremum(kMethod, pool, options, request);
 }
 
@@ -83,7 +83,7 @@ MethodInfo supkqd_opt_method() {
               "(--set rank=R). Riemannian gradient ascent with Armijo's rule; starts: the witness of the MMD, the "
               "directions in which the covariances differ most, the best of 32 random ones, and 4 random ones. A test "
               "fits the direction to half of the rows and tests the others along it (--set share=0.5); share=0 fits "
-              "anew for every labelling: exact too, uses all rows, and costs as many fits.",
+              "again for every permutation: exact too, uses all rows, and costs as many fits.",
           .reference = "Wang, Gao, Xie: Two-Sample Test with Kernel Projected Wasserstein Distance (AISTATS 2022)",
           .sign_flip = true,
           .directions = "optimised",

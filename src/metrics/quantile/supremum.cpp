@@ -10,8 +10,8 @@
 #include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
-#include "metrics/affordable.hpp"
 #include "metrics/direct_plan.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/quantile/along_directions.hpp"
 #include "metrics/quantile/prepare_kqd.hpp"
 #include "metrics/quantile/sphere_ascent.hpp"
@@ -68,15 +68,15 @@ struct Fit {
   double value = 0.0;
 };
 
-Fit fit(const SupremumMethod& method, const SampleView& x, const SampleView& y, const KqdOptions& options,
+Fit fit(const SupremumMethod& method, const SampleView& x, const SampleView& y, const MethodOptions& options,
         const ParameterValues& parameters, SupremumMethod::Purpose purpose) {
   const std::size_t nx = x.size();
   const std::size_t n = nx + y.size();
   const SupremumOptions limits = supremum_options(parameters);
   Fit result;
   result.model = method.make(all_rows({x.points, y.points}), row_blocks(nx, n), options, parameters, purpose);
-  require_affordable_seconds(expected_seconds(*result.model.slices, limits), options.allow_quadratic,
-                             fmt::format("{} of {} rows", method.id, n));
+  require_feasible_seconds(expected_seconds(*result.model.slices, limits), options.allow_quadratic,
+                           fmt::format("{} of {} rows", method.id, n));
   const auto x_positions = positions(0, nx);
   const auto y_positions = positions(nx, n);
   const auto weights = joint_weights(x, y);
@@ -86,7 +86,7 @@ Fit fit(const SupremumMethod& method, const SampleView& x, const SampleView& y, 
   return result;
 }
 
-PreparedPlan prepare_by_split(const SupremumMethod& method, const TestPool& pool, const KqdOptions& options,
+PreparedPlan prepare_by_split(const SupremumMethod& method, const TestPool& pool, const MethodOptions& options,
                               const PlanRequest& request, const ParameterValues& parameters) {
   const Split split = split_for_training(pool, parameters.value("share"), request, options.seed);
   const Fit trained =
@@ -102,11 +102,11 @@ PreparedPlan prepare_by_split(const SupremumMethod& method, const TestPool& pool
   return prepared;
 }
 
-// What every labelling is evaluated on: a function of the unlabelled pool.
+// What every permutation is evaluated on: a function of the unlabelled pool.
 struct Refit {
   SliceModel model;
   std::vector<double> weights;
-  KqdOptions options;
+  MethodOptions options;
   SupremumOptions limits;
 
   [[nodiscard]] double operator()(std::span<const std::size_t> x, std::span<const std::size_t> y) const {
@@ -115,7 +115,7 @@ struct Refit {
   }
 };
 
-PreparedPlan prepare_by_refits(const SupremumMethod& method, const TestPool& pool, const KqdOptions& options,
+PreparedPlan prepare_by_refits(const SupremumMethod& method, const TestPool& pool, const MethodOptions& options,
                                const PlanRequest& request, const ParameterValues& parameters) {
   const std::size_t n = pool.order.size();
   auto refit = std::make_shared<Refit>();
@@ -126,10 +126,10 @@ PreparedPlan prepare_by_refits(const SupremumMethod& method, const TestPool& poo
   refit->weights = pool.weights_of(pool.order);
   const Slices& slices = *refit->model.slices;
   PreparedPlan prepared;
-  prepared.expected_seconds = static_cast<double>(request.num_labellings) * expected_seconds(slices, refit->limits);
-  require_affordable_seconds(
-      prepared.expected_seconds, options.allow_quadratic,
-      fmt::format("{} of {} rows, once for each of {} labellings (share = 0),", method.id, n, request.num_labellings));
+  prepared.expected_seconds = static_cast<double>(request.permutation_count) * expected_seconds(slices, refit->limits);
+  require_feasible_seconds(prepared.expected_seconds, options.allow_quadratic,
+                           fmt::format("{} of {} rows, once for each of {} permutations (share = 0),", method.id, n,
+                                       request.permutation_count));
   prepared.rows = pool.order;
   prepared.frozen = options;
   prepared.frozen.kernel = refit->model.kernel;
@@ -157,9 +157,9 @@ bool comes_before(const SampleView& a, const SampleView& b) {
 
 }  // namespace
 
-KqdResult supremum_distance(const SupremumMethod& method, const SampleView& x, const SampleView& y,
-                            const KqdOptions& options) {
-  KqdResult result;
+DistanceResult supremum_distance(const SupremumMethod& method, const SampleView& x, const SampleView& y,
+                                 const MethodOptions& options) {
+  DistanceResult result;
   const CheckedSamples samples(x, y, options, result.warnings);
   const ParameterValues parameters(method.id, method.parameters, options.parameters);
   // Which local maximum is found depends on the order of the rows: with one order a distance is symmetric.
@@ -177,13 +177,13 @@ KqdResult supremum_distance(const SupremumMethod& method, const SampleView& x, c
   return result;
 }
 
-PreparedPlan prepare_supremum(const SupremumMethod& method, const TestPool& pool, const KqdOptions& options,
+PreparedPlan prepare_supremum(const SupremumMethod& method, const TestPool& pool, const MethodOptions& options,
                               const PlanRequest& request) {
   const ParameterValues parameters(method.id, method.parameters, options.parameters);
   PreparedPlan prepared = parameters.value("share") > 0.0
                               ? prepare_by_split(method, pool, options, request, parameters)
                               : prepare_by_refits(method, pool, options, request, parameters);
-  prepared.no_interval = "the direction would be fitted anew to every half-sample";
+  prepared.no_interval = "the direction would be fitted again to every half-sample";
   return prepared;
 }
 

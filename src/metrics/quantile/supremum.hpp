@@ -33,25 +33,26 @@ struct SupremumMethod {
   std::string_view id;
   std::span<const ParameterInfo> parameters;
   /// `blocks` as row_blocks() gives them for these points.
-  SliceModel (*make)(const Matrix<double>& points, const std::vector<std::size_t>& blocks, const KqdOptions& options,
+  SliceModel (*make)(const Matrix<double>& points, const std::vector<std::size_t>& blocks, const MethodOptions& options,
                      const ParameterValues& parameters, Purpose purpose);
 };
 
 /// What every one of them takes besides its own parameters.
 inline constexpr ParameterInfo kShareParameter = {
-    "share", 0.5, 0.0, 0.9, false, "of the rows on which a test fits its direction; 0: fit anew for every labelling"};
+    "share", 0.5,   0.0,
+    0.9,     false, "of the rows on which a test fits its direction; 0: fit again for every permutation"};
 inline constexpr ParameterInfo kStepsParameter = {"steps", 200, 1, 100000, true, "of one ascent, at most"};
 inline constexpr ParameterInfo kStartsParameter = {
     "starts", 4, 0, 1000, true, "random starts, besides the difference of means, of covariances and the best of 32"};
 
 /// The largest tau_p that was found. Details: starts, optima (different ends among them) and steps (of all ascents).
-[[nodiscard]] KqdResult supremum_distance(const SupremumMethod& method, const SampleView& x, const SampleView& y,
-                                          const KqdOptions& options);
+[[nodiscard]] DistanceResult supremum_distance(const SupremumMethod& method, const SampleView& x, const SampleView& y,
+                                               const MethodOptions& options);
 
 /// share > 0: a direction is fitted to a part of the rows with a look at their labels, and the labels of the others are
-/// tested along it. share = 0: every labelling of all rows has a supremum of its own, found by the same procedure on
+/// tested along it. share = 0: every permutation of all rows has a supremum of its own, found by the same procedure on
 /// slices that know no labels.
 [[nodiscard]] PreparedPlan prepare_supremum(const SupremumMethod& method, const TestPool& pool,
-                                            const KqdOptions& options, const PlanRequest& request);
+                                            const MethodOptions& options, const PlanRequest& request);
 
 }  // namespace kqd

@@ -23,8 +23,8 @@ void fill_costs(MatrixView<const double> x, MatrixView<const double> y, const Co
 /// Throws Error{non_finite_value} when it overflows.
 [[nodiscard]] double longest_distance(const Pool& pool);
 
-/// The costs between all rows of a pool, for many labellings of it: kept when N^2 of them fit into 512 MB, else the
-/// rows are kept and the costs of a labelling computed again.
+/// The costs between all rows of a pool, for many permutations of it: kept when N^2 of them fit into 512 MB, else the
+/// rows are kept and the costs of a permutation computed again.
 class PooledCosts {
  public:
   PooledCosts(const Pool& pool, const CostRule& rule, ThreadCount threads);

@@ -12,8 +12,8 @@
 #include "core/parameter_values.hpp"
 #include "directions/reference.hpp"
 #include "kernel/resolve.hpp"
-#include "metrics/affordable.hpp"
 #include "metrics/checked_samples.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/mean/mean_embedding.hpp"
 #include "metrics/mean/mmd_plan.hpp"
 #include "metrics/transport/energy_plan.hpp"
@@ -40,7 +40,7 @@ struct Settings {
   std::size_t slices;
 };
 
-Settings settings_for(const KqdOptions& options, std::size_t dim) {
+Settings settings_for(const MethodOptions& options, std::size_t dim) {
   const ParameterValues values("energy", kParameters, options.parameters);
   const double beta = values.value("beta");
   const auto form = values.choice<Form>("form");
@@ -55,7 +55,7 @@ Settings settings_for(const KqdOptions& options, std::size_t dim) {
   return {beta, by_lines, dim == 1 ? 1 : values.count("slices")};
 }
 
-// The axis on the line, else directions uniform on the sphere: a function of the seed alone.
+// The axis on the line, else directions uniform on the sphere: a function of the seed only.
 std::shared_ptr<const Directions> lines(const Settings& settings, const Pool& pool, Seed seed) {
   DirectionOptions options;
   options.family = pool.dim() == 1 ? DirectionFamily::axis : DirectionFamily::linear;
@@ -63,7 +63,7 @@ std::shared_ptr<const Directions> lines(const Settings& settings, const Pool& po
   return draw_directions(Kernel(parse_kernel("linear")), pool, options, seed).directions;
 }
 
-KernelSpec distance_kernel(const Settings& settings, const Pool& pool, const KqdOptions& options,
+KernelSpec distance_kernel(const Settings& settings, const Pool& pool, const MethodOptions& options,
                            std::vector<std::string>& warnings) {
   KernelSpec spec = parse_kernel("energy");
   spec.beta = settings.beta;
@@ -106,8 +106,8 @@ std::optional<double> standard_error(std::span<const double> values, double mean
   return std::sqrt(squares.value() / (count - 1.0) / count);
 }
 
-KqdResult energy(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
-  KqdResult result;
+DistanceResult energy(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options) {
+  DistanceResult result;
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
@@ -120,7 +120,7 @@ KqdResult energy(const SampleView& x_given, const SampleView& y_given, const Kqd
     result.standard_error = standard_error(energies, result.statistic);
     if (x.dim() > 1) result.details = {{"slices", static_cast<double>(settings.slices)}};
   } else {
-    require_affordable(pool.size(), x.dim(), options.allow_quadratic, "the energy distance over all pairs");
+    require_feasible(pool.size(), x.dim(), options.allow_quadratic, "the energy distance over all pairs");
     const Kernel kernel(distance_kernel(settings, pool, options, result.warnings));
     result.statistic = 2.0 * mmd_v_squared(kernel, x, y, options.threads);
   }
@@ -148,7 +148,7 @@ class TwiceMmdPlan : public Plan {
   std::unique_ptr<const MmdPlan> mmd_;
 };
 
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   const Settings settings = settings_for(options, pool.x.dim());
   PreparedPlan prepared;
   prepared.squares = true;
@@ -161,8 +161,8 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
     prepared.plan = std::move(plan);
     return prepared;
   }
-  require_affordable_test(pool.order.size(), pool.x.dim(), request.num_labellings, options.allow_quadratic,
-                          "the energy distance over all pairs");
+  require_feasible_test(pool.order.size(), pool.x.dim(), request.permutation_count, options.allow_quadratic,
+                        "the energy distance over all pairs");
   const Kernel kernel(distance_kernel(settings, pool.rows(), options, prepared.warnings));
   auto mmd = std::make_unique<MmdPlan>(kernel, pool, pool.order, MmdEstimate::v_squared, options.threads);
   prepared.pooled_scale = 2.0 * mmd->pooled_variance();

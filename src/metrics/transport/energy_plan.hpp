@@ -33,8 +33,8 @@ template <class IsX, class Weight>
 /// E|u_1| for u uniform on the unit sphere of R^d: Gamma(d/2) / (sqrt(pi) Gamma((d+1)/2)).
 [[nodiscard]] double mean_absolute_coordinate(std::size_t dim);
 
-/// The energy distance of every labelling along directions of R^d, over E|u_1|: exact on the line, and for uniform
-/// directions the energy distance in R^d on average. Rows are sorted once; a labelling costs O(N) per direction.
+/// The energy distance of every permutation along directions of R^d, over E|u_1|: exact on the line, and for uniform
+/// directions the energy distance in R^d on average. Rows are sorted once; a permutation costs O(N) per direction.
 class EnergyPlan : public Plan {
  public:
   /// `directions` are linear.

@@ -31,7 +31,7 @@ struct EntropicTransport {
 ///
 /// f_i = -eps log sum_j b_j exp((g_j - c_ij) / eps) and g likewise, in turns. Most sweeps multiply by the matrix
 /// exp((f_i + g_j - c_ij) / eps) and keep how f and g change as factors; when these leave [1e-50, 1e50] they are taken
-/// into the potentials and the matrix is made anew [Sch19]. So a sweep costs one pass over a matrix, and nothing that
+/// into the potentials and the matrix is made again [Sch19]. So a sweep costs one pass over a matrix, and nothing that
 /// counts ever under- or overflows. Starts from `f` and `g` where they are given; else from 0, with epsilon scaled down
 /// from the largest cost. Memory: one matrix of the size of the costs. Same bits for any thread count.
 [[nodiscard]] EntropicTransport solve_entropic(MatrixView<const double> costs, std::span<const double> a,

@@ -68,7 +68,7 @@ class CircularDirections : public Directions {
   LinearDirections theta_;
 };
 
-/// Slices by polynomials whose monomials are made anew whenever they are needed.
+/// Slices by polynomials whose monomials are made again whenever they are needed.
 class PolynomialSlices : public FeatureSlices {
  public:
   PolynomialSlices(PolynomialMap map, Matrix<double> points, std::vector<std::size_t> blocks)

@@ -37,14 +37,14 @@ PolynomialMap polynomial_map(std::size_t dim, const ParameterValues& parameters)
   const std::size_t degree = parameters.count("degree");
   if (degree % 2 == 0) {
     fail(ErrorCode::invalid_option,
-         "degree = {} is even, so x and -x look the same and the distance is no metric; use {} or {}", degree,
+         "degree = {} is even, so x and -x look the same and the distance is not a metric; use {} or {}", degree,
          degree - 1, degree + 1);
   }
   return {dim, degree};
 }
 
-// Functions of the seed and the number of columns alone: the same for any rows.
-std::shared_ptr<const Directions> generalised_slices(std::size_t dim, const KqdOptions& options,
+// Functions of the seed and the number of columns only: the same for any rows.
+std::shared_ptr<const Directions> generalised_slices(std::size_t dim, const MethodOptions& options,
                                                      const ParameterValues& parameters) {
   const std::size_t count = options.directions.num_directions;
   DirectionOptions checked;
@@ -60,8 +60,8 @@ std::shared_ptr<const Directions> generalised_slices(std::size_t dim, const KqdO
   return std::make_shared<PolynomialDirections>(std::move(map), std::move(theta));
 }
 
-KqdResult gsw(const SampleView& x, const SampleView& y, const KqdOptions& options) {
-  KqdResult result;
+DistanceResult gsw(const SampleView& x, const SampleView& y, const MethodOptions& options) {
+  DistanceResult result;
   const CheckedSamples samples(x, y, options, result.warnings);
   const ParameterValues parameters("gsw", kParameters, options.parameters);
   const auto slices = generalised_slices(x.dim(), options, parameters);
@@ -70,14 +70,14 @@ KqdResult gsw(const SampleView& x, const SampleView& y, const KqdOptions& option
   return result;
 }
 
-SharedSlices gsw_slices(const Pool& pool, const KqdOptions& options) {
+SharedSlices gsw_slices(const Pool& pool, const MethodOptions& options) {
   const ParameterValues parameters("gsw", kParameters, options.parameters);
   SharedSlices slices;
   slices.drawn.directions = generalised_slices(pool.dim(), options, parameters);
   return slices;
 }
 
-PreparedPlan prepare_gsw(const TestPool& pool, const KqdOptions& options, const PlanRequest& /*request*/) {
+PreparedPlan prepare_gsw(const TestPool& pool, const MethodOptions& options, const PlanRequest& /*request*/) {
   const ParameterValues parameters("gsw", kParameters, options.parameters);
   const auto slices = generalised_slices(pool.x.dim(), options, parameters);
   return prepare_along(slices, pool, pool.order, options, Over::mean);
@@ -93,7 +93,7 @@ LinearDirections single(std::span<const double> w) {
 // Coordinates are divided by a power of two that brings them near 1, all by the same: no digit of a monomial changes,
 // and squares of gradients stay in range. Values are multiplied back, so the number is that of the definition.
 SliceModel make_max_gsw(const Matrix<double>& points, const std::vector<std::size_t>& blocks,
-                        const KqdOptions& /*options*/, const ParameterValues& parameters,
+                        const MethodOptions& /*options*/, const ParameterValues& parameters,
                         SupremumMethod::Purpose /*purpose*/) {
   SliceModel model;
   model.kernel = parse_kernel("linear");
@@ -124,11 +124,11 @@ SliceModel make_max_gsw(const Matrix<double>& points, const std::vector<std::siz
 
 constexpr SupremumMethod kMaxGsw = {"max-gsw", kMaxParameters, make_max_gsw};
 
-KqdResult max_gsw(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult max_gsw(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return supremum_distance(kMaxGsw, x, y, options);
 }
 
-PreparedPlan prepare_max_gsw(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare_max_gsw(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   return prepare_supremum(kMaxGsw, pool, options, request);
 }
 
@@ -146,7 +146,7 @@ MethodInfo gsw_method() {
           .calibrations = "permutation, sign-flip",
           .details =
               "Slices g(x) = sum theta_alpha x^alpha over all monomials of degree q exactly, theta uniform on the "
-              "sphere of R^K (--set family=polynomial degree=3; odd degrees alone, degree 1 is sw; K at most 20000), "
+              "sphere of R^K (--set family=polynomial degree=3; odd degrees only, degree 1 is sw; K at most 20000), "
               "or g(x) = |x - r theta| (--set family=circular radius=2). Monomials are plain, without multinomial "
               "weights, and coordinates are not rescaled: columns of larger unit count more. Values are means "
               "over levels and slices, not the sums of the authors' code. Memory does not grow with K N.",

@@ -102,7 +102,7 @@ std::vector<std::int64_t> rounded(std::span<const double> masses) {
     whole[i] = static_cast<std::int64_t>(std::ldexp(masses[i], kMassBits));
     left -= whole[i];
   }
-  // What is left, or too much because the masses sum to 1 up to rounding alone, is a tiny part of the largest mass.
+  // What is left, or too much because the masses sum to 1 up to rounding only, is a tiny part of the largest mass.
   *std::ranges::max_element(whole) += left;
   return whole;
 }

@@ -13,9 +13,9 @@
 #include "core/scale.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
-#include "metrics/affordable.hpp"
 #include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/transport/costs.hpp"
 #include "metrics/transport/entropic.hpp"
 #include "metrics/transport/weights.hpp"
@@ -65,7 +65,7 @@ struct Settings {
   CostSummary summary;
 };
 
-Settings settings_for(const Pool& pool, const KqdOptions& options) {
+Settings settings_for(const Pool& pool, const MethodOptions& options) {
   const ParameterValues values("sinkhorn", kParameters, options.parameters);
   if (std::isinf(options.power)) {
     fail(ErrorCode::invalid_option, "power = inf, the Sinkhorn divergence needs a finite power");
@@ -94,9 +94,9 @@ Settings settings_for(const Pool& pool, const KqdOptions& options) {
   return settings;
 }
 
-// Seconds of one thread for all labellings: about a hundred sweeps over the three matrices, and some exponentials.
-double require_affordable_sweeps(const SampleView& x, const SampleView& y, std::size_t num_labellings,
-                                 const KqdOptions& options) {
+// Seconds of one thread for all permutations: about a hundred sweeps over the three matrices, and some exponentials.
+double require_feasible_sweeps(const SampleView& x, const SampleView& y, std::size_t permutation_count,
+                               const MethodOptions& options) {
   constexpr double kSecondsPerPair = 1.2e-7;
   const auto nx = static_cast<double>(x.size());
   const auto ny = static_cast<double>(y.size());
@@ -106,11 +106,12 @@ double require_affordable_sweeps(const SampleView& x, const SampleView& y, std::
          "it, or a sliced distance",
          x.size(), y.size(), 8e-9 * std::max(nx, ny) * std::max(nx, ny));
   }
-  const double seconds = static_cast<double>(num_labellings) * kSecondsPerPair * (nx * ny + 0.5 * (nx * nx + ny * ny));
-  require_affordable_seconds(
+  const double seconds =
+      static_cast<double>(permutation_count) * kSecondsPerPair * (nx * ny + 0.5 * (nx * nx + ny * ny));
+  require_feasible_seconds(
       seconds, options.allow_quadratic,
-      fmt::format("the Sinkhorn divergence between {} and {} rows, once for each of {} labellings", x.size(), y.size(),
-                  num_labellings));
+      fmt::format("the Sinkhorn divergence between {} and {} rows, once for each of {} permutations", x.size(),
+                  y.size(), permutation_count));
   return seconds;
 }
 
@@ -136,7 +137,7 @@ std::string not_converged(const Divergence& found) {
 }
 
 // Transport from P to Q, from the potentials of both self-transports or those of epsilon scaling, whichever has the
-// smaller marginal error after a sweep. The first are solutions when P = Q, where sweeps alone would crawl: mass that
+// smaller marginal error after a sweep. The first are solutions when P = Q, where sweeps only would crawl: mass that
 // sits on the wrong side of a gap between groups of points moves by exp(-gap / eps) at a time.
 EntropicTransport solve_from_the_better_start(MatrixView<const double> costs, std::span<const double> a,
                                               std::span<const double> b, std::span<const double> own_f,
@@ -150,12 +151,12 @@ EntropicTransport solve_from_the_better_start(MatrixView<const double> costs, st
   return solve_entropic(costs, a, b, rule, start.f, start.g);
 }
 
-KqdResult sinkhorn(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
-  KqdResult result;
+DistanceResult sinkhorn(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options) {
+  DistanceResult result;
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
-  require_affordable_sweeps(x, y, 1, options);
+  require_feasible_sweeps(x, y, 1, options);
   Settings settings = settings_for(make_summary_pool(x, y, options).rows(), options);
   settings.rule.threads = options.threads;
   const std::vector<double> a = normalised_weights(x);
@@ -185,13 +186,13 @@ KqdResult sinkhorn(const SampleView& x_given, const SampleView& y_given, const K
   return result;
 }
 
-// The divergence of one labelling after another. Every labelling starts from the potentials of the pool's transport to
-// itself, never from those of another labelling: a value must be a function of its labelling alone.
+// The divergence of one permutation after another. Every permutation starts from the potentials of the pool's transport
+// to itself, never from those of another permutation: a value must be a function of its permutation only.
 class PooledSinkhorn {
  public:
   PooledSinkhorn(const TestPool& pool, const Settings& settings, ThreadCount threads)
       : weights_(pool.weights_of(pool.order)), costs_(pool.rows(), settings.costs, threads), rule_(settings.rule) {
-    if (!costs_.stored()) return;  // labellings start from 0, with epsilon scaled down
+    if (!costs_.stored()) return;  // permutations start from 0, with epsilon scaled down
     EntropicRule together = rule_;
     together.threads = threads;
     std::vector<std::size_t> all(pool.order.size());
@@ -231,13 +232,13 @@ class PooledSinkhorn {
   EntropicTransport start_;
 };
 
-void share_epsilon(const Pool& pool, KqdOptions& options) {
+void share_epsilon(const Pool& pool, MethodOptions& options) {
   options.parameters["epsilon"] = settings_for(pool, options).rule.epsilon;
 }
 
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   PreparedPlan prepared;
-  prepared.expected_seconds = require_affordable_sweeps(pool.x, pool.y, request.num_labellings, options);
+  prepared.expected_seconds = require_feasible_sweeps(pool.x, pool.y, request.permutation_count, options);
   const Settings settings = settings_for(pool.rows(), options);
   const auto divergence = std::make_shared<const PooledSinkhorn>(pool, settings, options.threads);
   prepared.rows = pool.order;
@@ -246,11 +247,11 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   prepared.pooled_scale = settings.summary.mean;
   prepared.squares = true;
   prepared.details = {{"epsilon", settings.rule.epsilon}};
-  // The observed labelling speaks for all, at the cost of one more.
+  // The observed permutation speaks for all, at the cost of one more.
   const Groups groups = pool.observed();
   if (const Divergence observed = (*divergence)(groups.x, groups.y); !observed.converged()) {
     prepared.warnings.push_back(
-        fmt::format("{}; labellings may not have converged either: the test stays valid, its power may be less",
+        fmt::format("{}; permutations may not have converged either: the test stays valid, its power may be less",
                     not_converged(observed)));
   }
   // Sums of N terms at potentials of the size of the largest cost round by N eps of it. A solution stops within the
@@ -277,7 +278,7 @@ MethodInfo sinkhorn_method() {
           .summary = "Sinkhorn divergence: entropic transport, debiased",
           .reports = "the cost S_eps = OT_eps(P,Q) - OT_eps(P,P)/2 - OT_eps(Q,Q)/2, >= 0 for p = 1 and 2; not its root",
           .cost = "N^2 d + sweeps N^2",
-          .permutation = "no shortcut: sweeps N^2, solved anew",
+          .permutation = "no shortcut: sweeps N^2, solved again",
           .calibrations = "permutation, sign-flip",
           .details =
               "OT_eps = min <pi, C> + eps KL(pi | a x b) with C = |x - y|^p, Euclidean; p finite, by default 1. Solved "

@@ -15,12 +15,12 @@ namespace {
 
 // The sliced Wasserstein distance is the e-KQD of the linear kernel along uniform directions. Directions
 // that are given, as reference points with coefficients, are taken as they are: that is how a test freezes its own.
-KqdOptions as_kqd(const KqdOptions& options) {
+MethodOptions as_kqd(const MethodOptions& options) {
   if (options.directions.family == DirectionFamily::axis) {
     fail(ErrorCode::invalid_option,
          "directions axis are not uniform on the sphere, as sw is; use method ekqd for them");
   }
-  KqdOptions kqd = options;
+  MethodOptions kqd = options;
   kqd.kernel = parse_kernel("linear");
   kqd.parameters = {};
   if (options.directions.reference == ReferenceMeasure::points) return kqd;
@@ -28,15 +28,15 @@ KqdOptions as_kqd(const KqdOptions& options) {
   return kqd;
 }
 
-KqdResult sw(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult sw(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return ekqd(x, y, as_kqd(options));
 }
 
-SharedSlices sw_slices(const Pool& pool, const KqdOptions& options) {
+SharedSlices sw_slices(const Pool& pool, const MethodOptions& options) {
   return draw_slices(pool, as_kqd(options), Over::mean);
 }
 
-PreparedPlan prepare_sw(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare_sw(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   return prepare_kqd(pool, as_kqd(options), request, Over::mean, false);
 }
 
@@ -44,7 +44,7 @@ constexpr std::array<ParameterInfo, 3> kMaxParameters = {{kShareParameter, kStep
 
 // Rows measured from the mean of the pool: gaps of quantiles do not see the origin, and digits are kept.
 SliceModel make_max_sw(const Matrix<double>& points, const std::vector<std::size_t>& blocks,
-                       const KqdOptions& /*options*/, const ParameterValues& /*parameters*/,
+                       const MethodOptions& /*options*/, const ParameterValues& /*parameters*/,
                        SupremumMethod::Purpose /*purpose*/) {
   const std::vector<double> mean = pooled_mean({points, {}});
   Matrix<double> centred = points;
@@ -65,11 +65,11 @@ SliceModel make_max_sw(const Matrix<double>& points, const std::vector<std::size
 
 constexpr SupremumMethod kMaxSw = {"max-sw", kMaxParameters, make_max_sw};
 
-KqdResult max_sw(const SampleView& x, const SampleView& y, const KqdOptions& options) {
+DistanceResult max_sw(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return supremum_distance(kMaxSw, x, y, options);
 }
 
-PreparedPlan prepare_max_sw(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare_max_sw(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   return prepare_supremum(kMaxSw, pool, options, request);
 }
 
@@ -97,26 +97,27 @@ MethodInfo sw_method() {
 }
 
 MethodInfo max_sw_method() {
-  return {.id = kMaxSw.id,
-          .family = "transport",
-          .summary = "max-sliced Wasserstein distance: largest over all directions of R^d, by ascent",
-          .reports = "the root max_u W_p(u.X, u.Y), >= 0; a local maximum, so a lower bound",
-          .cost = "starts steps (N d + N log N)",
-          .permutation = "N (split), or the whole again (share = 0)",
-          .calibrations = "permutation, sign-flip",
-          .details =
-              "The supremum over the unit sphere by Riemannian gradient ascent with Armijo's rule, the best point "
-              "kept; starts: the difference of the means, the directions in which the covariances differ most, the "
-              "best of 32 random ones, and 4 random ones. A test fits the direction to half of the rows and tests the "
-              "others along it (--set share=0.5); share=0 fits anew for every labelling: exact too, uses all rows, and "
-              "costs as many fits. Equals supkqd-opt with the linear kernel.",
-          .reference = "Deshpande et al.: Max-Sliced Wasserstein Distance and its use for GANs (CVPR 2019)",
-          .sign_flip = true,
-          .directions = "optimised",
-          .uses = {.power = true, .weighting = true},
-          .parameters = kMaxParameters,
-          .distance = max_sw,
-          .prepare = prepare_max_sw};
+  return {
+      .id = kMaxSw.id,
+      .family = "transport",
+      .summary = "max-sliced Wasserstein distance: largest over all directions of R^d, by ascent",
+      .reports = "the root max_u W_p(u.X, u.Y), >= 0; a local maximum, so a lower bound",
+      .cost = "starts steps (N d + N log N)",
+      .permutation = "N (split), or the whole again (share = 0)",
+      .calibrations = "permutation, sign-flip",
+      .details =
+          "The supremum over the unit sphere by Riemannian gradient ascent with Armijo's rule, the best point "
+          "kept; starts: the difference of the means, the directions in which the covariances differ most, the "
+          "best of 32 random ones, and 4 random ones. A test fits the direction to half of the rows and tests the "
+          "others along it (--set share=0.5); share=0 fits again for every permutation: exact too, uses all rows, and "
+          "costs as many fits. Equals supkqd-opt with the linear kernel.",
+      .reference = "Deshpande et al.: Max-Sliced Wasserstein Distance and its use for GANs (CVPR 2019)",
+      .sign_flip = true,
+      .directions = "optimised",
+      .uses = {.power = true, .weighting = true},
+      .parameters = kMaxParameters,
+      .distance = max_sw,
+      .prepare = prepare_max_sw};
 }
 
 }  // namespace kqd

@@ -11,9 +11,9 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "core/summation.hpp"
-#include "metrics/affordable.hpp"
 #include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/quantile/kqd_plan.hpp"
 #include "metrics/quantile/over_directions.hpp"
 #include "metrics/transport/assignment.hpp"
@@ -59,9 +59,9 @@ bool by_sorting(Solver wanted, std::size_t dim) {
   return dim == 1 && wanted == Solver::automatic;
 }
 
-// Returns the estimate for all labellings.
-double require_affordable_transport(Solver solver, const SampleView& x, const SampleView& y, std::size_t num_labellings,
-                                    const KqdOptions& options) {
+// Returns the estimate for all permutations.
+double require_feasible_transport(Solver solver, const SampleView& x, const SampleView& y,
+                                  std::size_t permutation_count, const MethodOptions& options) {
   const std::size_t nx = x.size();
   const std::size_t ny = y.size();
   if (std::isinf(options.power)) {
@@ -75,10 +75,10 @@ double require_affordable_transport(Solver solver, const SampleView& x, const Sa
          "a sliced distance",
          nx, ny, kMaxRows);
   }
-  const double seconds = static_cast<double>(num_labellings) * expected_seconds(solver, nx, ny, x.dim());
-  require_affordable_seconds(
-      seconds, options.allow_quadratic,
-      fmt::format("exact transport between {} and {} rows, once for each of {} labellings", nx, ny, num_labellings));
+  const double seconds = static_cast<double>(permutation_count) * expected_seconds(solver, nx, ny, x.dim());
+  require_feasible_seconds(seconds, options.allow_quadratic,
+                           fmt::format("exact transport between {} and {} rows, once for each of {} permutations", nx,
+                                       ny, permutation_count));
   return seconds;
 }
 
@@ -109,8 +109,8 @@ SampleView simplified(SampleView sample) {
   return sample;
 }
 
-KqdOptions options_on_the_line(const KqdOptions& options) {
-  KqdOptions line = options;
+MethodOptions options_on_the_line(const MethodOptions& options) {
+  MethodOptions line = options;
   line.directions = {.family = DirectionFamily::axis};
   line.weighting = {};
   line.point_evaluated_levels = false;
@@ -120,7 +120,7 @@ KqdOptions options_on_the_line(const KqdOptions& options) {
 // A total this small may have lost what it is made of: high powers of distances between different points become 0.
 void require_no_underflow(double cost, MatrixView<const double> costs, double power,
                           FunctionRef<bool(std::size_t i, std::size_t j)> are_same_point) {
-  constexpr double kSafe = 1e-280;  // whatever is lost beside it is below its rounding
+  constexpr double kSafe = 1e-280;  // whatever is lost next to it is below its rounding
   if (cost >= kSafe) return;
   for (std::size_t i = 0; i < costs.rows(); ++i) {
     for (std::size_t j = 0; j < costs.cols(); ++j) {
@@ -133,21 +133,21 @@ void require_no_underflow(double cost, MatrixView<const double> costs, double po
   }
 }
 
-KqdResult wasserstein(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
-  KqdResult result;
+DistanceResult wasserstein(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options) {
+  DistanceResult result;
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView x = simplified(samples.x);
   const SampleView y = simplified(samples.y);
   const auto wanted = ParameterValues("wasserstein", kParameters, options.parameters).choice<Solver>("solver");
   if (by_sorting(wanted, x.dim())) {
-    const KqdResult found = ekqd(x, y, options_on_the_line(options));
+    const DistanceResult found = ekqd(x, y, options_on_the_line(options));
     result.statistic = found.statistic;
     result.statistic_power = found.statistic_power;
     return result;
   }
   const bool weighted = x.weighted() || y.weighted();
   const Solver solver = solver_for(wanted, x.size(), y.size(), weighted);
-  require_affordable_transport(solver, x, y, 1, options);
+  require_feasible_transport(solver, x, y, 1, options);
   const CostRule rule{options.power, longest_distance({x.points, y.points})};
   Matrix<double> costs(x.size(), y.size());
   fill_costs(x.points, y.points, rule, costs, options.threads);
@@ -175,7 +175,7 @@ double pooled_spread(const Pool& pool) {
   return std::sqrt(squares.value() / static_cast<double>(pool.size()));
 }
 
-PreparedPlan prepare_on_the_line(const TestPool& pool, const KqdOptions& options) {
+PreparedPlan prepare_on_the_line(const TestPool& pool, const MethodOptions& options) {
   PreparedPlan prepared;
   prepared.rows = pool.order;
   prepared.frozen = options;
@@ -186,7 +186,7 @@ PreparedPlan prepare_on_the_line(const TestPool& pool, const KqdOptions& options
   return prepared;
 }
 
-PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   const auto wanted = ParameterValues("wasserstein", kParameters, options.parameters).choice<Solver>("solver");
   if (by_sorting(wanted, pool.x.dim())) return prepare_on_the_line(pool, options);
   std::vector<double> weights = pool.weights_of(pool.order);
@@ -197,7 +197,7 @@ PreparedPlan prepare(const TestPool& pool, const KqdOptions& options, const Plan
   prepared.rows = pool.order;
   prepared.frozen = options;
   prepared.pooled_scale = pooled_spread(pool.rows());
-  prepared.expected_seconds = require_affordable_transport(solver, pool.x, pool.y, request.num_labellings, options);
+  prepared.expected_seconds = require_feasible_transport(solver, pool.x, pool.y, request.permutation_count, options);
   const CostRule rule{options.power, longest_distance(pool.rows())};
   const auto costs = std::make_shared<const PooledCosts>(pool.rows(), rule, options.threads);
   const auto statistic = [costs, rule, wanted, weights, rows = pool.rows()](std::span<const std::size_t> x,
@@ -236,7 +236,7 @@ MethodInfo wasserstein_method() {
       .summary = "Wasserstein distance, exactly",
       .reports = "the root W_p = (least mean |x - y|^p over couplings)^(1/p), >= 0",
       .cost = "N log N on the line; N^2 d + N^3 beyond",
-      .permutation = "N on the line; beyond it no shortcut: N^3, solved anew",
+      .permutation = "N on the line; beyond it no shortcut: N^3, solved again",
       .calibrations = "permutation, sign-flip",
       .details =
           "Euclidean cost |x - y|^p. On the line quantile functions are compared, for any p up to infinity. In more "

@@ -85,7 +85,7 @@ TEST(RandomStream, below_is_uniform) {
   EXPECT_LT(chi2, 42.7);
 }
 
-// Both roads (dense and sparse) must give distinct members, and the same law: here all 20 ordered pairs of 5.
+// Both roads (dense and sparse) must give distinct members, and the same distribution: here all 20 ordered pairs of 5.
 TEST(SampleWithoutReplacement, every_ordered_subset_is_equally_likely) {
   std::vector<double> counts(25, 0.0);
   const int n = 200'000;

@@ -4,7 +4,7 @@
 
 #include "core/pool.hpp"
 
-extern "C" void __asan_init() __attribute__((weak));  // NOLINT(bugprone-reserved-identifier): there with ASan alone
+extern "C" void __asan_init() __attribute__((weak));  // NOLINT(bugprone-reserved-identifier): there with ASan only
 
 namespace kqd {
 namespace {

@@ -325,10 +325,10 @@ TEST(KernelDirections, values_have_the_same_bits_for_any_number_of_threads) {
   for (const std::size_t dim : {2UL, 40UL}) {
     const Setting s = random_setting(14, 14, 10'000, dim, 8);
     const KernelDirections directions(Kernel(parse_kernel("gaussian@3")), s.reference, s.coefficients);
-    const Matrix<double> alone = values_of(directions, s.points, 1);
+    const Matrix<double> only = values_of(directions, s.points, 1);
     for (unsigned threads = 2; threads <= 8; ++threads) {
       const Matrix<double> together = values_of(directions, s.points, threads);
-      ASSERT_TRUE(std::ranges::equal(together.values(), alone.values())) << threads;
+      ASSERT_TRUE(std::ranges::equal(together.values(), only.values())) << threads;
     }
   }
 }

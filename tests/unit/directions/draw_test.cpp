@@ -57,7 +57,7 @@ Matrix<double> drawn_values(const Directions& directions, MatrixView<const doubl
 TEST(DrawDirections, column_too_wide_for_reference_points_is_named) {
   const Sample pool{Matrix<double>(2, 2, {0.0, -1.7e308, 1.0, 1.7e308}), {}, {}};
   expect_error(ErrorCode::non_finite_value,
-               "column 2 spreads too far for reference points beside it; rescale the columns",
+               "column 2 spreads too far for reference points next to it; rescale the columns",
                [&] { static_cast<void>(draw_directions(kGaussian, pool, pool, {}, Seed{1})); });
 }
 
@@ -114,7 +114,7 @@ TEST(ColumnScale, of_a_large_pool_does_not_depend_on_which_rows_are_called_x) {
 // --- reference measures ---
 
 // 20000 draws: mean within 5 standard errors, variance within 5 (relative standard error sqrt(2/m) for a normal,
-// sqrt(4/5/m) for a uniform law).
+// sqrt(4/5/m) for a uniform distribution).
 TEST(ReferenceMeasure, gaussian_has_the_pooled_median_and_the_scale_of_the_range) {
   const std::size_t m = 20'000;
   const Sample x{Matrix<double>(5, 2, {0, 100, 1, 140, 2, 180, 3, 220, 4, 260}), {}, {}};  // medians 2, 180; IQR 2, 80
@@ -136,7 +136,8 @@ TEST(ReferenceMeasure, gaussian_has_the_pooled_median_and_the_scale_of_the_range
       const auto count = static_cast<double>(m);
       EXPECT_NEAR(sum / count, 0.0, 5.0 / std::sqrt(count));
       EXPECT_NEAR(squares / count, 1.0, 5.0 * std::sqrt(2.0 / count));
-      EXPECT_NEAR(inner / count, 0.5, 5.0 * 0.5 / std::sqrt(count));  // a normal law: half within its quartiles
+      EXPECT_NEAR(inner / count, 0.5,
+                  5.0 * 0.5 / std::sqrt(count));  // a normal distribution: half within its quartiles
     }
   }
 }
@@ -421,7 +422,7 @@ TEST(DrawDirections, points_that_span_no_direction_are_refused) {
   }
 }
 
-// Where all points are one there is nothing to compare, but that is no error: reference points are drawn around it.
+// Where all points are one there is nothing to compare, but that is not an error: reference points are drawn around it.
 TEST(DrawDirections, one_repeated_point_still_has_directions) {
   const Sample zeros = column({0, 0, 0, 0});
   for (const char* text : {"gaussian@1", "polynomial:2:0", "linear"}) {

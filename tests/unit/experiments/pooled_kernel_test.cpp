@@ -69,7 +69,7 @@ TEST_F(BothKernels, sums_give_the_mmd_of_the_halves) {
     x.points(i, 0) = points_(order_[i], 0);
     y.points(i, 0) = points_(order_[kN + i], 0);
   }
-  const KqdOptions options{.kernel = parse_kernel(kCubic)};
+  const MethodOptions options{.kernel = parse_kernel(kCubic)};
   const double v = mmd_v(x, y, options).statistic;
   for (const PooledKernel* kernel : {gram_.get(), features_.get()}) {
     const HalfSums sums = kernel->half_sums({&order_, 1}).front();

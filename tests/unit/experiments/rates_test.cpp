@@ -30,7 +30,7 @@ TEST(WilsonInterval, none_and_all_keep_a_width) {
   EXPECT_NEAR(wilson_interval({10, 10}).lower, 10.0 / (10.0 + z2), 1e-12);
 }
 
-// With two degrees of freedom the tail of the chi-square law is exp(-x / 2).
+// With two degrees of freedom the tail of the chi-square distribution is exp(-x / 2).
 TEST(ChiSquare, sums_squared_differences_and_leaves_out_pairs_that_say_nothing) {
   const std::array<CountPair, 4> pairs = {
       {{{30, 100}, {40, 100}}, {{5, 100}, {10, 200}}, {{0, 50}, {0, 300}}, {{50, 50}, {300, 300}}}};

@@ -94,7 +94,7 @@ TEST_F(StudyRunTest, runs_the_chosen_rows_alone_and_keeps_the_others) {
   const StudyResults more = run(coins.study(10), 1, {"never"});
   EXPECT_TRUE(more.has_row(0));
   EXPECT_EQ(more.cell(1, 0).count().runs, 10U);
-  EXPECT_FALSE(more.has_row(2));  // too dear for every column
+  EXPECT_FALSE(more.has_row(2));  // too expensive for every column
   EXPECT_THROW(static_cast<void>(chosen_rows(coins.study(1), std::vector<std::string>{"nevr"})), Error);
 }
 

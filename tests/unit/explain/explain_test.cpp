@@ -21,7 +21,7 @@ const ColumnExplanation& column(const Explanation& e, std::size_t index) {
   return *std::ranges::find(e.columns, index, &ColumnExplanation::index);
 }
 
-// The score of a labelling as the header describes it, over all gaps of the pool: X is where `labels` has a bit.
+// The score of a permutation as the header describes it, over all gaps of the pool: X is where `labels` has a bit.
 double score_of(const std::vector<double>& sorted, const std::vector<bool>& is_x) {
   const std::size_t n = sorted.size();
   const auto nx = static_cast<double>(std::ranges::count(is_x, true));
@@ -50,8 +50,8 @@ double score_of(const std::vector<double>& sorted, const std::vector<bool>& is_x
   return score;
 }
 
-// All labellings of six and six numbers, one by one.
-TEST(Explain, p_value_of_a_column_is_the_share_of_labellings_that_score_as_high) {
+// All permutations of six and six numbers, one by one.
+TEST(Explain, p_value_of_a_column_is_the_share_of_permutations_that_score_as_high) {
   test::Source source(3);
   std::vector<double> values(12);
   for (double& value : values) value = source.normal();
@@ -67,18 +67,18 @@ TEST(Explain, p_value_of_a_column_is_the_share_of_labellings_that_score_as_high)
   for (std::size_t k = 0; k < 12; ++k) {
     observed[k] = std::find(values.begin(), values.begin() + 6, sorted[k]) != values.begin() + 6;
   }
-  std::size_t num_labellings = 0;
+  std::size_t permutation_count = 0;
   std::size_t as_high = 0;
   for (unsigned bits = 0; bits < 4096; ++bits) {
     if (std::popcount(bits) != 6) continue;
     std::vector<bool> labels(12);
     for (std::size_t k = 0; k < 12; ++k) labels[k] = ((bits >> k) & 1U) != 0;
-    ++num_labellings;
+    ++permutation_count;
     if (score(labels) >= score(observed) * (1 - 1e-5)) ++as_high;
   }
   EXPECT_TRUE(e.enumerated);
-  EXPECT_EQ(e.n_resamples, num_labellings);
-  EXPECT_DOUBLE_EQ(e.columns.front().pvalue, static_cast<double>(as_high) / static_cast<double>(num_labellings));
+  EXPECT_EQ(e.n_resamples, permutation_count);
+  EXPECT_DOUBLE_EQ(e.columns.front().pvalue, static_cast<double>(as_high) / static_cast<double>(permutation_count));
 }
 
 TEST(Explain, p_values_are_those_of_enumeration_with_equal_weights_too) {
@@ -172,7 +172,7 @@ TEST(Explain, own_label_of_a_row_does_not_make_it_extreme) {
 }
 
 // Two places, where one sample has three times as many rows as the other: whichever rows are shown, most should be of
-// the sample that is there. Scores with every row left out would show rows of the other one alone.
+// the sample that is there. Scores with every row left out would show rows of the other one only.
 TEST(Explain, rows_that_look_alike_are_not_ranked_against_their_labels) {
   test::Source source(3);
   Sample x = test::normal_sample({400, 1}, source);
@@ -246,7 +246,7 @@ TEST(Explain, calls_the_columns_of_pictures_pixels) {
   EXPECT_EQ(name_of_last({2, 2, 3}), "pixel 2,2 of channel 3");
 }
 
-// Quantiles of a normal law, so that nothing is left to chance.
+// Quantiles of a normal distribution, so that nothing is left to chance.
 std::vector<double> normal_scores(std::size_t n) {
   std::vector<double> values;
   for (std::size_t i = 0; i < n; ++i) {
@@ -314,16 +314,16 @@ TEST(Explain, densities_integrate_to_one) {
   }
 }
 
-TEST(Explain, says_so_when_labellings_are_too_few_to_call_a_column_different) {
+TEST(Explain, says_so_when_permutations_are_too_few_to_call_a_column_different) {
   const auto [x, y] = shifted_pair();
   const Explanation e = explain(x, y, {.num_permutations = 78});
   EXPECT_EQ(e.columns_note,
-            "78 labellings are too few to call columns different after adjustment for all 4: 79 are needed");
+            "78 permutations are too few to call columns different after adjustment for all 4: 79 are needed");
   EXPECT_FALSE(e.columns.front().reject);
   EXPECT_EQ(explain(x, y, {.num_permutations = 79}).columns_note, "");  // 4 / (79 + 1) = 0.05
 }
 
-TEST(Explain, labellings_grow_with_the_number_of_columns) {
+TEST(Explain, permutations_grow_with_the_number_of_columns) {
   test::Source source(1);
   const Sample x = test::normal_sample({30, 120}, source);
   const Sample y = test::normal_sample({30, 120}, source);
@@ -359,7 +359,7 @@ TEST(Explain, rows_of_weight_zero_take_no_part_and_others_keep_their_numbers) {
   }
 }
 
-TEST(Explain, pairs_are_relabelled_as_pairs) {
+TEST(Explain, pairs_are_permuted_as_pairs) {
   const auto [x, y] = shifted_pair();
   Sample first = test::rows_in_order(x, [] {
     std::vector<std::size_t> rows(90);

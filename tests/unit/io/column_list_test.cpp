@@ -66,7 +66,7 @@ TEST(ColumnList, a_name_goes_before_everything_else_it_could_mean) {
 
 TEST(ColumnList, quotes_make_a_name_of_anything) {
   EXPECT_EQ(chosen("\"f, g\",e", kNames), (Names{"e", "f, g"}));
-  EXPECT_EQ(message("\"1\"", kNames).substr(0, 57), "x.csv: --columns names \"1\", which is no column; the colum");
+  EXPECT_EQ(message("\"1\"", kNames).substr(0, 57), "x.csv: --columns names \"1\", which is not a column; the colum");
 }
 
 TEST(ColumnList, takes_numbers_alone_where_there_are_no_names) {
@@ -111,20 +111,20 @@ TEST(ColumnList, empty_quotes_mean_the_columns_without_a_name) {
   EXPECT_EQ(list.marks(x), (std::vector<bool>{true, false, true, true}));
   list.check_all_found(x);
   EXPECT_EQ(message("\"\"", {"age", "e"}),
-            "x.csv: --columns names \"\", which is no column; the columns are \"age\", \"e\"");
+            "x.csv: --columns names \"\", which is not a column; the columns are \"age\", \"e\"");
   ColumnList nowhere("--drop", "\"\"");
   EXPECT_EQ(nowhere.marks(Table("x.npy", 2, {})), (std::vector<bool>{false, false}));
 }
 
 TEST(ColumnList, an_unknown_name_is_refused_with_the_nearest) {
-  EXPECT_EQ(
-      message("e,temp_inn", {"age", "temp_in", "e"}),
-      "x.csv: --columns names \"temp_inn\", which is no column; the columns are \"age\", \"temp_in\", \"e\"; did you "
-      "mean temp_in?");
+  EXPECT_EQ(message("e,temp_inn", {"age", "temp_in", "e"}),
+            "x.csv: --columns names \"temp_inn\", which is not a column; the columns are \"age\", \"temp_in\", \"e\"; "
+            "did you "
+            "mean temp_in?");
   EXPECT_EQ(message("press*", {"age", "e"}),
-            "x.csv: --columns names \"press*\", which is no column; the columns are \"age\", \"e\"");
+            "x.csv: --columns names \"press*\", which is not a column; the columns are \"age\", \"e\"");
   EXPECT_EQ(message("1-3", {"age", "e"}),
-            "x.csv: --columns names \"1-3\", which is no column; the columns are \"age\", \"e\"");
+            "x.csv: --columns names \"1-3\", which is not a column; the columns are \"age\", \"e\"");
 }
 
 TEST(ColumnList, a_list_that_is_none_is_refused) {

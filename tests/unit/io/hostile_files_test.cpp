@@ -104,7 +104,7 @@ std::vector<BadFile> bad_csv_files() {
        "x.csv: column 1 has no name, expected one (if it is a row index, --drop 1 leaves it out; --columns "
        "lists what to compare)"},
       {"x.csv", "a,caf\xe9\n1,2\n", kUnreadable, "x.csv:1: column 2 is named \"caf\\xe9\", expected a name in UTF-8"},
-      // Quotes, and files that are no text.
+      // Quotes, and files that are not text.
       {"x.csv", "a,b\n1,2\n3,\"4\n5,6\n", kUnreadable, "x.csv:3: column 2 opens a quote that is never closed"},
       {"x.csv", "a,b\n1,2\n3,\"" + std::string(3'000'000, '4'), kUnreadable,
        "x.csv:3: column 2 is longer than 1048576 bytes, expected a number (is a quote left open?)"},
@@ -145,7 +145,7 @@ std::vector<BadFile> bad_npy_files() {
        "x.npy: the header has no \"fortran_order\""},
       {"x.npy", with_header("{'shape': (1,), 'shape': (1,)}\n"), kUnreadable, "x.npy: the header has \"shape\" twice"},
       {"x.npy", with_header("{'size': 1}\n"), kUnreadable,
-       "x.npy: the header has \"size\", expected \"descr\", \"fortran_order\" and \"shape\" alone"},
+       "x.npy: the header has \"size\", expected \"descr\", \"fortran_order\" and \"shape\" only"},
       {"x.npy", with_header("{descr: 1}\n"), kUnreadable,
        "x.npy: the header at byte 2 starts \"descr: 1}\\n\", expected a key in quotes"},
       {"x.npy", with_header("{'descr"), kUnreadable,

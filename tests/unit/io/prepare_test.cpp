@@ -146,7 +146,7 @@ TEST_F(PrepareSamples, a_named_column_that_one_file_lacks_is_told) {
             "x.csv and y.csv have different columns; only x.csv has \"b\"; make the names agree, leave these out by "
             "--drop, or name those to compare by --columns");
   EXPECT_EQ(pair_message("a\n1\n", "a\n1\n", {.columns = "aa"}),
-            "x.csv: --columns names \"aa\", which is no column; the columns are \"a\"");
+            "x.csv: --columns names \"aa\", which is not a column; the columns are \"a\"");
   EXPECT_EQ(pair_message("a,b\n1,2\n", "a,b\n1,2\n", {.drop = "a,b"}),
             "x.csv: none of the 2 columns is left to compare, expected at least one");
 }
@@ -218,7 +218,7 @@ TEST_F(PrepareSamples, hashed_texts_go_to_the_column_of_their_hash) {
   EXPECT_EQ(samples.x.column_names.back(), "c#64");
 }
 
-// The texts beyond the dictionary are known by their hashes alone, and go where they would have gone.
+// The texts beyond the dictionary are known by their hashes only, and go where they would have gone.
 TEST_F(PrepareSamples, hashing_takes_more_texts_than_are_kept) {
   std::string many = "c\n";
   for (std::size_t i = 0; i < TextDictionary::kMostTexts + 1; ++i) many += fmt::format("t{}\n", i);

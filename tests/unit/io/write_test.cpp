@@ -190,7 +190,7 @@ TEST(WriteSample, tells_why_a_path_cannot_be_written) {
   std::filesystem::create_directory(folder.path("folder.csv"));
   EXPECT_EQ(refused("folder.csv"), "cannot write folder.csv: Is a directory");
   std::filesystem::create_symlink("/dev/null", folder.path("null.csv"));
-  EXPECT_EQ(refused("null.csv"), "cannot write null.csv: it is no regular file");
+  EXPECT_EQ(refused("null.csv"), "cannot write null.csv: it is not a regular file");
 }
 
 // A limit on the size of files stands in for a full disk.

@@ -30,7 +30,7 @@ Found find(const char* kernel, const SampleView& x, const SampleView& y, Bandwid
   return found;
 }
 
-// Methods F: over all ordered pairs {0, 2} has r^2/2 = 0, 2, 2, 0 with median 1; over i < j it has 2 alone.
+// Methods F: over all ordered pairs {0, 2} has r^2/2 = 0, 2, 2, 0 with median 1; over i < j it has 2 only.
 TEST(MedianBandwidth, of_two_points) {
   EXPECT_DOUBLE_EQ(find("gaussian", column({0}), column({2}), BandwidthRule::median_with_diagonal).bandwidth, 1.0);
   EXPECT_DOUBLE_EQ(find("gaussian", column({0}), column({2})).bandwidth, std::sqrt(2.0));
@@ -157,7 +157,7 @@ TEST(MedianBandwidth, does_not_depend_on_the_row_order_of_a_small_pool) {
 // The median of |X - X'| for two standard normals is sqrt2 * 0.6745. Among 1000 points, the level that the sample
 // median has in truth is off by 0.12 with probability below 2 exp(-2 * 500 * 0.12^2) = 1.1e-6 (Hoeffding for
 // U-statistics).
-TEST(MedianBandwidth, of_a_subsample_is_near_that_of_the_law) {
+TEST(MedianBandwidth, of_a_subsample_is_near_that_of_the_distribution) {
   test::Source source(5);
   const Sample x = test::normal_sample({5000, 1}, source);
   const Sample y = test::normal_sample({15'000, 1}, source);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kDim = 3;
 constexpr std::size_t kPoints = 4;
 
-// (k(x + h e_c, z_j) - k(x - h e_c, z_j)) / 2h, by values alone.
+// (k(x + h e_c, z_j) - k(x - h e_c, z_j)) / 2h, by values only.
 double differenced(const Kernel& kernel, const Matrix<double>& x, const Matrix<double>& z, std::size_t j,
                    std::size_t c) {
   constexpr double kStep = 1e-5;

@@ -61,7 +61,7 @@ struct Definition {
   static constexpr double kProjectionError = 5000;
 
   Sample x, y;
-  KqdOptions options;
+  MethodOptions options;
 };
 
 // tau of lists that are off by e each is off by 2 e (nu has mass 1); its own sums by far less than 2000 roundings.
@@ -81,8 +81,8 @@ TEST(Discrepancy, follows_its_definition_for_every_power_and_weighting) {
           for (std::size_t i = 0; i < 3; ++i) {
             tau[i] = test::quantile_gap(d.projected(i, d.x), d.projected(i, d.y), level.cdf, power);
           }
-          const KqdResult mean = ekqd(d.x, d.y, d.options);
-          const KqdResult sup = supkqd(d.x, d.y, d.options);
+          const DistanceResult mean = ekqd(d.x, d.y, d.options);
+          const DistanceResult sup = supkqd(d.x, d.y, d.options);
           ASSERT_EQ(mean.per_direction.size(), 3U);
           EXPECT_EQ(mean.per_direction, sup.per_direction);
           const Real largest = *std::ranges::max_element(tau);
@@ -125,7 +125,7 @@ TEST(Discrepancy, centered_forms_follow_their_definition) {
       }
       // g^2 is off by 2 |D| e + 2 |c| e + e with e the error of projections and MMD; |D|, |c| <= 2 and g > 0.2.
       const Real bound = 9 * tau_bound() / (2 * 0.2L);
-      const KqdResult mean = ekqd_centered(d.x, d.y, d.options);
+      const DistanceResult mean = ekqd_centered(d.x, d.y, d.options);
       EXPECT_TRUE(within(mean.statistic, test::power_gap(tau, std::vector<Real>(3, 1 / Real{3}), power), bound))
           << power;
       EXPECT_TRUE(within(supkqd_centered(d.x, d.y, d.options).statistic, *std::ranges::max_element(tau), bound))
@@ -147,12 +147,12 @@ TEST(Discrepancy, centered_forms_lie_between_the_mmd_and_the_sum_of_squares) {
     if (source.below(2) == 0) {
       for (std::size_t i = 0; i < x.points.rows(); ++i) x.weights.push_back(source.uniform());
     }
-    KqdOptions options;
+    MethodOptions options;
     options.power = 2.0;
     options.seed = Seed{seed};
     options.kernel = parse_kernel(source.below(2) == 0 ? "gaussian" : "laplace");
-    const KqdResult mean = ekqd_centered(x, y, options);
-    const KqdResult sup = supkqd_centered(x, y, options);
+    const DistanceResult mean = ekqd_centered(x, y, options);
+    const DistanceResult sup = supkqd_centered(x, y, options);
     const double mmd_squared = mean.mmd_squared.value();
     EXPECT_GE(mean.statistic_power, mmd_squared - slack);
     EXPECT_LE(mean.statistic_power, ekqd(x, y, options).statistic_power + mmd_squared + slack);
@@ -173,7 +173,7 @@ TEST(Discrepancy, reports_what_was_used) {
   test::Source source(4);
   const Sample x = test::normal_sample({40, 3}, source);
   const Sample y = test::normal_sample({60, 3}, source);
-  const KqdResult plain = ekqd(x, y);
+  const DistanceResult plain = ekqd(x, y);
   EXPECT_EQ(plain.num_directions, 64U);
   EXPECT_EQ(plain.num_reference, 12U);
   EXPECT_EQ(plain.per_direction.size(), 64U);
@@ -181,9 +181,9 @@ TEST(Discrepancy, reports_what_was_used) {
   EXPECT_FALSE(plain.mmd_squared.has_value());
   EXPECT_TRUE(plain.standard_error.has_value());
   EXPECT_TRUE(plain.warnings.empty());
-  KqdOptions axis;
+  MethodOptions axis;
   axis.directions.family = DirectionFamily::axis;
-  const KqdResult by_axis = ekqd(x, y, axis);
+  const DistanceResult by_axis = ekqd(x, y, axis);
   EXPECT_EQ(by_axis.num_directions, 3U);
   EXPECT_EQ(by_axis.num_reference, 0U);
   EXPECT_EQ(to_string(by_axis.kernel), "linear");
@@ -198,9 +198,9 @@ TEST(StandardError, is_that_of_a_mean_carried_through_the_root) {
   const Sample x = test::normal_sample({60, 2}, source);
   const Sample y = test::normal_sample({50, 2}, source, 0.5);
   for (const double power : {1.0, 2.0, 3.5}) {
-    KqdOptions options;
+    MethodOptions options;
     options.power = power;
-    const KqdResult result = ekqd(x, y, options);
+    const DistanceResult result = ekqd(x, y, options);
     const auto l = static_cast<Real>(result.per_direction.size());
     Real total = 0;
     for (const double tau : result.per_direction) total += std::pow(Real{tau}, Real{power});
@@ -222,7 +222,7 @@ TEST(StandardError, is_the_spread_over_other_directions) {
   test::Source source(6);
   const Sample x = test::normal_sample({100, 2}, source);
   const Sample y = test::normal_sample({100, 2}, source, 0.7);
-  KqdOptions options;
+  MethodOptions options;
   options.kernel = parse_kernel("gaussian@1");
   options.directions.num_directions = 32;
   options.directions.reference = ReferenceMeasure::points;
@@ -231,7 +231,7 @@ TEST(StandardError, is_the_spread_over_other_directions) {
   double mean = 0, squares = 0, claimed = 0;
   for (int i = 0; i < repeats; ++i) {
     options.seed = Seed{static_cast<std::uint64_t>(i)};
-    const KqdResult result = ekqd(x, y, options);
+    const DistanceResult result = ekqd(x, y, options);
     mean += result.statistic / repeats;
     squares += result.statistic * result.statistic / repeats;
     claimed += *result.standard_error * *result.standard_error / repeats;
@@ -280,7 +280,7 @@ TEST(CompatFlags, are_listed_with_a_description_and_applied_by_name) {
   }
   EXPECT_EQ(names, (std::vector<std::string_view>{"extra-direction", "point-levels", "jitter", "unnormalised",
                                                   "median-diagonal", "zero-centred"}));
-  KqdOptions options;
+  MethodOptions options;
   apply_compat("extra-direction, point-levels ,jitter,unnormalised,median-diagonal,zero-centred", options);
   EXPECT_EQ(options.directions.num_directions, 65U);
   EXPECT_TRUE(options.point_evaluated_levels);
@@ -298,7 +298,7 @@ TEST(CompatFlags, extra_direction_adds_one_and_keeps_the_others) {
   test::Source source(9);
   const Sample x = test::normal_sample({40, 2}, source);
   const Sample y = test::normal_sample({40, 2}, source);
-  KqdOptions options;
+  MethodOptions options;
   options.directions.num_directions = 15;  // sixteen fill the tiles of a product, fifteen do not: see directions_test
   const auto before = ekqd(x, y, options).per_direction;
   apply_compat("extra-direction", options);
@@ -312,10 +312,10 @@ TEST(CompatFlags, unnormalised_multiplies_each_gap_by_its_norm_and_jitter_divide
   const KernelDirections directions(Kernel(d.options.kernel), d.options.directions.reference_points,
                                     d.options.directions.coefficients);
   const auto plain = ekqd(d.x, d.y, d.options).per_direction;
-  KqdOptions unnormalised = d.options;
+  MethodOptions unnormalised = d.options;
   apply_compat("unnormalised", unnormalised);
   const auto f_gaps = ekqd(d.x, d.y, unnormalised).per_direction;
-  KqdOptions jittered = d.options;
+  MethodOptions jittered = d.options;
   apply_compat("jitter", jittered);
   const auto jittered_gaps = ekqd(d.x, d.y, jittered).per_direction;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -329,7 +329,7 @@ TEST(CompatFlags, unnormalised_multiplies_each_gap_by_its_norm_and_jitter_divide
 
 TEST(CompatFlags, median_diagonal_takes_the_smaller_bandwidth) {
   const Sample x = column({0}), y = column({2});
-  KqdOptions options;
+  MethodOptions options;
   EXPECT_DOUBLE_EQ(ekqd(x, y, options).kernel.bandwidth.value(), std::sqrt(2.0));
   apply_compat("median-diagonal", options);
   EXPECT_DOUBLE_EQ(ekqd(x, y, options).kernel.bandwidth.value(), 1.0);
@@ -340,10 +340,10 @@ TEST(CompatFlags, zero_centred_puts_reference_points_around_the_origin) {
   test::Source source(11);
   const Sample x = test::normal_sample({50, 1}, source, 1000.0);
   const Sample y = test::normal_sample({50, 1}, source, 1002.0);
-  KqdOptions options;
+  MethodOptions options;
   EXPECT_GT(ekqd(x, y, options).statistic, 0.1);
   apply_compat("zero-centred", options);
-  const KqdResult centred = ekqd(x, y, options);
+  const DistanceResult centred = ekqd(x, y, options);
   EXPECT_EQ(centred.statistic, 0.0);
   ASSERT_EQ(centred.warnings.size(), 1U);
   EXPECT_TRUE(centred.warnings[0].starts_with("64 of 64 directions are flat"));
@@ -351,7 +351,7 @@ TEST(CompatFlags, zero_centred_puts_reference_points_around_the_origin) {
 
 TEST(CompatFlags, point_levels_weigh_by_the_density_at_grid_points) {
   const Sample x = column({0, 0, 0, 0}), y = column({1, 2, 3, 4});
-  KqdOptions options;
+  MethodOptions options;
   options.directions.family = DirectionFamily::axis;
   options.weighting = parse_level_weights("triangle:0");
   EXPECT_DOUBLE_EQ(ekqd(x, y, options).statistic, .125 * 1 + .375 * 2 + .375 * 3 + .125 * 4);
@@ -372,7 +372,7 @@ TEST(CompatFlags, point_levels_weigh_by_the_density_at_grid_points) {
 
 TEST(Discrepancy, bad_options_and_samples_are_refused) {
   const Sample x = column({1, 2, 3});
-  KqdOptions options;
+  MethodOptions options;
   const auto refused = [&](ErrorCode code, const char* sentence) {
     expect_error(code, sentence, [&] { static_cast<void>(ekqd(x, x, options)); });
     expect_error(code, sentence, [&] { static_cast<void>(supkqd_centered(x, x, options)); });
@@ -399,9 +399,9 @@ TEST(Discrepancy, bad_options_and_samples_are_refused) {
   });
 }
 
-// k = x.y overflows although no value along a direction does. infinity - infinity is no MMD, and certainly not 0.
+// k = x.y overflows although no value along a direction does. infinity - infinity is not a MMD, and certainly not 0.
 TEST(Discrepancy, a_mean_embedding_that_overflows_is_refused) {
-  KqdOptions options;
+  MethodOptions options;
   options.directions.family = DirectionFamily::axis;
   const Sample x = column({1e200, 2e200}), y = column({3e200, 5e200});
   EXPECT_DOUBLE_EQ(ekqd(x, y, options).statistic, 2.5e200);
@@ -412,7 +412,7 @@ TEST(Discrepancy, a_mean_embedding_that_overflows_is_refused) {
 
 // Both samples are finite along the direction, but the gap between them is not.
 TEST(Discrepancy, a_gap_that_overflows_is_refused) {
-  KqdOptions options;
+  MethodOptions options;
   options.kernel = parse_kernel("polynomial:1:0");
   options.directions.reference = ReferenceMeasure::points;
   options.directions.reference_points = Matrix<double>(1, 1, {1.0});
@@ -436,7 +436,7 @@ TEST(Discrepancy, distances_that_overflow_are_refused) {
 }
 
 TEST(Discrepancy, centered_forms_need_normalised_directions) {
-  KqdOptions options;
+  MethodOptions options;
   options.directions.normalise = false;
   expect_error(ErrorCode::invalid_option, "a centered discrepancy needs normalised directions (normalise)", [&] {
     static_cast<void>(ekqd_centered(column({1, 2}), column({3, 4}), options));
@@ -445,7 +445,7 @@ TEST(Discrepancy, centered_forms_need_normalised_directions) {
 
 TEST(Discrepancy, centered_forms_of_large_samples_ask_first) {
   const Sample large{Matrix<double>(300'000, 1, 0.0), {}, {}};
-  KqdOptions options;
+  MethodOptions options;
   options.directions.family = DirectionFamily::axis;
   expect_error(
       ErrorCode::resource_limit,
@@ -487,7 +487,7 @@ TEST(Warnings, identical_points_have_distance_zero_and_say_so) {
   const Sample same = column({3, 3, 3});
   for (const auto& method : methods()) {
     if (method.distance == nullptr) continue;
-    const KqdResult result = method.distance(same, column({3, 3}), {});
+    const DistanceResult result = method.distance(same, column({3, 3}), {});
     EXPECT_EQ(result.statistic, 0.0) << method.id;
     EXPECT_EQ(result.warnings.front(), "all 5 pooled points are identical: there is nothing to compare") << method.id;
   }
@@ -496,7 +496,7 @@ TEST(Warnings, identical_points_have_distance_zero_and_say_so) {
 TEST(Warnings, count_flat_directions) {
   test::Source source(13);
   const Sample x = test::normal_sample({100, 1}, source), y = test::normal_sample({100, 1}, source);
-  KqdOptions options;
+  MethodOptions options;
   options.kernel = parse_kernel("gaussian@1e-9");  // every value is 0 but at the reference points
   EXPECT_EQ(ekqd(x, y, options).warnings,
             (Warnings{"64 of 64 directions are flat (over 95 % of the pooled values are equal) and carry no "
@@ -505,7 +505,7 @@ TEST(Warnings, count_flat_directions) {
 
 // 95 of 100 equal values are not over 95 %, 96 are; wherever they sit and however they are split.
 TEST(Warnings, a_direction_is_flat_above_95_percent) {
-  KqdOptions axis;
+  MethodOptions axis;
   axis.directions.family = DirectionFamily::axis;
   const auto flat = [&](std::size_t nx, std::size_t num_equal, double other) {
     std::vector<double> pool(num_equal, 0.0);
@@ -526,17 +526,17 @@ TEST(Warnings, a_direction_is_flat_above_95_percent) {
 
 TEST(Warnings, do_not_speak_of_a_bandwidth_that_is_not_used) {
   for (const DirectionFamily family : {DirectionFamily::axis, DirectionFamily::linear}) {
-    KqdOptions options;
+    MethodOptions options;
     options.directions.family = family;
     EXPECT_EQ(ekqd(column({0, 0, 0, 0, 1}), column({0, 0, 0, 0, 2}), options).warnings, Warnings{});
   }
 }
 
 TEST(Warnings, say_when_reference_points_use_up_the_pool) {
-  KqdOptions options;
+  MethodOptions options;
   options.directions.reference = ReferenceMeasure::pooled;
   options.directions.num_reference = 9;
-  const KqdResult result = ekqd(column({1, 2, 3}), column({4, 5}), options);
+  const DistanceResult result = ekqd(column({1, 2, 3}), column({4, 5}), options);
   EXPECT_EQ(result.warnings, (Warnings{"num_reference = 9 is more than the 5 pooled points; all of them are used"}));
   EXPECT_EQ(result.num_reference, 5U);
 }

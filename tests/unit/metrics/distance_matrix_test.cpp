@@ -51,8 +51,8 @@ void expect_pairwise_numbers(const std::vector<Sample>& samples, const DistanceM
   for (std::size_t i = 0; i < samples.size(); ++i) {
     EXPECT_EQ(matrix.values(i, i), 0.0);
     for (std::size_t j = i + 1; j < samples.size(); ++j) {
-      const double alone = distance(matrix.method, samples[i], samples[j], matrix.shared).statistic;
-      EXPECT_NEAR(matrix.values(i, j), alone, tolerance * alone) << matrix.method << " " << i << " " << j;
+      const double only = distance(matrix.method, samples[i], samples[j], matrix.shared).statistic;
+      EXPECT_NEAR(matrix.values(i, j), only, tolerance * only) << matrix.method << " " << i << " " << j;
       EXPECT_EQ(matrix.values(i, j), matrix.values(j, i));
     }
   }
@@ -229,10 +229,10 @@ TEST(DistanceMatrix, shows_progress_and_ends_at_a_stop_flag) {
 TEST(StatisticPower, stays_finite_for_huge_powers) {
   const Sample x = test::column({0.0, 1.0});
   const Sample y = test::column({5.0, 9.0});
-  KqdOptions options;
+  MethodOptions options;
   options.power = 1e300;
   for (const std::string method : {"ekqd", "supkqd", "sw", "wasserstein", "max-sw", "supkqd-opt"}) {
-    const KqdResult result = distance(method, x, y, options);
+    const DistanceResult result = distance(method, x, y, options);
     EXPECT_TRUE(std::isfinite(result.statistic)) << method;
     EXPECT_TRUE(std::isfinite(result.statistic_power)) << method;
     for (const Detail& detail : result.details) EXPECT_TRUE(std::isfinite(detail.value)) << method << detail.name;
@@ -243,7 +243,7 @@ TEST(StatisticPower, costs_that_vanish_between_different_points_are_refused) {
   test::Source source(2);
   const Sample x = test::normal_sample({5, 2}, source);
   const Sample y = test::normal_sample({5, 2}, source);
-  KqdOptions options;
+  MethodOptions options;
   options.power = 1e300;
   test::expect_error(ErrorCode::non_finite_value,
                      "costs |x - y|^1e+300 between different points are 0 to rounding; take a smaller power",

@@ -254,11 +254,11 @@ TEST(Embedding, is_not_changed_by_the_number_of_threads) {
   test::Source source(3);
   const Sample x = test::normal_sample({9000, 1}, source);
   const auto directions = gaussian_directions();
-  const KernelQuantileEmbedding alone(x, directions, ThreadCount{1});
+  const KernelQuantileEmbedding only(x, directions, ThreadCount{1});
   for (unsigned threads = 2; threads <= 8; ++threads) {
     const KernelQuantileEmbedding together(x, directions, ThreadCount{threads});
-    for (const double level : {0.0, 0.3, 0.9}) EXPECT_EQ(alone.quantile({level, 0}), together.quantile({level, 0}));
-    EXPECT_EQ(alone.mean(1), together.mean(1));
+    for (const double level : {0.0, 0.3, 0.9}) EXPECT_EQ(only.quantile({level, 0}), together.quantile({level, 0}));
+    EXPECT_EQ(only.mean(1), together.mean(1));
   }
 }
 
@@ -331,7 +331,7 @@ TEST(EkqdOfEmbeddings, is_that_of_the_samples) {
   test::Source source(4);
   const Sample x = test::normal_sample({50, 1}, source);
   const Sample y = test::normal_sample({70, 1}, source, 1.0);
-  KqdOptions options;
+  MethodOptions options;
   options.kernel = parse_kernel("gaussian@1");
   options.directions.reference = ReferenceMeasure::points;
   options.directions.reference_points = Matrix<double>(2, 1, {0, 1});

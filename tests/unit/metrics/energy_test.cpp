@@ -12,8 +12,8 @@
 namespace kqd {
 namespace {
 
-KqdOptions settings(const Parameters& parameters = {}) {
-  KqdOptions options;
+MethodOptions settings(const Parameters& parameters = {}) {
+  MethodOptions options;
   options.threads = ThreadCount{1};
   options.seed = Seed{3};
   options.parameters = parameters;
@@ -76,7 +76,7 @@ TEST(Energy, is_the_double_sum_for_every_power_size_and_weight) {
 TEST(Energy, is_twice_the_squared_mmd_of_the_distance_kernel) {
   const Sample x = test::drawn_sample(30, 3, {"", 30, 30}, 3);
   const Sample y = test::drawn_sample(20, 3, {"", 20, 20}, 4);
-  KqdOptions options = settings();
+  MethodOptions options = settings();
   options.kernel = parse_kernel("energy:1");
   EXPECT_NEAR(energy(x, y), 2.0 * mmd_v(x, y, options).statistic_power, 1e-14);
 }
@@ -101,7 +101,7 @@ TEST(Energy, mean_absolute_coordinate_has_the_check_values) {
   }
 }
 
-// Differences of infinities are no numbers, and a largest of them and 0 would be 0: "no difference".
+// Differences of infinities are not numbers, and a largest of them and 0 would be 0: "no difference".
 TEST(Energy, distances_that_overflow_are_an_error_of_a_test_too) {
   Sample x{Matrix<double>(4, 2, 1.7e308), {}, {}};
   Sample y{Matrix<double>(4, 2, -1.7e308), {}, {}};
@@ -118,7 +118,7 @@ TEST(Energy, sliced_is_the_full_one_on_average) {
     const Sample x = test::drawn_sample(25, dim, {"", 25, 25}, 7);
     Sample y = test::drawn_sample(35, dim, {"", 35, 35, true, false}, 8);
     for (double& v : y.points.values()) v = 1.5 * v + 0.3;
-    const KqdResult sliced = distance("energy", x, y, settings({{"form", kSliced}, {"slices", 4000}}));
+    const DistanceResult sliced = distance("energy", x, y, settings({{"form", kSliced}, {"slices", 4000}}));
     ASSERT_TRUE(sliced.standard_error.has_value());
     EXPECT_GT(*sliced.standard_error, 0.0);
     EXPECT_LT(*sliced.standard_error, 0.05 * sliced.statistic);
@@ -136,14 +136,14 @@ TEST(Energy, plan_equals_recomputation) {
   }
 }
 
-TEST(Energy, plan_gives_the_same_bits_however_labellings_are_cut_into_batches) {
+TEST(Energy, plan_gives_the_same_bits_however_permutations_are_cut_into_batches) {
   const Sample x = test::drawn_sample(23, 2, {"", 23, 23}, 9);
   const Sample y = test::drawn_sample(40, 2, {"", 40, 40}, 10);
   const TestPool pool = make_test_pool(x, y, Seed{1}, ThreadCount{1});
   const PreparedPlan prepared = find_method("energy").prepare(pool, settings({{"form", kSliced}, {"slices", 5}}), {});
-  const LabellingSource source(Design::independent(), {23, 40}, prepared.rows, Seed{1});
+  const PermutationSource source(Design::independent(), {23, 40}, prepared.rows, Seed{1});
   std::vector<LabelBatch> batches(11);
-  for (std::size_t k = 0; k < 11; ++k) source.fill(LabellingMode::random, k, k < 10 ? 64 : 9, batches[k]);
+  for (std::size_t k = 0; k < 11; ++k) source.fill(PermutationMode::random, k, k < 10 ? 64 : 9, batches[k]);
   std::vector<double> together(649);
   prepared.plan->evaluate(batches, together, ThreadCount{2});
   std::vector<double> one_by_one(649);

@@ -1,4 +1,4 @@
-// Statistics of group sums: plans against the distance of the rows of each labelling, and distances against sums
+// Statistics of group sums: plans against the distance of the rows of each permutation, and distances against sums
 // written out in the test from features that the test computes itself.
 #include <gtest/gtest.h>
 
@@ -10,12 +10,12 @@
 
 #include "core/random.hpp"
 #include "kqd/kqd.hpp"
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 #include "metrics/mean/landmarks.hpp"
 #include "metrics/mean/random_features.hpp"
 #include "metrics/test_pool.hpp"
 #include "support/errors.hpp"
-#include "support/relabelled.hpp"
+#include "support/permuted.hpp"
 
 namespace kqd {
 namespace {
@@ -48,24 +48,24 @@ Sample draw(std::size_t n, std::size_t dim, const Case& c, std::uint64_t index, 
   return sample;
 }
 
-KqdOptions with_settings(Parameters parameters, const std::string& kernel = "gaussian") {
-  KqdOptions options;
+MethodOptions with_settings(Parameters parameters, const std::string& kernel = "gaussian") {
+  MethodOptions options;
   options.kernel = parse_kernel(kernel);
   options.parameters = std::move(parameters);
   options.seed = Seed{3};
   return options;
 }
 
-void expect_plan_equals_distances(const std::string& id, const Case& c, const KqdOptions& options) {
+void expect_plan_equals_distances(const std::string& id, const Case& c, const MethodOptions& options) {
   SCOPED_TRACE(id + " " + c.name + " " + to_string(options.kernel));
   const MethodInfo& method = find_method(id);
   const Sample x = draw(c.nx, 3, c, 1);
   const Sample y = draw(c.ny, 3, c, 2);
   const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
   const PreparedPlan prepared = method.prepare(pool, options, {});
-  const LabellingSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
+  const PermutationSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
   LabelBatch batch;
-  source.fill(LabellingMode::random, 0, 5, batch);
+  source.fill(PermutationMode::random, 0, 5, batch);
   std::vector<double> values(5);
   prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
   for (unsigned b = 0; b < 5; ++b) {
@@ -74,20 +74,20 @@ void expect_plan_equals_distances(const std::string& id, const Case& c, const Kq
     const double direct = method.distance(group_x, group_y, prepared.frozen).statistic;
     // What the plan states for its own arithmetic, and as much again for that of the distance.
     const double slack = prepared.plan->tie_slack(std::abs(direct));
-    EXPECT_NEAR(values[b], direct, 2.0 * slack) << "labelling " << b;
+    EXPECT_NEAR(values[b], direct, 2.0 * slack) << "permutation " << b;
     EXPECT_LT(slack, 2e-6 * std::abs(direct) + 1e-12);
   }
 }
 
-void expect_same_bits_for_any_threads(const std::string& id, const KqdOptions& options) {
+void expect_same_bits_for_any_threads(const std::string& id, const MethodOptions& options) {
   const Case c = cases()[2];
   const Sample x = draw(c.nx, 3, c, 1);
   const Sample y = draw(c.ny, 3, c, 2);
   const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
   const PreparedPlan prepared = find_method(id).prepare(pool, options, {});
-  const LabellingSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
+  const PermutationSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
   std::vector<LabelBatch> batches(3);
-  for (std::size_t k = 0; k < 3; ++k) source.fill(LabellingMode::random, k, k < 2 ? 64 : 10, batches[k]);
+  for (std::size_t k = 0; k < 3; ++k) source.fill(PermutationMode::random, k, k < 2 ? 64 : 10, batches[k]);
   std::vector<double> together(138);
   prepared.plan->evaluate(batches, together, ThreadCount{1});
   for (const unsigned threads : {2U, 3U, 8U}) {
@@ -95,11 +95,11 @@ void expect_same_bits_for_any_threads(const std::string& id, const KqdOptions& o
     prepared.plan->evaluate(batches, again, ThreadCount{threads});
     EXPECT_EQ(again, together) << id << " " << threads;
   }
-  LabelBatch first;  // one labelling alone, and in a batch of 64
-  source.fill(LabellingMode::random, 0, 1, first);
-  std::vector<double> alone(1);
-  prepared.plan->evaluate({&first, 1}, alone, ThreadCount{1});
-  EXPECT_EQ(alone[0], together[0]) << id;
+  LabelBatch first;  // one permutation only, and in a batch of 64
+  source.fill(PermutationMode::random, 0, 1, first);
+  std::vector<double> only(1);
+  prepared.plan->evaluate({&first, 1}, only, ThreadCount{1});
+  EXPECT_EQ(only[0], together[0]) << id;
 }
 
 // ---- Random Fourier features ----
@@ -211,7 +211,7 @@ TEST(MmdRff, is_zero_on_equal_samples_and_the_same_for_swapped_ones) {
               distance("mmd-rff", y, x, with_settings({})).statistic, 1e-15);
 }
 
-TEST(MmdRff, plan_equals_the_distance_of_each_labelling) {
+TEST(MmdRff, plan_equals_the_distance_of_each_permutation) {
   for (const Case& c : cases()) {
     for (const double form : {0.0, 1.0}) {
       expect_plan_equals_distances("mmd-rff", c, with_settings({{"features", 40}, {"form", form}}));
@@ -267,8 +267,8 @@ Matrix<double> first_rows(const Sample& x, const Sample& y, std::size_t count) {
   return rows;
 }
 
-KqdOptions with_landmarks(Matrix<double> landmarks, const std::string& kernel = "gaussian@1.3") {
-  KqdOptions options = with_settings({}, kernel);
+MethodOptions with_landmarks(Matrix<double> landmarks, const std::string& kernel = "gaussian@1.3") {
+  MethodOptions options = with_settings({}, kernel);
   options.directions.reference = ReferenceMeasure::points;
   options.directions.reference_points = std::move(landmarks);
   return options;
@@ -341,7 +341,7 @@ TEST(MmdNystrom, is_the_quadratic_form_of_the_inverse_gram_matrix) {
     const auto solved = solve(gaussian_gram(s), t);
     long double form = 0;
     for (std::size_t j = 0; j < t.size(); ++j) form += t[j] * solved[j];
-    const KqdResult found = distance("mmd-nystrom", x, y, with_landmarks(s));
+    const DistanceResult found = distance("mmd-nystrom", x, y, with_landmarks(s));
     EXPECT_NEAR(found.statistic_power, static_cast<double>(form), 1e-11);
     EXPECT_EQ(found.num_reference, 6U);
   }
@@ -354,12 +354,12 @@ TEST(MmdNystrom, with_all_rows_as_landmarks_is_mmd_v) {
     const Sample x = draw(c.nx, 3, c, 1);
     const Sample y = draw(c.ny, 3, c, 2, 0.8);
     for (const std::string kernel : {"gaussian", "laplace", "linear", "polynomial:2:1", "energy"}) {
-      const KqdOptions options = with_settings({{"landmarks", static_cast<double>(c.nx + c.ny)}}, kernel);
+      const MethodOptions options = with_settings({{"landmarks", static_cast<double>(c.nx + c.ny)}}, kernel);
       const double full = mmd_v(x, y, with_settings({}, kernel)).statistic;
       // Unbounded kernels have eigenvalues, and so rests, in proportion to their values: below 2000 here.
       const double scale = kernel == "gaussian" || kernel == "laplace" ? 1.0 : 2000.0;
       EXPECT_NEAR(distance("mmd-nystrom", x, y, options).statistic, full, 1e-8 * scale) << c.name << " " << kernel;
-      KqdOptions by_leverage = options;
+      MethodOptions by_leverage = options;
       by_leverage.parameters["sampling"] = 1;
       EXPECT_NEAR(distance("mmd-nystrom", x, y, by_leverage).statistic, full, 1e-8 * scale);
     }
@@ -411,7 +411,7 @@ TEST(MmdNystrom, leverage_scores_find_rows_that_few_others_stand_for) {
   EXPECT_LT(found_by_chance, 12U);
 }
 
-TEST(MmdNystrom, plan_equals_the_distance_of_each_labelling) {
+TEST(MmdNystrom, plan_equals_the_distance_of_each_permutation) {
   for (const Case& c : cases()) {
     for (const std::string kernel : {"gaussian", "polynomial:2:1", "energy"}) {
       expect_plan_equals_distances("mmd-nystrom", c, with_settings({{"landmarks", 8}}, kernel));
@@ -426,7 +426,7 @@ TEST(MmdNystrom, plan_equals_the_distance_of_each_labelling) {
 TEST(MmdNystrom, as_coded_divides_the_sum_over_x_by_the_number_of_landmarks) {
   const Sample x = draw(23, 3, cases()[1], 1);
   const Sample y = draw(30, 3, cases()[1], 2, 0.3);
-  const KqdOptions options = with_settings({{"landmarks", 6}, {"form", 1}}, "gaussian@1.3");
+  const MethodOptions options = with_settings({{"landmarks", 6}, {"form", 1}}, "gaussian@1.3");
   // The rows of X in the order of the pool; which of them are landmarks follows from the seed.
   const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
   std::vector<std::size_t> of_x;
@@ -453,7 +453,7 @@ TEST(MmdNystrom, as_coded_divides_the_sum_over_x_by_the_number_of_landmarks) {
 TEST(MmdNystrom, names_what_it_cannot_do) {
   const Sample x = draw(5, 2, cases()[0], 1);
   const Sample y = draw(6, 2, cases()[0], 2);
-  const auto run = [&](const KqdOptions& options) {
+  const auto run = [&](const MethodOptions& options) {
     return [&, options] { static_cast<void>(distance("mmd-nystrom", x, y, options)); };
   };
   test::expect_error(ErrorCode::invalid_option, "mmd-nystrom: landmarks = 12, the pool has 11 rows to draw them from",
@@ -463,7 +463,7 @@ TEST(MmdNystrom, names_what_it_cannot_do) {
   test::expect_error(ErrorCode::shape_mismatch,
                      "reference points have 3 columns and the data 2, expected the same number",
                      run(with_landmarks(Matrix<double>(1, 3, 0.0))));
-  KqdOptions both = with_landmarks(Matrix<double>(1, 2, 0.0));
+  MethodOptions both = with_landmarks(Matrix<double>(1, 2, 0.0));
   both.parameters["form"] = 1;
   test::expect_error(ErrorCode::invalid_option,
                      "mmd-nystrom: form = as-coded draws its landmarks from X, reference points cannot be given",

@@ -89,7 +89,7 @@ TEST(GapScan, of_the_lowest_or_of_the_highest_rows_turned_around_is_their_part_o
   }
 }
 
-TEST(GapScan, takes_no_more_labellings_than_it_is_told) {
+TEST(GapScan, takes_no_more_permutations_than_it_is_told) {
   const Pool pool(kRows, 6, test::normal_value);
   const std::vector<LabelBatch> batches = two_batches();
   for (const std::vector<double>& weights : weightings()) {

@@ -9,7 +9,7 @@
 #include "kernel/kernel_block.hpp"
 #include "kqd/kqd.hpp"
 #include "support/errors.hpp"
-#include "support/relabelled.hpp"
+#include "support/permuted.hpp"
 #include "support/source.hpp"
 
 namespace kqd {
@@ -46,8 +46,8 @@ double mean_h(const Sample& x, const Sample& y, std::size_t n, double s,
   return total / count;
 }
 
-KqdOptions with_gaussian(double s, Parameters parameters = {}) {
-  KqdOptions options;
+MethodOptions with_gaussian(double s, Parameters parameters = {}) {
+  MethodOptions options;
   options.kernel = parse_kernel("gaussian@" + std::to_string(s));
   options.parameters = std::move(parameters);
   return options;
@@ -64,7 +64,7 @@ TEST(IncompleteMmd, linear_time_form_is_the_mean_over_rows_1_and_2_3_and_4) {
     double total = 0.0;
     for (std::size_t i = 0; i + 1 < n; i += 2) total += h(x, y, i, i + 1, 1.5);
     const std::size_t half = n / 2;
-    const KqdResult found = distance("mmd-lin", x, y, with_gaussian(1.5));
+    const DistanceResult found = distance("mmd-lin", x, y, with_gaussian(1.5));
     EXPECT_NEAR(found.statistic, total / static_cast<double>(half), kRounding) << n;
     EXPECT_EQ(found.details.back().name, "pairs");
     EXPECT_EQ(found.details.back().value, static_cast<double>(half));
@@ -78,7 +78,8 @@ TEST(IncompleteMmd, multi_form_is_the_mean_over_the_subdiagonals) {
       const Sample x = test::normal_sample({n, 2}, source);
       const Sample y = test::normal_sample({n, 2}, source);
       const double expected = mean_h(x, y, n, 1.0, [&](std::size_t i, std::size_t j) { return j - i <= r; });
-      const KqdResult found = distance("mmd-multi", x, y, with_gaussian(1, {{"subdiagonals", static_cast<double>(r)}}));
+      const DistanceResult found =
+          distance("mmd-multi", x, y, with_gaussian(1, {{"subdiagonals", static_cast<double>(r)}}));
       EXPECT_NEAR(found.statistic, expected, kRounding) << n << " " << r;
       const double width = static_cast<double>(std::min(r, n - 1));
       EXPECT_EQ(found.details.front().value, width);
@@ -106,7 +107,8 @@ TEST(IncompleteMmd, block_form_is_the_mean_of_unbiased_estimates_of_blocks) {
       const Sample y = test::normal_sample({n, 2}, source, 1.0);
       const double expected =
           mean_h(x, y, n - n % b, 1.0, [&](std::size_t i, std::size_t j) { return i / b == j / b; });
-      const KqdResult found = distance("mmd-block", x, y, with_gaussian(1, {{"block", static_cast<double>(given)}}));
+      const DistanceResult found =
+          distance("mmd-block", x, y, with_gaussian(1, {{"block", static_cast<double>(given)}}));
       EXPECT_NEAR(found.statistic, expected, kRounding) << n << " " << given;
       EXPECT_EQ(found.details.front().value, static_cast<double>(b));
     }
@@ -137,7 +139,7 @@ TEST(IncompleteMmd, of_equal_samples_is_zero_to_the_last_bit) {
     for (const std::size_t dim : {1UL, 40UL}) {
       const Sample x = test::normal_sample({300, dim}, source);
       for (const char* kernel : {"gaussian", "laplace", "energy:1", "polynomial:3:1"}) {
-        KqdOptions options;
+        MethodOptions options;
         options.kernel = parse_kernel(kernel);
         EXPECT_EQ(distance(id, x, x, options).statistic, 0.0) << id << kernel;
       }
@@ -168,7 +170,7 @@ TEST(IncompleteMmd, plans_equal_direct_recomputation) {
   for (const char* id : {"mmd-lin", "mmd-multi", "mmd-block"}) {
     for (const auto& [nx, ny] : {std::pair{40UL, 40UL}, {23UL, 40UL}, {3UL, 50UL}, {41UL, 2UL}}) {
       for (const char* kernel : {"gaussian", "energy:1", "linear"}) {
-        KqdOptions options;
+        MethodOptions options;
         options.kernel = parse_kernel(kernel);
         const Sample x = test::normal_sample({nx, 3}, source);
         const Sample y = test::normal_sample({ny, 3}, source);
@@ -190,8 +192,8 @@ TEST(IncompleteMmd, plans_equal_direct_recomputation_under_swaps_of_pairs) {
           for (double& v : y.points.values()) v = std::floor(v);
         }
         test::expect_plan_is_distance(id, x, y, with_gaussian(1), Design::paired());
-        // The observed labelling has the statistic of the samples as they stand.
-        const test::Relabelled found(id, x, y, with_gaussian(1), Design::paired());
+        // The observed permutation has the statistic of the samples as they stand.
+        const test::Permuted found(id, x, y, with_gaussian(1), Design::paired());
         EXPECT_NEAR(found.values[0], distance(id, x, y, with_gaussian(1)).statistic, kRounding) << id << n;
       }
     }
@@ -205,15 +207,15 @@ TEST(IncompleteMmd, plans_give_the_same_bits_for_any_threads) {
   for (const char* id : {"mmd-lin", "mmd-multi", "mmd-block"}) {
     test::expect_same_bits(id, x, y, with_gaussian(1));
     test::expect_same_bits(id, x, y, with_gaussian(1), Design::paired());
-    KqdOptions one = with_gaussian(1);
-    KqdOptions four = one;
+    MethodOptions one = with_gaussian(1);
+    MethodOptions four = one;
     one.threads = ThreadCount{1};
     four.threads = ThreadCount{4};
     EXPECT_EQ(distance(id, x, y, one).statistic, distance(id, x, y, four).statistic);
   }
 }
 
-// Clusters change the sizes of the groups: whatever they are, a labelling has a finite value.
+// Clusters change the sizes of the groups: whatever they are, a permutation has a finite value.
 TEST(IncompleteMmd, plans_take_groups_of_any_size) {
   test::Source source(11);
   const Sample x = test::normal_sample({9, 1}, source);
@@ -252,7 +254,7 @@ TEST(IncompleteMmd, asymptotic_pvalue_is_the_normal_tail_of_the_terms) {
   options.method = "mmd-lin";
   const TwoSampleResult lin = two_sample_test(x, y, options);
   EXPECT_NEAR(lin.test.pvalue, expected(2), 1e-11);
-  EXPECT_EQ(lin.law, "normal, one-sided");
+  EXPECT_EQ(lin.distribution, "normal, one-sided");
   options.method = "mmd-block";
   EXPECT_NEAR(two_sample_test(x, y, options).test.pvalue, expected(7), 1e-11);
   options.method = "mmd-multi";
@@ -266,11 +268,11 @@ TEST(IncompleteMmd, asymptotic_pvalue_of_terms_without_spread_is_one_with_a_warn
   const TwoSampleResult found = two_sample_test(column({0, 0, 0, 0}), column({1, 1, 1, 1}), options);
   EXPECT_EQ(found.test.pvalue, 1.0);
   EXPECT_EQ(found.warnings.back(),
-            "all 2 terms are equal: their limiting law has no spread to compare with; use permutation");
+            "all 2 terms are equal: their limiting distribution has no spread to compare with; use permutation");
 }
 
 TEST(IncompleteMmd, says_which_rows_it_leaves_out) {
-  const KqdResult found = distance("mmd-lin", column({1, 2, 3}), column({4, 5, 6, 7, 9}), with_gaussian(1));
+  const DistanceResult found = distance("mmd-lin", column({1, 2, 3}), column({4, 5, 6, 7, 9}), with_gaussian(1));
   EXPECT_EQ(found.warnings, std::vector<std::string>{"mmd-lin goes row with row: 2 of the 5 rows of Y are left out"});
   EXPECT_EQ(found.statistic, distance("mmd-lin", column({1, 2}), column({4, 5}), with_gaussian(1)).statistic);
 }
@@ -294,7 +296,7 @@ TEST(IncompleteMmd, refuses_what_it_cannot_use) {
   one_block.calibration = Calibration::asymptotic;
   one_block.method = "mmd-lin";
   expect_error(ErrorCode::empty_sample,
-               "mmd-lin has one block of 2 rows, its limiting law needs at least two; use permutation", [&] {
+               "mmd-lin has one block of 2 rows, its limiting distribution needs at least two; use permutation", [&] {
                  static_cast<void>(two_sample_test(column({1, 2}), column({1, 3}), one_block));
                });
 }
@@ -302,10 +304,10 @@ TEST(IncompleteMmd, refuses_what_it_cannot_use) {
 // All pairs of many rows: hours of kernel values, or more terms than fit.
 TEST(IncompleteMmd, refuses_patterns_that_take_hours_or_all_memory) {
   const Sample x{Matrix<double>(60'000, 1, 0.5), {}, {}};
-  const KqdOptions all_pairs = with_gaussian(1, {{"subdiagonals", 59'999}});
+  const MethodOptions all_pairs = with_gaussian(1, {{"subdiagonals", 59'999}});
   const TestPool pool = make_test_pool(x, x, Seed{0}, ThreadCount{1});
   PlanRequest request;
-  request.num_labellings = 1000;
+  request.permutation_count = 1000;
   try {
     static_cast<void>(find_method("mmd-multi").prepare(pool, all_pairs, request));
     ADD_FAILURE();

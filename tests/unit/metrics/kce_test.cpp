@@ -1,5 +1,5 @@
 // Distances between covariance operators against centred Gram matrices written out, and against covariance matrices.
-#include "metrics/other/kce.hpp"
+#include "metrics/covariance/kce.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "kqd/kqd.hpp"
 #include "support/errors.hpp"
 #include "support/methods.hpp"
-#include "support/relabelled.hpp"
+#include "support/permuted.hpp"
 #include "support/rounding.hpp"
 #include "support/source.hpp"
 
@@ -235,7 +235,7 @@ TEST(Kce, refuses_sizes_that_take_hours) {
   const Sample other = test::varied_sample({3000, 1}, source, false, false);
   const TestPool wide = make_test_pool(x, other, Seed{0}, ThreadCount{1});
   PlanRequest request;
-  request.num_labellings = 1000;
+  request.permutation_count = 1000;
   try {
     static_cast<void>(find_method("kce").prepare(wide, test::options_with("gaussian", {{"norm", kTrace}}), request));
     ADD_FAILURE();

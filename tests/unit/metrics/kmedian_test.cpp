@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "kqd/kqd.hpp"
-#include "metrics/other/geometric_median.hpp"
+#include "metrics/median/geometric_median.hpp"
 #include "support/errors.hpp"
 #include "support/methods.hpp"
-#include "support/relabelled.hpp"
+#include "support/permuted.hpp"
 #include "support/source.hpp"
 
 namespace kqd {
@@ -144,7 +144,7 @@ TEST(KMedian, is_the_distance_between_medians) {
   // One row each: the distance in the feature space.
   EXPECT_NEAR(distance("kmedian", column({0}), column({1}), test::options_with("gaussian@1")).statistic,
               std::sqrt(2.0 - 2.0 * std::exp(-0.5)), 1e-15);
-  const KqdResult found = distance("kmedian", column({0, 1, 3}), column({5, 6}), test::options_with("gaussian@1"));
+  const DistanceResult found = distance("kmedian", column({0, 1, 3}), column({5, 6}), test::options_with("gaussian@1"));
   EXPECT_EQ(found.details[0].name, "objective_x");
   EXPECT_NEAR(found.details[0].value, 0.6841884364, 1e-9);
   EXPECT_EQ(found.details[3].name, "converged");
@@ -209,13 +209,13 @@ TEST(KMedian, a_few_far_rows_move_it_little) {
 }
 
 TEST(KMedian, refuses_sizes_that_take_hours_and_says_when_it_stopped_early) {
-  const KqdResult stopped =
+  const DistanceResult stopped =
       distance("kmedian", column({0, 1, 3}), column({4, 5, 9}), test::options_with("gaussian@1", {{"iterations", 1}}));
   EXPECT_EQ(stopped.warnings.back(), "the geometric median has not converged in 1 iterations; take more");
   const Sample large{Matrix<double>(20'000, 1, 0.5), {}, {}};
   const TestPool pool = make_test_pool(large, large, Seed{0}, ThreadCount{1});
   PlanRequest request;
-  request.num_labellings = 1000;
+  request.permutation_count = 1000;
   try {
     static_cast<void>(find_method("kmedian").prepare(pool, test::options_with("gaussian@1"), request));
     ADD_FAILURE();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kqd/kqd.hpp"
-#include "support/relabelled.hpp"
+#include "support/permuted.hpp"
 #include "support/rounding.hpp"
 #include "support/source.hpp"
 
@@ -63,8 +63,8 @@ Sample draw(std::size_t n, test::Source& source, bool ties, bool weighted) {
   return sample;
 }
 
-KqdOptions with_kernel(const std::string& kernel) {
-  KqdOptions options;
+MethodOptions with_kernel(const std::string& kernel) {
+  MethodOptions options;
   options.kernel = parse_kernel(kernel);
   return options;
 }
@@ -87,7 +87,7 @@ TEST(LaplaceLine, is_the_mmd_of_the_gram_matrix) {
         const Sample x = draw(70, source, ties, weighted);
         const Sample y = draw(45, source, ties, weighted);
         const Sums expected = by_gram(x, y, s);
-        const KqdOptions options = with_kernel("laplace@" + std::to_string(s));
+        const MethodOptions options = with_kernel("laplace@" + std::to_string(s));
         EXPECT_TRUE(within(distance("mmd-v", x, y, options).statistic_power, expected.v_squared, 1e-14));
         EXPECT_TRUE(within(distance("mmd", x, y, options).statistic, expected.unbiased, 1e-14));
       }
@@ -120,7 +120,7 @@ TEST(LaplaceLine, plans_equal_direct_recomputation) {
   }
 }
 
-// The same labellings by the Gram matrix: a sum of one Laplace kernel is that kernel, but is not recognised.
+// The same permutations by the Gram matrix: a sum of one Laplace kernel is that kernel, but is not recognised.
 TEST(LaplaceLine, tests_like_the_gram_matrix) {
   test::Source source(4);
   for (const char* id : {"mmd", "mmd-v"}) {

@@ -10,13 +10,13 @@
 
 #include "core/random.hpp"
 #include "kqd/kqd.hpp"
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 #include "metrics/mean/hotelling.hpp"
 #include "metrics/mean/locations.hpp"
 #include "metrics/mean/mean_gap.hpp"
 #include "metrics/test_pool.hpp"
 #include "support/errors.hpp"
-#include "support/relabelled.hpp"
+#include "support/permuted.hpp"
 
 namespace kqd {
 namespace {
@@ -54,16 +54,16 @@ Matrix<double> places() {
   return {3, 2, {0.4, -0.3, 1.1, 0.8, -0.9, 0.6}};
 }
 
-KqdOptions options_with(Parameters parameters) {
-  KqdOptions options;
+MethodOptions options_with(Parameters parameters) {
+  MethodOptions options;
   options.kernel = parse_kernel("gaussian@1.4");
   options.parameters = std::move(parameters);
   options.seed = Seed{4};
   return options;
 }
 
-KqdOptions options_at(Matrix<double> points, Parameters parameters) {
-  KqdOptions options = options_with(std::move(parameters));
+MethodOptions options_at(Matrix<double> points, Parameters parameters) {
+  MethodOptions options = options_with(std::move(parameters));
   options.directions.reference = ReferenceMeasure::points;
   options.directions.reference_points = std::move(points);
   return options;
@@ -182,7 +182,7 @@ TEST(LocationMethods, equal_their_formulas_at_given_locations) {
       SCOPED_TRACE(id + " " + c.name);
       for (const double ridge : {0.0, 1e-5, 0.01}) {
         const double expected = static_cast<double>(hotelling_by_hand(gx, a, gy, b, ridge));
-        const KqdResult found = distance(id, x, y, options_at(places(), {{"ridge", ridge}}));
+        const DistanceResult found = distance(id, x, y, options_at(places(), {{"ridge", ridge}}));
         EXPECT_NEAR(found.statistic, expected, 1e-9 * expected) << "ridge " << ridge;
         EXPECT_EQ(found.num_reference, 3U);
       }
@@ -248,7 +248,7 @@ TEST(Hotelling, says_when_the_ridge_is_above_every_variance) {
       for (double& v : sample.points.values()) v *= unit;
       return sample;
     };
-    KqdOptions options;
+    MethodOptions options;
     options.kernel = parse_kernel("linear");
     options.parameters = {{"locations", 2}};
     return distance("me", in_unit(x), in_unit(y), options).warnings;
@@ -266,7 +266,7 @@ TEST(LocationMethods, say_when_one_outlier_draws_all_locations_away) {
   y.points(0, 0) = 1e6;
   for (const std::string id : {"me", "scf"}) {
     for (const double form : {0.0, 1.0}) {
-      KqdOptions options;
+      MethodOptions options;
       options.parameters = {{"form", form}};
       const std::vector<std::string> warnings = distance(id, x, y, options).warnings;
       EXPECT_TRUE(std::ranges::any_of(warnings, [&](const std::string& w) {
@@ -278,17 +278,17 @@ TEST(LocationMethods, say_when_one_outlier_draws_all_locations_away) {
 
 // ---- Plans ----
 
-void expect_plan_equals_distances(const std::string& id, const Case& c, const KqdOptions& options) {
+void expect_plan_equals_distances(const std::string& id, const Case& c, const MethodOptions& options) {
   SCOPED_TRACE(id + " " + c.name);
   const MethodInfo& method = find_method(id);
   const Sample x = draw(c.nx, 3, c, 1);
   const Sample y = draw(c.ny, 3, c, 2, 0.2);
   const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
   const PreparedPlan prepared = method.prepare(pool, options, {});
-  const LabellingSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
+  const PermutationSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
   std::vector<LabelBatch> batches(2);
-  source.fill(LabellingMode::random, 0, 64, batches[0]);
-  source.fill(LabellingMode::random, 1, 3, batches[1]);
+  source.fill(PermutationMode::random, 0, 64, batches[0]);
+  source.fill(PermutationMode::random, 1, 3, batches[1]);
   std::vector<double> values(67);
   prepared.plan->evaluate(batches, values, ThreadCount{2});
   std::vector<double> again(67);
@@ -301,12 +301,12 @@ void expect_plan_equals_distances(const std::string& id, const Case& c, const Kq
     const double direct = method.distance(group_x, group_y, prepared.frozen).statistic;
     // What the plan states for its own arithmetic, and as much again for that of the distance.
     const double slack = prepared.plan->tie_slack(direct);
-    EXPECT_NEAR(values[k], direct, 2.0 * slack) << "labelling " << k;
+    EXPECT_NEAR(values[k], direct, 2.0 * slack) << "permutation " << k;
     EXPECT_LT(slack, 2e-6 * direct + 1e-12);
   }
 }
 
-TEST(LocationMethods, have_plans_that_equal_the_distance_of_each_labelling) {
+TEST(LocationMethods, have_plans_that_equal_the_distance_of_each_permutation) {
   for (const std::string id : {"me", "scf"}) {
     for (const Case& c : cases()) {
       expect_plan_equals_distances(id, c, options_with({{"locations", 4}}));
@@ -315,7 +315,7 @@ TEST(LocationMethods, have_plans_that_equal_the_distance_of_each_labelling) {
       expect_plan_equals_distances(id, c, options_with({{"locations", 2}, {"optimise", 1}, {"iterations", 20}}));
     }
   }
-  KqdOptions polynomial = options_with({{"locations", 3}, {"form", 0}});
+  MethodOptions polynomial = options_with({{"locations", 3}, {"form", 0}});
   polynomial.kernel = parse_kernel("polynomial:2:1");
   expect_plan_equals_distances("me", cases()[1], polynomial);
 }
@@ -413,17 +413,17 @@ TEST(Locations, climb_to_where_the_samples_differ) {
 
 // ---- Tests ----
 
-TEST(LocationMethods, by_the_chi_square_law_have_its_tail) {
+TEST(LocationMethods, by_the_chi_square_distribution_have_its_tail) {
   const Sample x = draw(200, 2, cases()[0], 1);
   const Sample y = draw(150, 2, cases()[0], 2, 0.1);
   TwoSampleOptions options;
   options.calibration = Calibration::asymptotic;
-  // With two degrees of freedom the tail of the chi-square law is exp(-t/2).
+  // With two degrees of freedom the tail of the chi-square distribution is exp(-t/2).
   for (const auto& [id, locations] : {std::pair<std::string, double>{"me", 2}, {"scf", 1}}) {
     options.method = id;
     options.statistic = options_with({{"locations", locations}});
     const TwoSampleResult result = two_sample_test(x, y, options);
-    EXPECT_EQ(result.law, "chi-square with 2 degrees of freedom");
+    EXPECT_EQ(result.limiting_distribution, "chi-square with 2 degrees of freedom");
     const double expected = std::exp(-0.5 * result.test.statistic);
     EXPECT_NEAR(result.test.pvalue, expected, 1e-12 * expected);
     EXPECT_NEAR(result.test.statistic, distance(id, x, y, options.statistic).statistic, 1e-12);
@@ -431,7 +431,7 @@ TEST(LocationMethods, by_the_chi_square_law_have_its_tail) {
   options.method = "me";
   options.statistic = options_with({{"form", 0}});
   test::expect_error(ErrorCode::invalid_option,
-                     "me: calibration asymptotic needs form = hotelling, unnormalised has no simple law",
+                     "me: calibration asymptotic needs form = hotelling, unnormalised has no simple distribution",
                      [&] { static_cast<void>(two_sample_test(x, y, options)); });
 }
 
@@ -470,7 +470,7 @@ TEST(LocationMethods, see_no_difference_where_there_is_no_variation) {
 TEST(LocationMethods, name_what_they_cannot_do) {
   const Sample x = draw(6, 2, cases()[0], 1);
   const Sample y = draw(9, 2, cases()[0], 2);
-  const auto run = [&](const std::string& id, const KqdOptions& options) {
+  const auto run = [&](const std::string& id, const MethodOptions& options) {
     return [&, id, options] { static_cast<void>(distance(id, x, y, options)); };
   };
   // Methods C4: J >= n - 1.
@@ -485,7 +485,7 @@ TEST(LocationMethods, name_what_they_cannot_do) {
   test::expect_error(ErrorCode::resource_limit,
                      "me: form = hotelling with 301 features, at most 300; take fewer locations or form = unnormalised",
                      run("me", options_with({{"locations", 301}})));
-  KqdOptions laplace = options_with({{"optimise", 1}});
+  MethodOptions laplace = options_with({{"optimise", 1}});
   laplace.kernel = parse_kernel("laplace@2");
   test::expect_error(ErrorCode::invalid_option, "me: optimise = 1 with kernel laplace@2, needs gaussian",
                      run("me", laplace));

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "metrics/affordable.hpp"
+#include "metrics/feasible.hpp"
 #include "support/errors.hpp"
 #include "support/oracles.hpp"
 #include "support/rounding.hpp"
@@ -71,11 +71,11 @@ TEST(MmdV, agrees_with_all_pairs_for_any_number_of_threads) {
     const Real yy = test::mean_inner_product(k, y.points, b, y.points, b);
     const Real xy = test::mean_inner_product(k, x.points, a, y.points, b);
     const Kernel kernel(parse_kernel("gaussian@2"));
-    const double alone = mmd_v_squared(kernel, x, y, kOneThread);
-    EXPECT_TRUE(within(alone, xx + yy - 2 * xy, roundings(20 + 256 + 8) * (xx + yy + 2 * xy)));
+    const double only = mmd_v_squared(kernel, x, y, kOneThread);
+    EXPECT_TRUE(within(only, xx + yy - 2 * xy, roundings(20 + 256 + 8) * (xx + yy + 2 * xy)));
     EXPECT_TRUE(within(mean_inner_product(kernel, x.points, a, y.points, b, kOneThread), xy, roundings(284) * xy));
     for (unsigned threads = 2; threads <= 8; ++threads) {
-      EXPECT_EQ(mmd_v_squared(kernel, x, y, ThreadCount{threads}), alone);
+      EXPECT_EQ(mmd_v_squared(kernel, x, y, ThreadCount{threads}), only);
     }
   }
 }
@@ -101,13 +101,13 @@ TEST(MeanInnerProduct, covers_every_pair_once_whatever_the_sizes) {
 }
 
 TEST(QuadraticGuard, refuses_what_would_take_minutes_unless_it_is_allowed) {
-  EXPECT_NO_THROW(require_affordable(10'000, 100, false, "the MMD"));
-  EXPECT_NO_THROW(require_affordable(1'000'000, 10, true, "the MMD"));
+  EXPECT_NO_THROW(require_feasible(10'000, 100, false, "the MMD"));
+  EXPECT_NO_THROW(require_feasible(1'000'000, 10, true, "the MMD"));
   // 5e11 values of 4e-9 + 10 * 2e-10 s each: 3000 s.
   test::expect_error(ErrorCode::resource_limit,
                      "the MMD takes 5e+11 kernel values for 1000000 rows, about 50 minutes on one thread; use "
                      "--yes-quadratic to run it, or a method whose cost is near-linear",
-                     [] { require_affordable(1'000'000, 10, false, "the MMD"); });
+                     [] { require_feasible(1'000'000, 10, false, "the MMD"); });
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include "core/random.hpp"
 #include "kqd/kqd.hpp"
 #include "support/errors.hpp"
-#include "support/relabelled.hpp"
+#include "support/permuted.hpp"
 #include "support/source.hpp"
 
 namespace kqd {
@@ -24,8 +24,8 @@ constexpr double kBlockMedian = 0;
 constexpr double kFast = 1;
 constexpr double kBcd = 2;
 
-KqdOptions monk_options(const std::string& kernel, Parameters parameters = {}) {
-  KqdOptions options;
+MethodOptions monk_options(const std::string& kernel, Parameters parameters = {}) {
+  MethodOptions options;
   options.kernel = parse_kernel(kernel);
   options.parameters = std::move(parameters);
   options.seed = Seed{5};
@@ -244,15 +244,15 @@ TEST(Monk, plans_equal_direct_recomputation) {
     for (const auto& [nx, ny] : {std::pair{30UL, 30UL}, {17UL, 30UL}, {30UL, 3UL}}) {
       const Sample x = test::normal_sample({nx, 2}, source);
       const Sample y = test::normal_sample({ny, 2}, source);
-      const KqdOptions options = monk_options("gaussian", {{"form", form}, {"iterations", 30}});
+      const MethodOptions options = monk_options("gaussian", {{"form", form}, {"iterations", 30}});
       test::expect_plan_is_distance("monk", x, y, options);
     }
     const Sample x = test::normal_sample({30, 2}, source);
     const Sample y = test::normal_sample({30, 2}, source);
-    const KqdOptions options = monk_options("gaussian@1", {{"form", form}, {"iterations", 30}});
+    const MethodOptions options = monk_options("gaussian@1", {{"form", form}, {"iterations", 30}});
     test::expect_plan_is_distance("monk", x, y, options, Design::paired());
-    // Pairs keep their places under swaps: the observed labelling has the value of the samples as they stand.
-    const test::Relabelled paired("monk", x, y, options, Design::paired());
+    // Pairs keep their places under swaps: the observed permutation has the value of the samples as they stand.
+    const test::Permuted paired("monk", x, y, options, Design::paired());
     EXPECT_NEAR(paired.values[0], distance("monk", x, y, options).statistic, kRounding);
   }
 }
@@ -288,7 +288,7 @@ TEST(Monk, refuses_what_it_cannot_use) {
   const Sample large{Matrix<double>(10'000, 1, 0.5), {}, {}};
   const TestPool pool = make_test_pool(large, large, Seed{0}, ThreadCount{1});
   PlanRequest request;
-  request.num_labellings = 1000;
+  request.permutation_count = 1000;
   try {
     static_cast<void>(find_method("monk").prepare(pool, monk_options("gaussian@1", {{"form", kBcd}}), request));
     ADD_FAILURE();

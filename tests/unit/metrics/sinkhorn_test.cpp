@@ -17,8 +17,8 @@ Sample line(std::initializer_list<double> values) {
   return {Matrix<double>(values.size(), 1, values), {}, {}};
 }
 
-KqdOptions settings(double power, double epsilon, double tolerance = 1e-13) {
-  KqdOptions options;
+MethodOptions settings(double power, double epsilon, double tolerance = 1e-13) {
+  MethodOptions options;
   options.power = power;
   options.threads = ThreadCount{1};
   options.parameters = {{"epsilon", epsilon}, {"tolerance", tolerance}, {"iterations", 100000}};
@@ -29,7 +29,7 @@ double divergence(const SampleView& x, const SampleView& y, double power, double
   return distance("sinkhorn", x, y, settings(power, epsilon)).statistic;
 }
 
-double detail(const KqdResult& result, const std::string& name) {
+double detail(const DistanceResult& result, const std::string& name) {
   const auto found = std::ranges::find(result.details, name, &Detail::name);
   return found == result.details.end() ? std::numeric_limits<double>::quiet_NaN() : found->value;
 }
@@ -51,7 +51,7 @@ TEST(Sinkhorn, does_not_change_when_large_samples_change_places) {
   test::Source source(3);
   const Sample x = test::normal_sample({600, 2}, source, 0.0);
   const Sample y = test::normal_sample({500, 2}, source, 1.0);
-  KqdOptions options;
+  MethodOptions options;
   options.parameters = {{"tolerance", 1e-2}};
   EXPECT_EQ(detail(distance("sinkhorn", x, y, options), "epsilon"),
             detail(distance("sinkhorn", y, x, options), "epsilon"));
@@ -188,9 +188,9 @@ TEST(Sinkhorn, weights_are_repetitions_and_rows_of_weight_0_do_not_count) {
 TEST(Sinkhorn, reports_how_it_went) {
   const Sample x = test::drawn_sample(60, 2, {"", 60, 60}, 3);
   const Sample y = test::drawn_sample(50, 2, {"", 50, 50}, 4);
-  KqdOptions options;
+  MethodOptions options;
   options.power = 2.0;
-  const KqdResult found = distance("sinkhorn", x, y, options);
+  const DistanceResult found = distance("sinkhorn", x, y, options);
   EXPECT_EQ(detail(found, "converged"), 1.0);
   EXPECT_LT(detail(found, "marginal_error"), 1e-6);
   EXPECT_NEAR(detail(found, "root"), std::sqrt(found.statistic), 1e-15);
@@ -210,7 +210,7 @@ TEST(Sinkhorn, reports_how_it_went) {
   EXPECT_NEAR(detail(found, "epsilon"), 0.05 * median, 1e-13);
 
   options.parameters["iterations"] = 1;
-  const KqdResult early = distance("sinkhorn", x, y, options);
+  const DistanceResult early = distance("sinkhorn", x, y, options);
   EXPECT_EQ(detail(early, "converged"), 0.0);
   EXPECT_EQ(detail(early, "sweeps"), 1.0);
   ASSERT_EQ(early.warnings.size(), 1U);
@@ -222,7 +222,7 @@ TEST(Sinkhorn, reports_how_it_went) {
 TEST(Sinkhorn, has_the_same_bits_for_any_number_of_threads) {
   const Sample x = test::drawn_sample(300, 2, {"", 300, 300}, 5);
   const Sample y = test::drawn_sample(270, 2, {"", 270, 270}, 6);
-  KqdOptions options;
+  MethodOptions options;
   options.threads = ThreadCount{1};
   const double one = distance("sinkhorn", x, y, options).statistic;
   for (const unsigned threads : {2U, 3U, 8U}) {
@@ -236,7 +236,7 @@ TEST(Sinkhorn, plan_equals_recomputation) {
   for (const test::PlanCase& c : test::plan_cases()) {
     for (const std::size_t dim : {1U, 3U}) {
       for (const double p : {1.0, 2.0}) {
-        KqdOptions options = settings(p, 0.0, 1e-12);
+        MethodOptions options = settings(p, 0.0, 1e-12);
         test::expect_plan_equals_distance("sinkhorn", c, dim, options, 1e-11);
       }
     }
@@ -257,11 +257,11 @@ TEST(Sinkhorn, plan_does_not_mind_which_group_is_called_x) {
   EXPECT_EQ(values[0], values[1]);
 }
 
-TEST(Sinkhorn, plan_says_when_its_labellings_do_not_converge) {
+TEST(Sinkhorn, plan_says_when_its_permutations_do_not_converge) {
   const Sample x = test::drawn_sample(15, 2, {"", 15, 15}, 7);
   const Sample y = test::drawn_sample(12, 2, {"", 12, 12}, 8);
   const TestPool pool = make_test_pool(x, y, Seed{1}, ThreadCount{1});
-  KqdOptions options;
+  MethodOptions options;
   EXPECT_TRUE(find_method("sinkhorn").prepare(pool, options, {}).warnings.empty());
   options.parameters["iterations"] = 1;
   const PreparedPlan early = find_method("sinkhorn").prepare(pool, options, {});
@@ -288,7 +288,7 @@ TEST(Sinkhorn, refuses_what_it_cannot_do) {
 
 TEST(Sinkhorn, of_identical_points_is_zero) {
   const Sample x = line({2, 2, 2});
-  KqdOptions options;
+  MethodOptions options;
   EXPECT_EQ(distance("sinkhorn", x, x, options).statistic, 0.0);
 }
 

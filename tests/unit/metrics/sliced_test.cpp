@@ -15,14 +15,14 @@
 #include "directions/reference.hpp"
 #include "kqd/kqd.hpp"
 #include "kqd/metrics/methods.hpp"
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 #include "metrics/quantile/along_directions.hpp"
 #include "metrics/quantile/gap_objective.hpp"
 #include "metrics/test_pool.hpp"
 #include "metrics/transport/generalised_slices.hpp"
 #include "support/errors.hpp"
 #include "support/oracles.hpp"
-#include "support/relabelled.hpp"
+#include "support/permuted.hpp"
 #include "support/source.hpp"
 
 namespace kqd {
@@ -32,8 +32,8 @@ using test::kInfinity;
 
 using test::Source;
 
-KqdOptions sliced_options(double power, std::size_t num_directions) {
-  KqdOptions options;
+MethodOptions sliced_options(double power, std::size_t num_directions) {
+  MethodOptions options;
   options.power = power;
   options.directions.num_directions = num_directions;
   options.seed = Seed{5};
@@ -47,11 +47,11 @@ TEST(Sw, is_ekqd_of_the_linear_kernel_along_uniform_directions_to_the_last_bit) 
   for (const double power : {1.0, 2.0, 3.0, kInfinity}) {
     const Sample x = test::normal_sample({20, 4}, source);
     const Sample y = test::normal_sample({31, 4}, source, 0.3);
-    KqdOptions options = sliced_options(power, 17);
-    const KqdResult sliced = distance("sw", x, y, options);
+    MethodOptions options = sliced_options(power, 17);
+    const DistanceResult sliced = distance("sw", x, y, options);
     options.kernel = parse_kernel("linear");
     options.directions.family = DirectionFamily::linear;
-    const KqdResult expected = ekqd(x, y, options);
+    const DistanceResult expected = ekqd(x, y, options);
     EXPECT_EQ(sliced.statistic, expected.statistic);
     EXPECT_EQ(sliced.per_direction, expected.per_direction);
     EXPECT_EQ(sliced.num_directions, 17U);
@@ -109,7 +109,7 @@ TEST(Sw, takes_directions_that_are_given) {
   Source source(3);
   const Sample x = test::normal_sample({9, 3}, source);
   const Sample y = test::normal_sample({9, 3}, source);
-  KqdOptions options = sliced_options(2, 64);
+  MethodOptions options = sliced_options(2, 64);
   options.directions.reference = ReferenceMeasure::points;
   options.directions.reference_points = Matrix<double>(2, 3, {1, 0, 0, 0, 3, 4});
   options.directions.coefficients = Matrix<double>(2, 2, {1, 0, 0, 1});
@@ -128,7 +128,7 @@ TEST(Sw, takes_directions_that_are_given) {
 }
 
 TEST(Sw, refuses_axis_directions) {
-  KqdOptions options;
+  MethodOptions options;
   options.directions.family = DirectionFamily::axis;
   test::expect_error(ErrorCode::invalid_option,
                      "directions axis are not uniform on the sphere, as sw is; use method ekqd for them", [&] {
@@ -182,14 +182,14 @@ TEST(PolynomialMap, has_every_monomial_of_the_degree_once) {
 
 // --- gsw ---
 
-KqdOptions polynomial_options(double degree, double power, std::size_t num_directions = 7) {
-  KqdOptions options = sliced_options(power, num_directions);
+MethodOptions polynomial_options(double degree, double power, std::size_t num_directions = 7) {
+  MethodOptions options = sliced_options(power, num_directions);
   options.parameters = {{"degree", degree}};
   return options;
 }
 
-KqdOptions circular_options(double radius, double power, std::size_t num_directions = 7) {
-  KqdOptions options = sliced_options(power, num_directions);
+MethodOptions circular_options(double radius, double power, std::size_t num_directions = 7) {
+  MethodOptions options = sliced_options(power, num_directions);
   options.parameters = {{"family", 1}, {"radius", radius}};
   return options;
 }
@@ -206,7 +206,7 @@ TEST(Gsw, on_the_line_is_wasserstein_of_the_power) {
     for (const double v : y.points.values()) py.push_back(std::pow(v, degree));
     for (const double power : {1.0, 2.0, 3.0}) {
       const auto expected = static_cast<double>(test::quantile_gap(px, py, test::uniform_levels(), power));
-      const KqdOptions options = polynomial_options(degree, power);
+      const MethodOptions options = polynomial_options(degree, power);
       EXPECT_NEAR(distance("gsw", x, y, options).statistic, expected, 1e-13 * expected);
       EXPECT_NEAR(distance("max-gsw", x, y, options).statistic, expected, 1e-13 * expected);
     }
@@ -228,7 +228,7 @@ TEST(Gsw, of_degree_one_is_sw) {
 
 // The kernel (x.y)^q has features sqrt(q!/alpha!) x^alpha. So f = sum_j c_j (z_j.x)^q is the polynomial with
 // coefficients theta_alpha = q!/alpha! sum_j c_j z_j^alpha, and e-KQD along f / ||f|| is GSW along theta / ||f||: a
-// re-weighted law of theta (erratum 10).
+// re-weighted distribution of theta (erratum 10).
 TEST(Gsw, along_reweighted_coefficients_is_ekqd_of_the_homogeneous_polynomial_kernel) {
   Source source(6);
   const std::size_t dim = 3;
@@ -255,14 +255,14 @@ TEST(Gsw, along_reweighted_coefficients_is_ekqd_of_the_homogeneous_polynomial_ke
     for (double& t : theta.row(i)) t /= std::sqrt(norm);
   }
   for (const double power : {1.0, 2.0}) {
-    KqdOptions options;
+    MethodOptions options;
     options.power = power;
     options.kernel = parse_kernel("polynomial:3:0");
     options.directions.reference = ReferenceMeasure::points;
     options.directions.reference_points = z;
     options.directions.coefficients = c;
-    const KqdResult by_kernel = ekqd(x, y, options);
-    KqdResult by_polynomials;
+    const DistanceResult by_kernel = ekqd(x, y, options);
+    DistanceResult by_polynomials;
     measure_along(by_polynomials, PolynomialDirections(map, LinearDirections(theta, false)), x, y, options, Over::mean);
     EXPECT_NEAR(by_polynomials.statistic, by_kernel.statistic, 1e-12 * by_kernel.statistic);
     for (std::size_t i = 0; i < 4; ++i) {
@@ -275,7 +275,7 @@ TEST(Gsw, by_circles_is_transport_of_distances_to_points_of_the_sphere) {
   Source source(7);
   const Sample x = test::normal_sample({10, 3}, source);
   const Sample y = test::normal_sample({13, 3}, source, 0.4);
-  const KqdOptions options = circular_options(1.5, 2.0, 6);
+  const MethodOptions options = circular_options(1.5, 2.0, 6);
   const LinearDirections theta = draw_uniform_directions(6, 3, options.seed);
   double total = 0.0;
   for (std::size_t i = 0; i < 6; ++i) {
@@ -298,10 +298,10 @@ TEST(Gsw, refuses_what_is_no_metric_and_what_is_too_large) {
   Source source(8);
   const Sample x = test::normal_sample({5, 60}, source);
   for (const char* id : {"gsw", "max-gsw"}) {
-    KqdOptions options;
+    MethodOptions options;
     options.parameters = {{"degree", 4}};
     test::expect_error(ErrorCode::invalid_option,
-                       "degree = 4 is even, so x and -x look the same and the distance is no metric; use 3 or 5",
+                       "degree = 4 is even, so x and -x look the same and the distance is not a metric; use 3 or 5",
                        [&] { static_cast<void>(distance(id, x, x, options)); });
     options.parameters = {{"degree", 3}};
     test::expect_error(ErrorCode::invalid_option,
@@ -320,7 +320,7 @@ TEST(Gsw, refuses_what_is_no_metric_and_what_is_too_large) {
       EXPECT_EQ(error.code(), ErrorCode::non_finite_value) << error.what();
     }
   }
-  KqdOptions none;
+  MethodOptions none;
   none.directions.num_directions = 0;
   EXPECT_THROW(static_cast<void>(distance("gsw", x, x, none)), Error);
 }
@@ -334,7 +334,7 @@ TEST(MaxGsw, by_circles_has_the_gradient_of_finite_differences) {
   std::vector<std::size_t> x, y;
   for (std::size_t i = 0; i < 25; ++i) (i < 12 ? x : y).push_back(i);
   for (const double power : {1.0, 2.0, 3.0}) {
-    KqdOptions options;
+    MethodOptions options;
     options.power = power;
     const GapProblem problem(slices, x, y, {}, options);
     GapObjective objective(problem);
@@ -369,9 +369,9 @@ TEST(MaxGsw, is_above_gsw) {
   Sample y = test::normal_sample({20, 3}, source, 0.4);
   for (std::size_t i = 0; i < 20; ++i) y.weights.push_back(source.uniform());
   for (const double power : {1.0, 2.0}) {
-    for (const KqdOptions& options : {polynomial_options(3, power), circular_options(1.0, power)}) {
-      const KqdResult largest = distance("max-gsw", x, y, options);
-      const KqdResult drawn = distance("gsw", x, y, options);
+    for (const MethodOptions& options : {polynomial_options(3, power), circular_options(1.0, power)}) {
+      const DistanceResult largest = distance("max-gsw", x, y, options);
+      const DistanceResult drawn = distance("gsw", x, y, options);
       EXPECT_GT(largest.statistic, *std::ranges::max_element(drawn.per_direction));
     }
   }
@@ -398,15 +398,15 @@ TEST(PolynomialSlices, made_anew_are_those_in_memory) {
   Matrix<double> monomials(600, map.num_monomials());
   map.evaluate(points, monomials);
   const StoredSlices stored(monomials, row_blocks(280, 600));
-  const PolynomialSlices anew(map, points, row_blocks(280, 600));
+  const PolynomialSlices again(map, points, row_blocks(280, 600));
   std::vector<double> w(map.num_monomials(), 0.3), slopes(600), first(600), second(600);
   for (double& s : slopes) s = source.normal();
   stored.evaluate(w, first);
-  anew.evaluate(w, second);
+  again.evaluate(w, second);
   EXPECT_EQ(first, second);
   std::vector<double> g(w.size()), h(w.size());
   stored.pull_back(w, first, slopes, g);
-  anew.pull_back(w, second, slopes, h);
+  again.pull_back(w, second, slopes, h);
   EXPECT_EQ(g, h);
 }
 
@@ -431,15 +431,15 @@ TEST(SlicedPlans, equal_direct_recomputation) {
             sample->weights.push_back(source.uniform(0.3, 1.4));
           }
         }
-        KqdOptions options = sliced_options(power, 5);
+        MethodOptions options = sliced_options(power, 5);
         options.parameters = parameters;
         const MethodInfo& method = find_method(id);
         const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
         const PreparedPlan prepared = method.prepare(pool, options, {});
         EXPECT_EQ(prepared.num_directions, 5U);
-        const LabellingSource labels(Design::independent(), {nx, ny}, prepared.rows, options.seed);
+        const PermutationSource labels(Design::independent(), {nx, ny}, prepared.rows, options.seed);
         LabelBatch batch;
-        labels.fill(LabellingMode::random, 0, 4, batch);
+        labels.fill(PermutationMode::random, 0, 4, batch);
         std::vector<double> values(4);
         prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
         for (unsigned b = 0; b < 4; ++b) {
@@ -456,19 +456,19 @@ TEST(SlicedPlans, equal_direct_recomputation) {
 }
 
 // Refits and distances climb from other roundings of the same starts, and ascents end within some 1e-7 of a maximum.
-TEST(SlicedPlans, of_max_gsw_that_refit_equal_the_distance_of_every_labelling) {
+TEST(SlicedPlans, of_max_gsw_that_refit_equal_the_distance_of_every_permutation) {
   for (const Parameters& slices : {Parameters{{"degree", 3}}, Parameters{{"family", 1}, {"radius", 1.0}}}) {
     Source source(15);
     const Sample x = test::normal_sample({12, 2}, source);
     const Sample y = test::normal_sample({15, 2}, source, 0.4);
-    KqdOptions options = sliced_options(2, 1);
+    MethodOptions options = sliced_options(2, 1);
     options.parameters = slices;
     options.parameters.insert({{"share", 0.0}, {"starts", 12}});
     const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
     const PreparedPlan prepared = find_method("max-gsw").prepare(pool, options, {});
-    const LabellingSource labels(Design::independent(), {12, 15}, prepared.rows, options.seed);
+    const PermutationSource labels(Design::independent(), {12, 15}, prepared.rows, options.seed);
     LabelBatch batch;
-    labels.fill(LabellingMode::random, 0, 4, batch);
+    labels.fill(PermutationMode::random, 0, 4, batch);
     std::vector<double> values(4);
     prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
     for (unsigned b = 0; b < 4; ++b) {

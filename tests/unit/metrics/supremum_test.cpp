@@ -15,7 +15,7 @@
 #include "core/pool.hpp"
 #include "kqd/kqd.hpp"
 #include "kqd/metrics/methods.hpp"
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 #include "metrics/quantile/gap_objective.hpp"
 #include "metrics/quantile/partial_cholesky.hpp"
 #include "metrics/quantile/sphere_ascent.hpp"
@@ -23,7 +23,7 @@
 #include "metrics/test_pool.hpp"
 #include "support/errors.hpp"
 #include "support/oracles.hpp"
-#include "support/relabelled.hpp"
+#include "support/permuted.hpp"
 #include "support/source.hpp"
 
 namespace kqd {
@@ -50,9 +50,9 @@ std::vector<double> unit_vector(std::size_t dim, Source& source) {
   return w;
 }
 
-// Stored features, a labelling and what belongs to it.
+// Stored features, a permutation and what belongs to it.
 struct Problem {
-  Problem(std::size_t nx, std::size_t ny, std::size_t dim, bool weighted, Source& source, const KqdOptions& options)
+  Problem(std::size_t nx, std::size_t ny, std::size_t dim, bool weighted, Source& source, const MethodOptions& options)
       : x(numbers(0, nx)),
         y(numbers(nx, nx + ny)),
         slices(test::normal_matrix({nx + ny, dim}, source), row_blocks(nx, nx + ny)),
@@ -74,7 +74,7 @@ TEST(GapObjective, has_the_gradient_of_finite_differences) {
   for (const double power : {1.0, 1.5, 2.0, 3.0, 12.0, kInfinity}) {
     for (const char* weighting : {"uniform", "triangle:0.2", "slope-up"}) {
       for (const auto& [nx, ny, weighted] : {std::tuple{12UL, 12UL, false}, {9UL, 14UL, false}, {10UL, 13UL, true}}) {
-        KqdOptions options;
+        MethodOptions options;
         options.power = power;
         options.weighting = parse_level_weights(weighting);
         Problem problem(nx, ny, 5, weighted, source, options);
@@ -105,7 +105,7 @@ TEST(GapObjective, has_the_gradient_of_finite_differences) {
 TEST(GapObjective, is_the_transport_along_the_direction) {
   Source source(2);
   for (const double power : {1.0, 2.0, 3.5}) {
-    KqdOptions options;
+    MethodOptions options;
     options.power = power;
     Problem problem(8, 11, 3, false, source, options);
     GapObjective objective(*problem.gap);
@@ -122,7 +122,7 @@ TEST(GapObjective, is_the_transport_along_the_direction) {
 TEST(Ascent, never_falls_and_ends_above_its_start) {
   Source source(3);
   for (const double power : {1.0, 2.0, 3.0, kInfinity}) {
-    KqdOptions options;
+    MethodOptions options;
     options.power = power;
     Problem problem(40, 55, 6, false, source, options);
     GapObjective objective(*problem.gap);
@@ -143,7 +143,7 @@ TEST(Supremum, in_the_plane_is_that_of_a_scan_of_the_circle) {
   Source source(4);
   for (const double power : {1.0, 2.0, 4.0}) {
     for (const bool weighted : {false, true}) {
-      KqdOptions options;
+      MethodOptions options;
       options.power = power;
       Problem problem(15, 18, 2, weighted, source, options);
       GapObjective objective(*problem.gap);
@@ -164,14 +164,14 @@ TEST(Supremum, in_the_plane_is_that_of_a_scan_of_the_circle) {
 
 TEST(Supremum, has_the_same_bits_for_any_number_of_threads) {
   Source source(5);
-  KqdOptions options;
+  MethodOptions options;
   options.power = 2.0;
   Problem problem(300, 260, 7, false, source, options);
-  const Supremum alone = maximise_gap(*problem.gap, Seed{1}, {}, ThreadCount{1});
+  const Supremum only = maximise_gap(*problem.gap, Seed{1}, {}, ThreadCount{1});
   for (unsigned threads = 2; threads <= 4; ++threads) {
     const Supremum together = maximise_gap(*problem.gap, Seed{1}, {}, ThreadCount{threads});
-    EXPECT_EQ(together.value, alone.value);
-    EXPECT_EQ(together.direction, alone.direction);
+    EXPECT_EQ(together.value, only.value);
+    EXPECT_EQ(together.direction, only.direction);
   }
 }
 
@@ -233,7 +233,7 @@ TEST(MaxSw, of_two_points_is_their_distance) {
   const Sample x{Matrix<double>(1, 3, {1, 2, 3}), {}, {}};
   const Sample y{Matrix<double>(1, 3, {3, -1, 9}), {}, {}};
   for (const double power : {1.0, 2.0, 5.0, kInfinity}) {
-    KqdOptions options;
+    MethodOptions options;
     options.power = power;
     EXPECT_NEAR(distance("max-sw", x, y, options).statistic, 7.0, 1e-13) << power;  // sqrt(4 + 9 + 36)
     options.kernel = parse_kernel("linear");
@@ -246,7 +246,7 @@ TEST(MaxSw, on_the_line_is_wasserstein) {
   const Sample x = test::column({0, 1});
   const Sample y = test::column({0.5, 2, 3});
   for (const auto& [power, expected] : {std::pair{1.0, 4.0 / 3.0}, {2.0, 1.5}, {3.0, std::cbrt(101.0 / 24.0)}}) {
-    KqdOptions options;
+    MethodOptions options;
     options.power = power;
     EXPECT_NEAR(distance("max-sw", x, y, options).statistic, expected, 1e-14);
     options.kernel = parse_kernel("linear");
@@ -261,11 +261,11 @@ TEST(MaxSw, finds_the_direction_of_the_larger_spread) {
   const Sample x = test::normal_sample({20000, 4}, source);
   Sample y = test::normal_sample({20000, 4}, source);
   for (std::size_t i = 0; i < 20000; ++i) y.points(i, 0) *= 2.0;
-  KqdOptions options;
+  MethodOptions options;
   options.power = 2.0;
-  const KqdResult found = distance("max-sw", x, y, options);
+  const DistanceResult found = distance("max-sw", x, y, options);
   EXPECT_NEAR(found.statistic_power, 1.0, 0.06);
-  KqdOptions along;  // the same gap along e_1 alone: nearly all of it
+  MethodOptions along;  // the same gap along e_1 only: nearly all of it
   along.power = 2.0;
   along.kernel = parse_kernel("linear");
   along.directions.reference = ReferenceMeasure::points;
@@ -284,7 +284,7 @@ TEST(MaxSw, is_supkqd_opt_of_the_linear_kernel) {
     const Sample x = test::normal_sample({30, 3}, source);
     Sample y = test::normal_sample({24, 3}, source, 0.3);
     for (std::size_t i = 0; i < 24; ++i) y.points(i, 1) *= 2.5;
-    KqdOptions options;
+    MethodOptions options;
     options.power = power;
     options.parameters = {{"starts", 12}};
     const double sliced = distance("max-sw", x, y, options).statistic;
@@ -299,7 +299,7 @@ TEST(MaxSw, is_above_sw_and_above_the_distance_of_the_means) {
     Sample x = test::normal_sample({30, 5}, source);
     const Sample y = test::normal_sample({40, 5}, source, 0.2);
     for (std::size_t i = 0; i < 30; ++i) x.weights.push_back(source.uniform());
-    KqdOptions options;
+    MethodOptions options;
     options.power = power;
     const double largest = distance("max-sw", x, y, options).statistic;
     EXPECT_GE(largest, distance("sw", x, y, options).statistic);
@@ -334,11 +334,11 @@ TEST(SupkqdOpt, is_at_least_the_mmd) {
     for (const double power : {1.0, 2.0, 3.0}) {
       const Sample x = test::normal_sample({25, 3}, source);
       const Sample y = test::normal_sample({35, 3}, source, 0.3);
-      KqdOptions options;
+      MethodOptions options;
       options.kernel = parse_kernel(kernel);
       options.power = power;
       const double mmd = mmd_v(x, y, options).statistic;
-      const KqdResult found = distance("supkqd-opt", x, y, options);
+      const DistanceResult found = distance("supkqd-opt", x, y, options);
       EXPECT_GE(found.statistic, mmd - 1e-10 * (1.0 + 1.0 / mmd)) << kernel;
       EXPECT_GE(found.statistic, supkqd(x, y, options).statistic) << kernel;  // far above 64 random directions
     }
@@ -349,10 +349,10 @@ TEST(SupkqdOpt, with_few_features_is_a_lower_bound_and_reports_what_is_left_out)
   Source source(13);
   const Sample x = test::normal_sample({40, 2}, source);
   const Sample y = test::normal_sample({40, 2}, source, 0.7);
-  KqdOptions options;
+  MethodOptions options;
   const double full = distance("supkqd-opt", x, y, options).statistic;
   options.parameters = {{"rank", 8}};
-  const KqdResult coarse = distance("supkqd-opt", x, y, options);
+  const DistanceResult coarse = distance("supkqd-opt", x, y, options);
   EXPECT_LT(coarse.statistic, full);
   EXPECT_GT(coarse.statistic, 0.5 * full);
   ASSERT_EQ(coarse.details.size(), 5U);
@@ -389,8 +389,8 @@ const std::vector<std::string>& optimised() {
 }
 
 std::vector<double> evaluate(const PreparedPlan& prepared, SampleSizes sizes, unsigned count, LabelBatch& batch) {
-  const LabellingSource source(Design::independent(), sizes, prepared.rows, Seed{9});
-  source.fill(LabellingMode::random, 0, count, batch);
+  const PermutationSource source(Design::independent(), sizes, prepared.rows, Seed{9});
+  source.fill(PermutationMode::random, 0, count, batch);
   std::vector<double> values(count);
   prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
   return values;
@@ -398,19 +398,19 @@ std::vector<double> evaluate(const PreparedPlan& prepared, SampleSizes sizes, un
 
 // Refits start from the pool's own features and rows, a distance from those of two samples: other coordinates and other
 // rounding, the same suprema. Ascents end within some 1e-7 of a maximum, and in the plane eight starts find the best.
-TEST(OptimisedPlans, that_refit_equal_the_distance_of_every_labelling) {
+TEST(OptimisedPlans, that_refit_equal_the_distance_of_every_permutation) {
   for (const std::string& id : optimised()) {
     for (const auto& [nx, ny, weighted, ties] : {std::tuple{14UL, 14UL, false, false},
                                                  {9UL, 17UL, false, false},
                                                  {12UL, 15UL, true, false},
                                                  {16UL, 13UL, false, true}}) {
       const Data data(nx, ny, 2, weighted, ties, 21);
-      KqdOptions options;
+      MethodOptions options;
       options.power = 2.0;
       options.kernel = parse_kernel("linear");  // supkqd-opt: few maxima, so that both find the same one
       options.parameters = {{"share", 0.0}, {"starts", 12}};
       const TestPool pool = make_test_pool(data.x, data.y, Seed{3}, ThreadCount{1});
-      const PreparedPlan prepared = find_method(id).prepare(pool, options, {.num_labellings = 4, .whole_units = {}});
+      const PreparedPlan prepared = find_method(id).prepare(pool, options, {.permutation_count = 4, .whole_units = {}});
       EXPECT_EQ(prepared.rows.size(), nx + ny);
       EXPECT_EQ(prepared.num_set_aside, 0U);
       EXPECT_GT(prepared.expected_seconds, 0.0);
@@ -426,14 +426,14 @@ TEST(OptimisedPlans, that_refit_equal_the_distance_of_every_labelling) {
   }
 }
 
-// On the line there is one direction, so the gap of every labelling of the rows that are left is the Wasserstein
+// On the line there is one direction, so the gap of every permutation of the rows that are left is the Wasserstein
 // distance.
 TEST(OptimisedPlans, that_split_test_the_other_rows_along_one_direction) {
   for (const std::string& id : optimised()) {
     for (const auto& [weighted, ties] : {std::pair{false, false}, {true, false}, {false, true}}) {
       for (const double power : {1.0, 2.0, 3.0}) {
         const Data data(30, 41, 1, weighted, ties, 22);
-        KqdOptions options;
+        MethodOptions options;
         options.power = power;
         options.kernel = parse_kernel("linear");
         const TestPool pool = make_test_pool(data.x, data.y, Seed{3}, ThreadCount{1});
@@ -463,7 +463,7 @@ TEST(OptimisedPlans, that_split_test_the_other_rows_along_one_direction) {
 TEST(OptimisedPlans, that_split_report_the_supremum_over_the_training_rows) {
   const Data data(20, 24, 2, false, false, 26);
   for (const std::string& id : optimised()) {
-    KqdOptions options;
+    MethodOptions options;
     options.kernel = parse_kernel("linear");
     options.parameters = {{"starts", 12}};
     const TestPool pool = make_test_pool(data.x, data.y, Seed{3}, ThreadCount{1});
@@ -502,19 +502,19 @@ TEST(OptimisedPlans, give_the_same_bits_for_any_threads) {
   for (const std::string& id : optimised()) {
     for (const double share : {0.0, 0.5}) {
       const Data data(16, 12, 2, false, false, 24);
-      KqdOptions options;
+      MethodOptions options;
       options.parameters = {{"share", share}};
       const TestPool pool = make_test_pool(data.x, data.y, Seed{3}, ThreadCount{1});
       options.threads = ThreadCount{1};
-      const PreparedPlan alone = find_method(id).prepare(pool, options, {});
+      const PreparedPlan only = find_method(id).prepare(pool, options, {});
       options.threads = ThreadCount{3};
       const PreparedPlan together = find_method(id).prepare(pool, options, {});
-      const LabellingSource source(Design::independent(), {16, 12}, alone.rows, Seed{9});
+      const PermutationSource source(Design::independent(), {16, 12}, only.rows, Seed{9});
       LabelBatch batch;
-      source.fill(LabellingMode::random, 0, 8, batch);
+      source.fill(PermutationMode::random, 0, 8, batch);
       std::vector<double> expected(8);
       std::vector<double> found(8);
-      alone.plan->evaluate({&batch, 1}, expected, ThreadCount{1});
+      only.plan->evaluate({&batch, 1}, expected, ThreadCount{1});
       together.plan->evaluate({&batch, 1}, found, ThreadCount{4});
       EXPECT_EQ(found, expected) << id << " " << share;
     }
@@ -533,9 +533,9 @@ TEST(OptimisedMethods, refuse_what_they_cannot_do) {
   options.effect_interval = true;
   test::expect_error(
       ErrorCode::invalid_option,
-      "max-sw has no interval for the effect size: the direction would be fitted anew to every half-sample",
+      "max-sw has no interval for the effect size: the direction would be fitted again to every half-sample",
       [&] { static_cast<void>(two_sample_test(y, y, options)); });
-  KqdOptions statistic;
+  MethodOptions statistic;
   statistic.parameters = {{"share", 0.95}};
   EXPECT_THROW(static_cast<void>(distance("max-sw", x, y, statistic)), Error);
   statistic.parameters = {{"rank", 2.5}};
@@ -550,7 +550,7 @@ TEST(OptimisedMethods, refuse_what_they_cannot_do) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::resource_limit);
     EXPECT_TRUE(std::string(error.what())
-                    .starts_with("max-sw of 40000 rows, once for each of 1000 labellings (share = 0), takes about "))
+                    .starts_with("max-sw of 40000 rows, once for each of 1000 permutations (share = 0), takes about "))
         << error.what();
   }
 }
@@ -569,7 +569,7 @@ TEST(OptimisedMethods, see_nothing_where_there_is_nothing) {
     }
   }
   Sample zeros{Matrix<double>(9, 2, 0.0), {}, {}};
-  KqdOptions linear;
+  MethodOptions linear;
   linear.kernel = parse_kernel("linear");
   EXPECT_EQ(distance("supkqd-opt", zeros, zeros, linear).statistic, 0.0);
 }

@@ -24,8 +24,8 @@ namespace {
 
 using test::kInfinity;
 
-KqdOptions with_power(double power, double solver = 0) {
-  KqdOptions options;
+MethodOptions with_power(double power, double solver = 0) {
+  MethodOptions options;
   options.power = power;
   options.threads = ThreadCount{1};
   if (solver != 0) options.parameters["solver"] = solver;
@@ -159,7 +159,7 @@ TEST(Wasserstein, of_scaled_cube_corners_is_that_of_gaussians) {
     for (std::size_t k = 0; k < 3; ++k) y.points(i, k) *= 2.0;
   }
   for (const double solver : {1, 2}) {
-    const KqdResult found = distance("wasserstein", x, y, with_power(2.0, solver));
+    const DistanceResult found = distance("wasserstein", x, y, with_power(2.0, solver));
     EXPECT_NEAR(found.statistic_power, 3.0, 1e-12);
     EXPECT_NEAR(found.statistic, std::sqrt(3.0), 1e-12);
     ASSERT_EQ(found.details.size(), 1U);
@@ -247,16 +247,16 @@ TEST(Wasserstein, refuses_what_it_cannot_do) {
   const Sample many = normal_sample(5000, 2, 73);
   const TestPool pool = make_test_pool(many, many, Seed{1}, ThreadCount{1});
   EXPECT_THROW(
-      (void)find_method("wasserstein").prepare(pool, with_power(1.0), {.num_labellings = 1000, .whole_units = {}}),
+      (void)find_method("wasserstein").prepare(pool, with_power(1.0), {.permutation_count = 1000, .whole_units = {}}),
       Error);
 }
 
 TEST(Wasserstein, says_beforehand_how_long_a_test_takes) {
   const Sample x = normal_sample(40, 2, 74);
   const TestPool pool = make_test_pool(x, x, Seed{1}, ThreadCount{1});
-  const auto seconds = [&](std::size_t labellings) {
+  const auto seconds = [&](std::size_t permutations) {
     return find_method("wasserstein")
-        .prepare(pool, with_power(1.0), {.num_labellings = labellings, .whole_units = {}})
+        .prepare(pool, with_power(1.0), {.permutation_count = permutations, .whole_units = {}})
         .expected_seconds;
   };
   EXPECT_GT(seconds(1), 0.0);

@@ -37,8 +37,8 @@ Real largest_gap(const std::vector<double>& x, const std::vector<double>& y) {
 
 // In units of the largest gap G, T = (tau/G)^p: a mass is off by at most 8 density u (see level_weights_test), so T by
 // that times the number of pieces; a term by p roundings of its gap and p of its power, the sum by 512 + 8. A power
-// that is no integer goes through exp(p log g), off by 9 u |p log g|: as |p log g| g^p <= 1/e for g <= G = 1 that is at
-// most 4 u over all terms, and 9 u p |log G| T when gaps are not divided by G first (p <= 8). The root of T is
+// that is not an integer goes through exp(p log g), off by 9 u |p log g|: as |p log g| g^p <= 1/e for g <= G = 1 that
+// is at most 4 u over all terms, and 9 u p |log G| T when gaps are not divided by G first (p <= 8). The root of T is
 // monotone; it and the last product add four.
 Real gap_bound(Real tau, Real largest, std::size_t num_pieces, Real density, double p) {
   if (largest == 0) return 0;

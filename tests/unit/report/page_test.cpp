@@ -49,8 +49,8 @@ TEST(Page, holds_the_json_of_a_test_and_its_null_distribution) {
 }
 
 TEST(Page, holds_an_explanation_that_it_is_given) {
-  const KqdOptions options;
-  const KqdResult result = distance("ekqd", first_sample(), second_sample(), options);
+  const MethodOptions options;
+  const DistanceResult result = distance("ekqd", first_sample(), second_sample(), options);
   const RunInfo run{.method = "ekqd", .x_name = "x", .y_name = "y", .n_x = 4, .n_y = 4, .dim = 1};
   const PageInfo info{.explanation = explain(first_sample(), second_sample())};
   const auto report = nlohmann::json::parse(data_of(distance_page(result, options, run, info)));

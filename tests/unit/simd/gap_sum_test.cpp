@@ -61,7 +61,7 @@ Sum plain_sum(std::span<const double> x, std::span<const double> y, std::span<co
 }
 
 // Per term: a gap is off by one rounding (by three when it is the root of a sum of positive numbers), the scale adds
-// one, a power p multiplies them by p and adds p - 1 products, or for a power that is no integer one product, a
+// one, a power p multiplies them by p and adds p - 1 products, or for a power that is not an integer one product, a
 // logarithm of eight and an exponential of two roundings, where errors of the exponent count as often as it is large.
 // Then the mass, the sum of 512/lanes terms in a block, three steps over the lanes and two of the compensated total.
 double bound(const GapRule& rule, Real largest_exponent, std::size_t lanes) {

@@ -15,14 +15,14 @@ namespace {
 using test::Pool;
 
 // The specification: N times the sum, with |c_k N - k nx| as the integer it is.
-long double scan_times_rows(const Pool& pool, const LabelBatch& labels, unsigned labelling) {
+long double scan_times_rows(const Pool& pool, const LabelBatch& labels, unsigned permutation) {
   const auto num_rows = static_cast<std::int64_t>(pool.num_rows());
-  const auto num_x = static_cast<std::int64_t>(labels.num_x[labelling]);
+  const auto num_x = static_cast<std::int64_t>(labels.num_x[permutation]);
   std::int64_t count_x = 0;
   long double sum = 0.0L;
   for (std::int64_t k = 1; k < num_rows; ++k) {
     const auto at = static_cast<std::size_t>(k);
-    count_x += labels.is_x(pool.row(at - 1), labelling) ? 1 : 0;
+    count_x += labels.is_x(pool.row(at - 1), permutation) ? 1 : 0;
     const long double gap = static_cast<long double>(pool.value(at)) - static_cast<long double>(pool.value(at - 1));
     sum += static_cast<long double>(std::abs(count_x * num_rows - k * num_x)) * gap;
   }
@@ -41,7 +41,7 @@ std::vector<double> scan_equal(const Pool& pool, const LabelBatch& labels) {
   return sums;
 }
 
-// Sizes that differ from labelling to labelling, among them 0, 1, N - 1 and N.
+// Sizes that differ from permutation to permutation, among them 0, 1, N - 1 and N.
 std::vector<std::size_t> mixed_sizes(std::size_t num_rows) {
   std::vector<std::size_t> sizes(64);
   for (std::size_t b = 0; b < 64; ++b) sizes[b] = num_rows * b / 63;
@@ -59,7 +59,7 @@ TEST(LabelScan, is_exact_on_integers_for_any_sizes_and_length) {
       for (unsigned b = 0; b < labels.count; ++b) {
         const double expected =
             n == 0 ? 0.0 : static_cast<double>(scan_times_rows(pool, labels, b)) / static_cast<double>(n);
-        EXPECT_EQ(sums[b], expected) << "rows " << n << ", labelling " << b;
+        EXPECT_EQ(sums[b], expected) << "rows " << n << ", permutation " << b;
       }
     }
   });
@@ -76,14 +76,14 @@ TEST(LabelScan, is_exact_on_integers_for_equal_sizes) {
         for (unsigned b = 0; b < labels.count; ++b) {
           const double expected =
               n == 0 ? 0.0 : static_cast<double>(scan_times_rows(pool, labels, b)) / static_cast<double>(n);
-          EXPECT_EQ(sums[b], expected) << "rows " << n << ", labelling " << b;
+          EXPECT_EQ(sums[b], expected) << "rows " << n << ", permutation " << b;
         }
       }
     }
   });
 }
 
-// The lowest rows of a pool alone, measured against the sizes of the whole: what lies above them has no part in it. As
+// The lowest rows of a pool only, measured against the sizes of the whole: what lies above them has no part in it. As
 // a scan of the whole pool in which all values above are equal to the last of them.
 TEST(LabelScan, of_the_lowest_rows_is_the_part_of_the_whole_that_lies_between_them) {
   test::on_each_target([] {
@@ -213,25 +213,25 @@ TEST(LabelScan, one_distinct_value_gives_zero) {
   });
 }
 
-// A labelling must not feel its company: eight batches side by side give the bits of eight scans.
+// A permutation must not feel its company: eight batches side by side give the bits of eight scans.
 TEST(LabelScan, batches_side_by_side_give_the_same_bits_as_alone) {
   const std::size_t n = 1500;
   const Pool pool(n, 17, test::normal_value);
   for (const std::size_t num_batches : {1UL, 3UL, 8UL}) {
     std::vector<LabelBatch> batches, equal_batches;
     std::vector<std::size_t> num_x;
-    std::vector<double> alone, equal_alone;
+    std::vector<double> only, equal_alone;
     for (std::size_t i = 0; i < num_batches; ++i) {
       batches.push_back(test::random_labels(n, mixed_sizes(n), 18 + i));
       equal_batches.push_back(test::random_labels(n, std::vector<std::size_t>(64, n / 2), 30 + i));
       num_x.insert(num_x.end(), batches[i].num_x.begin(), batches[i].num_x.end());
-      for (const double sum : scan(pool, batches[i])) alone.push_back(sum);
+      for (const double sum : scan(pool, batches[i])) only.push_back(sum);
       for (const double sum : scan_equal(pool, equal_batches[i])) equal_alone.push_back(sum);
     }
     std::vector<double> together(64 * num_batches), equal_together(64 * num_batches);
     simd::label_scan(pool.view(), simd::side_by_side(batches), num_x, together);
     simd::label_scan_equal(pool.view(), simd::side_by_side(equal_batches), equal_together);
-    EXPECT_EQ(together, alone);
+    EXPECT_EQ(together, only);
     EXPECT_EQ(equal_together, equal_alone);
   }
 }
@@ -280,14 +280,14 @@ TEST(LabelScan, refuses_more_rows_than_its_integers_hold) {
 }
 
 // N^2 times the sum of squares, with c_k N - k nx as the integer it is.
-long double squares_times_rows(const Pool& pool, const LabelBatch& labels, unsigned labelling) {
+long double squares_times_rows(const Pool& pool, const LabelBatch& labels, unsigned permutation) {
   const auto num_rows = static_cast<std::int64_t>(pool.num_rows());
-  const auto num_x = static_cast<std::int64_t>(labels.num_x[labelling]);
+  const auto num_x = static_cast<std::int64_t>(labels.num_x[permutation]);
   std::int64_t count_x = 0;
   long double sum = 0.0L;
   for (std::int64_t k = 1; k < num_rows; ++k) {
     const auto at = static_cast<std::size_t>(k);
-    count_x += labels.is_x(pool.row(at - 1), labelling) ? 1 : 0;
+    count_x += labels.is_x(pool.row(at - 1), permutation) ? 1 : 0;
     const auto running = static_cast<long double>(count_x * num_rows - k * num_x);
     sum +=
         running * running * (static_cast<long double>(pool.value(at)) - static_cast<long double>(pool.value(at - 1)));

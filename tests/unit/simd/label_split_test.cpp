@@ -43,10 +43,10 @@ struct Groups {
   std::vector<double> x, y;
 };
 
-Groups split(const Pool& pool, const LabelBatch& labels, unsigned labelling) {
+Groups split(const Pool& pool, const LabelBatch& labels, unsigned permutation) {
   Groups groups;
   for (std::size_t k = 0; k < pool.num_rows(); ++k) {
-    (labels.is_x(pool.row(k), labelling) ? groups.x : groups.y).push_back(pool.value(k));
+    (labels.is_x(pool.row(k), permutation) ? groups.x : groups.y).push_back(pool.value(k));
   }
   return groups;
 }
@@ -107,7 +107,7 @@ TEST(LabelSplit, is_exact_on_integers_for_equal_sizes) {
   });
 }
 
-// Each labelling with sizes, hence pieces, of its own; among them 1 and N - 1.
+// Each permutation with sizes, hence pieces, of its own; among them 1 and N - 1.
 TEST(LabelSplit, is_exact_on_integers_for_any_sizes) {
   test::on_each_target([] {
     for (const std::size_t n : test::awkward_lengths()) {
@@ -218,16 +218,16 @@ TEST(LabelSplit, whole_powers_give_the_same_bits_on_every_instruction_set) {
   }
 }
 
-TEST(LabelSplit, a_labelling_gives_the_same_bits_in_any_company) {
+TEST(LabelSplit, a_permutation_gives_the_same_bits_in_any_company) {
   const std::size_t n = 4500;
   const Pool pool(n, 15, test::normal_value);
   const LabelBatch labels = test::random_labels(n, std::vector<std::size_t>(64, n / 2), 16);
   const Results together = integrate(pool, labels, {simd::LevelPieces{n / 2, {}, {}}}, 2.0);
   for (unsigned b = 0; b < 64; b += 9) {
-    LabelBatch alone;
-    alone.count = 1;
-    for (const std::uint64_t word : labels.words) alone.words.push_back((word >> b) & 1U);
-    const Results result = integrate(pool, alone, {simd::LevelPieces{n / 2, {}, {}}}, 2.0);
+    LabelBatch only;
+    only.count = 1;
+    for (const std::uint64_t word : labels.words) only.words.push_back((word >> b) & 1U);
+    const Results result = integrate(pool, only, {simd::LevelPieces{n / 2, {}, {}}}, 2.0);
     EXPECT_EQ(result.integrals[0], together.integrals[b]);
     EXPECT_EQ(result.x_sums[0], together.x_sums[b]);
   }
@@ -239,17 +239,17 @@ TEST(LabelSplit, batches_side_by_side_give_the_same_bits_as_alone) {
   const std::vector pieces = {simd::LevelPieces{n / 2, {}, {}}};
   for (const std::size_t num_batches : {1UL, 3UL, 8UL}) {
     std::vector<LabelBatch> batches;
-    std::vector<double> alone;
+    std::vector<double> only;
     for (std::size_t i = 0; i < num_batches; ++i) {
       batches.push_back(test::random_labels(n, std::vector<std::size_t>(64, n / 2), 20 + i));
-      for (const double value : integrate(pool, batches[i], pieces, 2.0).integrals) alone.push_back(value);
+      for (const double value : integrate(pool, batches[i], pieces, 2.0).integrals) only.push_back(value);
     }
     std::vector<double> together(64 * num_batches);
     test::on_each_target([&] {
       simd::LabelSplitter splitter;
       splitter.set_labels(pool.view().order, simd::side_by_side(batches), together.size());
       splitter.integrate(pool.view().values, pieces, 2.0, together);
-      EXPECT_EQ(together, alone);
+      EXPECT_EQ(together, only);
     });
   }
 }

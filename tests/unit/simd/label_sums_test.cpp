@@ -15,10 +15,10 @@ namespace {
 
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
-std::vector<LabelBatch> random_labels(std::size_t rows, std::size_t labellings, std::mt19937_64& random) {
-  std::vector<LabelBatch> batches((labellings + 63) / 64);
+std::vector<LabelBatch> random_labels(std::size_t rows, std::size_t permutations, std::mt19937_64& random) {
+  std::vector<LabelBatch> batches((permutations + 63) / 64);
   for (std::size_t b = 0; b < batches.size(); ++b) {
-    batches[b].count = static_cast<unsigned>(std::min<std::size_t>(64, labellings - 64 * b));
+    batches[b].count = static_cast<unsigned>(std::min<std::size_t>(64, permutations - 64 * b));
     const std::uint64_t used = batches[b].count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << batches[b].count) - 1;
     for (std::size_t i = 0; i < rows; ++i) batches[b].words.push_back(random() & used);
   }
@@ -32,23 +32,23 @@ Matrix<double> random_values(std::size_t rows, std::size_t cols, std::mt19937_64
   return values;
 }
 
-bool is_x(const std::vector<LabelBatch>& batches, std::size_t row, std::size_t labelling) {
-  return batches[labelling / 64].is_x(row, labelling % 64);
+bool is_x(const std::vector<LabelBatch>& batches, std::size_t row, std::size_t permutation) {
+  return batches[permutation / 64].is_x(row, permutation % 64);
 }
 
 struct Case {
-  std::size_t rows, cols, labellings;
+  std::size_t rows, cols, permutations;
 };
-// Whole and broken groups of 16 rows, 8 columns and 192 labellings.
+// Whole and broken groups of 16 rows, 8 columns and 192 permutations.
 const std::vector<Case> kCases = {{1, 1, 1}, {16, 8, 64}, {37, 5, 65}, {256, 24, 192}, {300, 19, 413}, {15, 33, 200}};
 
 TEST(RowGroupLabels, hold_the_labels_of_16_rows_in_each_word) {
   std::mt19937_64 random(1);
-  for (const auto& [rows, cols, labellings] : kCases) {
-    const auto batches = random_labels(rows, labellings, random);
-    const simd::RowGroupLabels labels(batches, labellings);
-    ASSERT_EQ(labels.num_labellings(), labellings);
-    for (std::size_t b = 0; b < labellings; ++b) {
+  for (const auto& [rows, cols, permutations] : kCases) {
+    const auto batches = random_labels(rows, permutations, random);
+    const simd::RowGroupLabels labels(batches, permutations);
+    ASSERT_EQ(labels.permutation_count(), permutations);
+    for (std::size_t b = 0; b < permutations; ++b) {
       for (std::size_t i = 0; i < rows; ++i) {
         ASSERT_EQ(((labels.at(i / 16 * 16)[b] >> (i % 16)) & 1) != 0, is_x(batches, i, b)) << i << ' ' << b;
       }
@@ -59,16 +59,16 @@ TEST(RowGroupLabels, hold_the_labels_of_16_rows_in_each_word) {
   }
 }
 
-TEST(AddLabelledRows, adds_the_rows_that_a_labelling_calls_x) {
+TEST(AddLabelledRows, adds_the_rows_that_a_permutation_calls_x) {
   test::on_each_target([&] {
     std::mt19937_64 random(2);
-    for (const auto& [rows, cols, labellings] : kCases) {
+    for (const auto& [rows, cols, permutations] : kCases) {
       const std::size_t first_row = 32;
-      const auto batches = random_labels(first_row + rows, labellings, random);
+      const auto batches = random_labels(first_row + rows, permutations, random);
       const Matrix<double> values = random_values(rows, cols, random);
-      Matrix<double> sums(labellings, cols, 0.25);
-      simd::add_labelled_rows(values, simd::RowGroupLabels(batches, labellings), first_row, sums);
-      for (std::size_t b = 0; b < labellings; ++b) {
+      Matrix<double> sums(permutations, cols, 0.25);
+      simd::add_labelled_rows(values, simd::RowGroupLabels(batches, permutations), first_row, sums);
+      for (std::size_t b = 0; b < permutations; ++b) {
         for (std::size_t k = 0; k < cols; ++k) {
           long double sum = 0.25L, magnitude = 0.25L;
           for (std::size_t i = 0; i < rows; ++i) {
@@ -88,14 +88,15 @@ TEST(AddLabelledRows, adds_the_rows_that_a_labelling_calls_x) {
 TEST(AddQuadraticForms, add_the_cells_whose_row_and_column_are_both_x) {
   test::on_each_target([&] {
     std::mt19937_64 random(3);
-    for (const auto& [rows, cols, labellings] : kCases) {
+    for (const auto& [rows, cols, permutations] : kCases) {
       const std::size_t first_row = 16;
       const std::size_t first_column = 48;
-      const auto batches = random_labels(first_column + std::max(rows, cols), labellings, random);
+      const auto batches = random_labels(first_column + std::max(rows, cols), permutations, random);
       const Matrix<double> values = random_values(rows, cols, random);
-      std::vector<double> forms(labellings, 1.0);
-      simd::add_quadratic_forms(2.0, values, simd::RowGroupLabels(batches, labellings), first_row, first_column, forms);
-      for (std::size_t b = 0; b < labellings; ++b) {
+      std::vector<double> forms(permutations, 1.0);
+      simd::add_quadratic_forms(2.0, values, simd::RowGroupLabels(batches, permutations), first_row, first_column,
+                                forms);
+      for (std::size_t b = 0; b < permutations; ++b) {
         long double form = 1.0L, magnitude = 1.0L;
         for (std::size_t i = 0; i < rows; ++i) {
           for (std::size_t k = 0; k < cols; ++k) {
@@ -111,10 +112,10 @@ TEST(AddQuadraticForms, add_the_cells_whose_row_and_column_are_both_x) {
   });
 }
 
-TEST(LabelSums, have_the_same_bits_on_every_instruction_set_and_beside_any_other_labellings) {
+TEST(LabelSums, have_the_same_bits_on_every_instruction_set_and_beside_any_other_permutations) {
   std::mt19937_64 random(4);
-  const std::size_t rows = 77, cols = 21, labellings = 300;
-  const auto batches = random_labels(rows, labellings, random);
+  const std::size_t rows = 77, cols = 21, permutations = 300;
+  const auto batches = random_labels(rows, permutations, random);
   const Matrix<double> values = random_values(rows, cols, random);
   const auto sums_of = [&](std::size_t count) {
     Matrix<double> sums(count, cols, 0.0);
@@ -128,9 +129,9 @@ TEST(LabelSums, have_the_same_bits_on_every_instruction_set_and_beside_any_other
     }
     return bits;
   };
-  const auto expected = sums_of(labellings);
+  const auto expected = sums_of(permutations);
   EXPECT_EQ(sums_of(10), expected);
-  test::on_each_target([&] { EXPECT_EQ(sums_of(labellings), expected); });
+  test::on_each_target([&] { EXPECT_EQ(sums_of(permutations), expected); });
 }
 
 }  // namespace

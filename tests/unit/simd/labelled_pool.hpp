@@ -50,7 +50,7 @@ inline double small_integer(RandomStream& stream) {
   return static_cast<double>(stream.below(7)) - 3.0;
 }
 
-/// `count` random labellings, labelling b with num_x[b] rows labelled X.
+/// `count` random permutations, permutation b with num_x[b] rows labelled X.
 inline LabelBatch random_labels(std::size_t num_rows, const std::vector<std::size_t>& num_x, std::uint64_t seed) {
   LabelBatch batch;
   batch.words.resize(num_rows);

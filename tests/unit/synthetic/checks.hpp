@@ -69,8 +69,8 @@ inline double chi_square(std::span<const double> counts, std::span<const double>
 
 /// What chi-square with this many degrees of freedom exceeds with probability 1e-6.
 inline double chi_square_bound(std::size_t degrees_of_freedom) {
-  const boost::math::chi_squared law(static_cast<double>(degrees_of_freedom));
-  return boost::math::quantile(boost::math::complement(law, 1e-6));
+  const boost::math::chi_squared distribution(static_cast<double>(degrees_of_freedom));
+  return boost::math::quantile(boost::math::complement(distribution, 1e-6));
 }
 
 inline void expect_equally_likely(std::span<const double> counts) {

@@ -43,8 +43,9 @@ struct Bins {
   [[nodiscard]] double half_sign(std::size_t bin) const { return bin % per_cell < per_cell / 2 ? 1.0 : -1.0; }
 };
 
-// The signs theta are the law's own secret. Each is told by the half of its cell that holds more rows; if the rows have
-// the density for some theta, they have it for the one told here, as a wrong guess is many standard errors away.
+// The signs theta are the distribution's own secret. Each is told by the half of its cell that holds more rows; if the
+// rows have the density for some theta, they have it for the one told here, as a wrong guess is many standard errors
+// away.
 void expect_perturbed_in_one_dimension(const Sample& x, const Bins& bins, double height) {
   std::vector<double> counts(bins.along_axis(), 0.0);
   for (const double v : x.points.values()) {

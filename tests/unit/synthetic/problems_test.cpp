@@ -56,7 +56,7 @@ TEST(Problems, registry_lists_each_id_once_with_defaults_in_range) {
     EXPECT_EQ(find_problem(problem.id).id, problem.id);
     EXPECT_LE(problem.lowest_dim, problem.default_dim);
     EXPECT_LE(problem.default_dim, problem.highest_dim);
-    EXPECT_FALSE(problem.summary.empty() || problem.x_law.empty() || problem.y_law.empty());
+    EXPECT_FALSE(problem.summary.empty() || problem.x_distribution.empty() || problem.y_distribution.empty());
     std::set<std::string_view> names;
     for (const ParameterInfo& parameter : problem.parameters) {
       EXPECT_TRUE(names.insert(parameter.name).second) << parameter.name;
@@ -138,10 +138,10 @@ TEST(Problems, parameters_at_either_end_of_their_range_give_finite_numbers) {
       for (const double value : {parameter.lowest, parameter.highest}) {
         ProblemRequest request{.name = std::string(problem.id), .n_x = 200, .n_y = 200};
         request.parameters[std::string(parameter.name)] = value;
-        const bool has_law =
-            std::ranges::find(problem.parameters, "law", &ParameterInfo::name) != problem.parameters.end();
-        if (has_law && parameter.name == "df") set_parameter(request, "law=student");
-        if (has_law && parameter.name == "levels") set_parameter(request, "law=discrete");
+        const bool has_distribution =
+            std::ranges::find(problem.parameters, "distribution", &ParameterInfo::name) != problem.parameters.end();
+        if (has_distribution && parameter.name == "df") set_parameter(request, "distribution=student");
+        if (has_distribution && parameter.name == "levels") set_parameter(request, "distribution=discrete");
         if (parameter.name == "k" && value > 0.0) request.parameters["k"] = static_cast<double>(problem.default_dim);
         const auto pair = make_problem(request);
         EXPECT_NO_THROW(validate_pair(pair.x, pair.y)) << problem.id << " " << parameter.name << " " << value;
@@ -152,20 +152,21 @@ TEST(Problems, parameters_at_either_end_of_their_range_give_finite_numbers) {
 
 TEST(SetParameter, takes_numbers_and_words) {
   ProblemRequest request{.name = "null"};
-  set_parameter(request, "law=student");
+  set_parameter(request, "distribution=student");
   set_parameter(request, " df = 2.5 ");
-  EXPECT_EQ(request.parameters, (std::map<std::string, double>{{"df", 2.5}, {"law", 1.0}}));
-  set_parameter(request, "law=cauchy");
-  EXPECT_EQ(request.parameters.at("law"), 3.0);
+  EXPECT_EQ(request.parameters, (std::map<std::string, double>{{"df", 2.5}, {"distribution", 1.0}}));
+  set_parameter(request, "distribution=cauchy");
+  EXPECT_EQ(request.parameters.at("distribution"), 3.0);
 }
 
 TEST(SetParameter, names_what_it_does_not_understand) {
   EXPECT_EQ(refusal_of_setting("mixture", "sd"), "\"sd\" sets no parameter, expected name=value");
   EXPECT_EQ(refusal_of_setting("mixture", "sd=wide"), "mixture: sd = \"wide\", needs a number in [0, 1e+100]");
-  EXPECT_EQ(refusal_of_setting("null", "law=studnet"),
-            "null: law = \"studnet\", needs one of normal, student, discrete, cauchy, laplace; did you mean student?");
+  EXPECT_EQ(refusal_of_setting("null", "distribution=studnet"),
+            "null: distribution = \"studnet\", needs one of normal, student, discrete, cauchy, laplace; did you mean "
+            "student?");
   EXPECT_EQ(refusal_of_setting("null", "fd=3"),
-            "null has no parameter \"fd\", expected one of law, df, levels; did you mean df?");
+            "null has no parameter \"fd\", expected one of distribution, df, levels; did you mean df?");
   EXPECT_EQ(refusal_of_setting("mixtrue", "sd=1"),
             "problem \"mixtrue\" is unknown, expected one of power-decay, laplace-gaussian, mixture, "
             "perturbed-uniform, blobs, mean-shift, spiked-covariance, equicorrelation, ar-correlation, spheres, "
@@ -173,10 +174,10 @@ TEST(SetParameter, names_what_it_does_not_understand) {
 }
 
 TEST(ParameterText, is_what_a_user_writes) {
-  const ParameterInfo& law = find_problem("null").parameters[0];
-  EXPECT_EQ(parameter_text(law, 1.0), "student");
-  EXPECT_EQ(parameter_text(law, 17.0), "17");
-  EXPECT_EQ(parameter_range(law), "one of normal, student, discrete, cauchy, laplace");
+  const ParameterInfo& distribution = find_problem("null").parameters[0];
+  EXPECT_EQ(parameter_text(distribution, 1.0), "student");
+  EXPECT_EQ(parameter_text(distribution, 17.0), "17");
+  EXPECT_EQ(parameter_range(distribution), "one of normal, student, discrete, cauchy, laplace");
   const ParameterInfo& perturbations = find_problem("perturbed-uniform").parameters[0];
   EXPECT_EQ(parameter_text(perturbations, 2.0), "2");
   EXPECT_EQ(parameter_range(perturbations), "a whole number in [1, 1000]");
@@ -202,9 +203,9 @@ TEST(MakeProblem, refuses_with_field_value_and_bound) {
   EXPECT_EQ(refusal_of({.name = "blobs", .parameters = {{"strech", 2}}}),
             "blobs has no parameter \"strech\", expected one of stretch, angle, grid, spacing; did you mean stretch?");
   EXPECT_EQ(refusal_of({.name = "null", .parameters = {{"df", 5}}}),
-            "null: df is set but law = normal does not use it, needs law = student");
-  EXPECT_EQ(refusal_of({.name = "null", .parameters = {{"law", 3}, {"levels", 5}}}),
-            "null: levels is set but law = cauchy does not use it, needs law = discrete");
+            "null: df is set but distribution = normal does not use it, needs distribution = student");
+  EXPECT_EQ(refusal_of({.name = "null", .parameters = {{"distribution", 3}, {"levels", 5}}}),
+            "null: levels is set but distribution = cauchy does not use it, needs distribution = discrete");
 }
 
 TEST(MakeProblem, refuses_rows_beyond_the_memory) {

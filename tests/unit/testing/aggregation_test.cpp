@@ -27,8 +27,8 @@ std::vector<double> equal_weights(std::size_t count) {
 constexpr std::array<Aggregation, 4> kSymmetricRules = {Aggregation::smooth_min_p, Aggregation::soft_min_p,
                                                         Aggregation::min_p, Aggregation::fuse};
 
-TEST(Aggregation, permuting_labellings_permutes_their_aggregates) {
-  // What makes the test exact: no labelling is treated unlike the others.
+TEST(Aggregation, permuting_permutations_permutes_their_aggregates) {
+  // What makes the test exact: no permutation is treated unlike the others.
   const std::size_t columns = 40;
   const Matrix<double> values = noise(5, columns, 1);
   std::vector<std::size_t> order(columns);
@@ -77,7 +77,7 @@ TEST(Aggregation, min_p_is_that_of_the_definition) {
 }
 
 TEST(Aggregation, two_layers_rank_against_the_first_half_alone) {
-  const std::size_t columns = 21;  // the observed one, ten for ranks, ten for the law of the smallest
+  const std::size_t columns = 21;  // the observed one, ten for ranks, ten for the distribution of the smallest
   const Matrix<double> values = noise(2, columns, 5);
   const std::vector<double> weights = {0.5, 0.5};
   const auto aggregates = aggregate(Aggregation::two_layer, values, weights);
@@ -107,16 +107,16 @@ TEST(Aggregation, fuse_is_the_log_of_the_weighted_sum_of_exponentials) {
   EXPECT_NEAR(aggregates[1], 900.0 + std::log(0.25), 1e-12);
 }
 
-TEST(DeskewedScores, are_normal_deviates_of_gamma_laws) {
-  // Quantiles of a gamma law at (k - 1/2)/n stand for a large sample; their scores must be the normal quantiles up to
-  // the error of the Wilson-Hilferty approximation, which is below 0.02 between the 5th and 99.5th percentile for
-  // shapes from 1 on, and up to what the leave-one-out moments of 2000 values lack.
+TEST(DeskewedScores, are_normal_deviates_of_gamma_distributions) {
+  // Quantiles of a gamma distribution at (k - 1/2)/n stand for a large sample; their scores must be the normal
+  // quantiles up to the error of the Wilson-Hilferty approximation, which is below 0.02 between the 5th and 99.5th
+  // percentile for shapes from 1 on, and up to what the leave-one-out moments of 2000 values lack.
   for (const double shape : {1.0, 4.0, 40.0}) {
-    const boost::math::gamma_distribution<> law(shape, 3.0);
+    const boost::math::gamma_distribution<> distribution(shape, 3.0);
     const std::size_t n = 2000;
     std::vector<double> row(n);
     for (std::size_t k = 0; k < n; ++k) {
-      row[k] = boost::math::quantile(law, (static_cast<double>(k) + 0.5) / static_cast<double>(n));
+      row[k] = boost::math::quantile(distribution, (static_cast<double>(k) + 0.5) / static_cast<double>(n));
     }
     std::vector<double> scores(n);
     deskewed_scores(row, scores);
@@ -151,7 +151,7 @@ TEST(DeskewedScores, of_equal_values_are_zero_and_of_one_that_differs_that_of_th
   row[3] = 1.5;
   deskewed_scores(row, scores);
   EXPECT_DOUBLE_EQ(scores[3], -std::sqrt(2.0 * std::log(10.0)));
-  // With a scale, however small beside the value, the score is that of the smallest p-value that is a number.
+  // With a scale, however small next to the value, the score is that of the smallest p-value that is a number.
   for (std::size_t k = 0; k < row.size(); ++k) row[k] = 1e-6 * static_cast<double>(k * k % 7);
   row[3] = 1.0;
   deskewed_scores(row, scores);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 #include "unit/testing/toy_plans.hpp"
 
 namespace kqd {
@@ -13,7 +13,7 @@ using Rows = std::vector<std::size_t>;
 void expect_refusal(const Design& design, SampleSizes sizes, const Rows& row_order, ErrorCode code,
                     const std::string& sentence) {
   try {
-    const LabellingSource source(design, sizes, row_order, Seed{});
+    const PermutationSource source(design, sizes, row_order, Seed{});
     ADD_FAILURE() << "accepted, expected: " << sentence;
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), code);
@@ -44,10 +44,10 @@ TEST(Design, refuses_blocks_that_allow_no_exchange_and_warns_of_some_that_do_not
   expect_refusal(Design::blocks({1, 1, 2, 3}), {2, 2}, test::rows_in_order(4), ErrorCode::invalid_option,
                  "blocks design: each of the 3 blocks holds rows of one sample only, so no labels can be exchanged; "
                  "needs a block with rows of both");
-  const LabellingSource source(Design::blocks({1, 2, 2, 3}), {2, 2}, test::rows_in_order(4), Seed{});
+  const PermutationSource source(Design::blocks({1, 2, 2, 3}), {2, 2}, test::rows_in_order(4), Seed{});
   ASSERT_EQ(source.warnings().size(), 1U);
   EXPECT_EQ(source.warnings()[0],
-            "2 of 3 blocks hold rows of one sample only: their 2 rows keep their labels in every labelling");
+            "2 of 3 blocks hold rows of one sample only: their 2 rows keep their labels in every permutation");
 }
 
 TEST(Design, refuses_clusters_with_two_labels_or_one_on_each_side) {
@@ -63,8 +63,8 @@ TEST(Design, exchanges_clusters_of_equal_size_only) {
   expect_refusal(Design::clusters({1, 1, 2, 2, 3, 4}), {4, 2}, test::rows_in_order(6), ErrorCode::invalid_option,
                  "clusters design: no number of rows is that of a cluster of X and of one of Y, so no labels can be "
                  "exchanged; needs clusters of equal size in both samples");
-  const LabellingSource source(Design::clusters({1, 1, 2, 3, 4, 4, 4}), {3, 4}, test::rows_in_order(7), Seed{});
-  EXPECT_EQ(source.num_labellings(), 2U);
+  const PermutationSource source(Design::clusters({1, 1, 2, 3, 4, 4, 4}), {3, 4}, test::rows_in_order(7), Seed{});
+  EXPECT_EQ(source.permutation_count(), 2U);
   ASSERT_EQ(source.warnings().size(), 1U);
   EXPECT_EQ(source.warnings()[0],
             "2 of 4 clusters have a number of rows that no cluster of the other sample has: they keep their labels in "
@@ -78,9 +78,9 @@ TEST(Design, refuses_a_row_order_that_names_no_row_or_one_twice_or_none_of_a_sam
   expect_refusal({}, {2, 2}, {1}, ErrorCode::empty_sample, "Y: no rows left to compare, expected at least one");
 }
 
-TEST(Design, one_row_per_sample_has_two_labellings) {
-  const LabellingSource source({}, {1, 1}, test::rows_in_order(2), Seed{});
-  EXPECT_EQ(source.num_labellings(), 2U);
+TEST(Design, one_row_per_sample_has_two_permutations) {
+  const PermutationSource source({}, {1, 1}, test::rows_in_order(2), Seed{});
+  EXPECT_EQ(source.permutation_count(), 2U);
 }
 
 TEST(WholeUnits, adds_partners_and_the_rest_of_clusters) {

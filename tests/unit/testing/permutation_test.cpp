@@ -20,8 +20,8 @@ using test::MeanOfX;
 using test::ToyPlan;
 using test::Wasserstein;
 
-LabellingSource source_in_order(SampleSizes sizes, const Design& design = {}, Seed seed = {}) {
-  return LabellingSource(design, sizes, test::rows_in_order(sizes.total()), seed);
+PermutationSource source_in_order(SampleSizes sizes, const Design& design = {}, Seed seed = {}) {
+  return PermutationSource(design, sizes, test::rows_in_order(sizes.total()), seed);
 }
 
 // X = {4, 5, 6}, Y = {1, 2, 3}: of the 20 means of three values only one reaches 5.
@@ -38,7 +38,7 @@ TEST(PermutationTest, enumerates_a_small_pool_and_gives_the_exact_pvalue) {
   EXPECT_EQ(outcome.n_resamples, 20U);
   EXPECT_EQ(outcome.pvalue_lower, 0.05);
   EXPECT_EQ(outcome.pvalue_upper, 0.05);
-  // Over all labellings the mean of X has mean 3.5 and variance (1/3) (1 - 3/6) 3.5 (sampling without replacement).
+  // Over all permutations the mean of X has mean 3.5 and variance (1/3) (1 - 3/6) 3.5 (sampling without replacement).
   EXPECT_NEAR(outcome.permutation_mean, 3.5, 1e-14);
   EXPECT_NEAR(outcome.permutation_sd, std::sqrt(3.5 / 6.0), 1e-14);
   ASSERT_EQ(outcome.null_distribution.size(), 20U);
@@ -46,8 +46,8 @@ TEST(PermutationTest, enumerates_a_small_pool_and_gives_the_exact_pvalue) {
   EXPECT_TRUE(outcome.warnings.empty());
 }
 
-// |difference|: the swapped labelling is as extreme, 2 of 20.
-TEST(PermutationTest, counts_the_mirrored_labelling_of_a_symmetric_statistic) {
+// |difference|: the swapped permutation is as extreme, 2 of 20.
+TEST(PermutationTest, counts_the_mirrored_permutation_of_a_symmetric_statistic) {
   const ToyPlan plan({4, 5, 6, 1, 2, 3}, MeanDifference{});
   const TestOutcome outcome = permutation_test(plan, source_in_order({3, 3}));
   EXPECT_EQ(outcome.pvalue, 0.1);
@@ -111,12 +111,12 @@ TEST(PermutationTest, equal_points_give_pvalue_one) {
   EXPECT_EQ(outcome.n_exceed, 99U);
 }
 
-// Every labelling has the same exact value, but sums in another order round differently.
+// Every permutation has the same exact value, but sums in another order round differently.
 TEST(PermutationTest, values_within_the_tie_slack_are_ties) {
   int call = 0;
   const auto one_up_to_rounding = [&call](const auto&, const auto&) { return 1.0 - 1e-13 * (call++ % 7); };
   const ToyPlan strict(std::vector<double>(40), one_up_to_rounding);
-  const LabellingSource source = source_in_order({20, 20});
+  const PermutationSource source = source_in_order({20, 20});
   EXPECT_LT(permutation_test(strict, source).pvalue, 0.2) << "the observed value came out as the largest";
   call = 0;
   const auto tolerant = ToyPlan(std::vector<double>(40), one_up_to_rounding).with_slack(1e-12);
@@ -142,7 +142,7 @@ TEST(PermutationTest, gives_the_same_outcome_for_any_threads_and_any_cut_into_ca
 }
 
 TEST(PermutationTest, early_stopping_counts_less_and_reports_the_anytime_interval) {
-  const LabellingSource source = source_in_order({20, 20});
+  const PermutationSource source = source_in_order({20, 20});
   const ToyPlan same(normal_values(40, Seed{4}), MeanDifference{});
   const ToyPlan shifted(normal_values(40, Seed{4}, 3.0), MeanDifference{});
   for (const EarlyStop early_stop : {EarlyStop::besag_clifford, EarlyStop::betting}) {
@@ -163,9 +163,9 @@ TEST(PermutationTest, early_stopping_counts_less_and_reports_the_anytime_interva
 // The outermost counts of Binomial(runs, level) that are reached with probability 5e-7 or more on each side.
 struct Band {
   Band(int runs, double level) {
-    const boost::math::binomial law(runs, level);
-    lower = static_cast<int>(quantile(law, 5e-7));
-    upper = static_cast<int>(quantile(complement(law, 5e-7)));
+    const boost::math::binomial distribution(runs, level);
+    lower = static_cast<int>(quantile(distribution, 5e-7));
+    upper = static_cast<int>(quantile(complement(distribution, 5e-7)));
   }
   int lower;
   int upper;
@@ -212,7 +212,7 @@ TEST(PermutationTestLevel, is_exact_for_restricted_designs) {
       return values;
     };
   };
-  // With 199 permutations drawn at random from few labellings ties with the observed one would make it conservative.
+  // With 199 permutations drawn at random from few permutations ties with the observed one would make it conservative.
   std::vector<std::size_t> pair_of_row;
   for (std::size_t i = 0; i < 40; ++i) pair_of_row.push_back(i % 20);
   const int paired = count_rejections(runs, {20, 20}, MeanDifference{}, with_effects(pair_of_row),
@@ -257,7 +257,7 @@ TEST(PermutationTestLevel, is_not_exceeded_with_heavy_ties_and_exact_when_they_a
       count_rejections(runs, {10, 10}, MeanDifference{}, tosses, {.num_permutations = 199, .randomised_ties = true});
   EXPECT_GE(randomised, band.lower);
   EXPECT_LE(randomised, band.upper);
-  // All 20 labellings of a pool of six, ties randomised.
+  // All 20 permutations of a pool of six, ties randomised.
   const int enumerated = count_rejections(runs, {3, 3}, MeanDifference{},
                                           [](Seed seed) { return coin_tosses(6, seed); }, {.randomised_ties = true});
   EXPECT_GE(enumerated, band.lower);
@@ -268,7 +268,7 @@ TEST(PermutationTestLevel, besag_clifford_decides_like_the_fixed_number) {
   for (int run = 0; run < 300; ++run) {
     const Seed seed{static_cast<std::uint64_t>(run)};
     const ToyPlan plan(normal_values(24, seed, 0.7), MeanDifference{});
-    const LabellingSource source = source_in_order({12, 12}, {}, seed);
+    const PermutationSource source = source_in_order({12, 12}, {}, seed);
     TestOptions options = {.num_permutations = 199};
     const bool fixed = permutation_test(plan, source, options).reject;
     options.early_stop = EarlyStop::besag_clifford;
@@ -346,7 +346,7 @@ TEST(TestOptions, outside_their_bounds_are_refused_with_field_value_and_bound) {
                  "randomised ties do not go with early stopping");
 }
 
-TEST(PermutationTest, refuses_labellings_of_another_pool_and_values_that_are_no_numbers) {
+TEST(PermutationTest, refuses_permutations_of_another_pool_and_values_that_are_no_numbers) {
   const ToyPlan plan(std::vector<double>(7), MeanDifference{});
   EXPECT_THROW((void)permutation_test(plan, source_in_order({4, 4})), Error);
   const ToyPlan nan_plan(std::vector<double>(8, std::nan("")), MeanDifference{});
@@ -364,19 +364,19 @@ TEST(PermutationTest, warns_when_the_level_is_out_of_reach) {
   EXPECT_EQ(one_row_each.pvalue, 1.0);
   ASSERT_EQ(one_row_each.warnings.size(), 1U);
   EXPECT_EQ(one_row_each.warnings[0],
-            "alpha = 0.05 is below 0.5, the smallest p-value that 2 labellings can give: no data can be rejected");
-  // Labels that change places give the same difference: 2 of 20 labellings are the least there can be.
+            "alpha = 0.05 is below 0.5, the smallest p-value that 2 permutations can give: no data can be rejected");
+  // Labels that change places give the same difference: 2 of 20 permutations are the least there can be.
   const ToyPlan three_each({1, 2, 3, 11, 12, 13}, MeanDifference{});
   const TestOutcome twins = permutation_test(three_each, source_in_order({3, 3}));
   EXPECT_EQ(twins.pvalue, 0.1);
   ASSERT_EQ(twins.warnings.size(), 1U);
   EXPECT_EQ(
       twins.warnings[0],
-      "no labelling is further apart, but 2 of all 20 are as far: p cannot be below 0.1, and alpha = 0.05 is out of "
+      "no permutation is further apart, but 2 of all 20 are as far: p cannot be below 0.1, and alpha = 0.05 is out of "
       "reach");
   EXPECT_TRUE(permutation_test(three_each, source_in_order({3, 3}), {.alpha = 0.1}).warnings.empty());
   const ToyPlan plan(normal_values(40, Seed{1}), MeanDifference{});
-  const LabellingSource source = source_in_order({20, 20});
+  const PermutationSource source = source_in_order({20, 20});
   const TestOutcome few = permutation_test(plan, source, {.num_permutations = 9});
   ASSERT_EQ(few.warnings.size(), 1U);
   EXPECT_EQ(few.warnings[0],

@@ -8,7 +8,7 @@
 namespace kqd {
 namespace {
 
-TEST(PermutationPvalue, counts_the_observed_labelling_among_the_equally_likely_ones) {
+TEST(PermutationPvalue, counts_the_observed_permutation_among_the_equally_likely_ones) {
   EXPECT_EQ(permutation_pvalue({999, 49}), 0.05);
   EXPECT_EQ(permutation_pvalue({99, 0}), 0.01);
   EXPECT_EQ(permutation_pvalue({1, 1}), 1.0);

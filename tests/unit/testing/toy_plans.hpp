@@ -10,7 +10,7 @@
 
 namespace kqd::test {
 
-/// A plan that hands each labelling, as the values of its X rows and of its Y rows, to `statistic`.
+/// A plan that hands each permutation, as the values of its X rows and of its Y rows, to `statistic`.
 template <class Statistic>
 class ToyPlan final : public Plan {
  public:
@@ -63,7 +63,7 @@ struct MeanDifference {
   }
 };
 
-/// The integral of |F_x - F_y|, each labelling sorted again.
+/// The integral of |F_x - F_y|, each permutation sorted again.
 struct Wasserstein {
   double operator()(const std::vector<double>& x, const std::vector<double>& y) const {
     std::vector<double> pool = x;

@@ -7,7 +7,7 @@
 
 #include "core/random.hpp"
 #include "kqd/kqd.hpp"
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 #include "metrics/adaptive/directional_bundle.hpp"
 #include "metrics/adaptive/spectral_bundle.hpp"
 #include "support/errors.hpp"
@@ -35,13 +35,13 @@ struct Labelled {
       : x(draw(nx, dim, 1, weighted, ties)),
         y(draw(ny, dim, 2, weighted, ties)),
         pool(make_test_pool(x, y, Seed{3}, ThreadCount{1})) {
-    const LabellingSource source(Design::independent(), {nx, ny}, pool.order, Seed{3});
-    source.fill(LabellingMode::random, 0, 6, batch);
+    const PermutationSource source(Design::independent(), {nx, ny}, pool.order, Seed{3});
+    source.fill(PermutationMode::random, 0, 6, batch);
   }
 };
 
 // sum over gaps of |F - G| times what the clock says of the gap, and what chance makes of it on average up to a factor.
-// By sorting values of each labelling anew, and the empirical distribution functions of both groups at each point.
+// By sorting values of each permutation again, and the empirical distribution functions of both groups at each point.
 double standardised_gap(std::span<const double> values, std::span<const double> weights, const LabelBatch& batch,
                         unsigned b, Clock clock) {
   std::vector<std::size_t> order(values.size());
@@ -151,7 +151,7 @@ TEST(SpectralBundle, gives_the_looks_that_each_view_asks_for_in_order) {
 // Issue 22: on one column the last functions are hardly more than rounding; dividing by their variance made ties of all
 // values, and a score of 1000 of the observed one. Neighbours among 1000 values have to be told apart.
 TEST(SpectralBundle, finest_look_tells_its_values_apart) {
-  constexpr std::size_t kLabellings = 1000;
+  constexpr std::size_t kPermutations = 1000;
   const Labelled data(30'000, 30'000, 1, false, false);
   const Pool rows = data.pool.rows();
   const Kernel kernel(parse_kernel("gaussian@0.66"));
@@ -159,7 +159,7 @@ TEST(SpectralBundle, finest_look_tells_its_values_apart) {
                                 kernel,
                                 principal_basis(kernel, rows, {.num_landmarks = 128, .max_rank = 64}, Seed{5}, {}),
                                 {Fineness::finest}}},
-                              rows, {}, kLabellings, {});
+                              rows, {}, kPermutations, {});
   Matrix<double> values(1, 6);
   bundle.evaluate({&data.batch, 1}, values, {});
   double mean = 0.0;
@@ -167,7 +167,7 @@ TEST(SpectralBundle, finest_look_tells_its_values_apart) {
   // The sum of q squares has mean q w and standard deviation sqrt(2 q) w with w = 2/30,000.
   const double w = 2.0 / 30'000;
   const double q = std::max(1.0, mean / w);
-  EXPECT_LT(bundle.tie_slack(0, mean), std::sqrt(2.0 * q) * w / kLabellings);
+  EXPECT_LT(bundle.tie_slack(0, mean), std::sqrt(2.0 * q) * w / kPermutations);
   EXPECT_GT(q, 5.0);  // and there is something left to look at
 }
 
@@ -257,8 +257,8 @@ TEST(AdaptiveTest, p_value_does_not_change_when_samples_far_from_0_are_exchanged
   }
 }
 
-// One row that differs among 100: every labelling is as far apart as any other.
-TEST(AdaptiveTest, labellings_that_all_tie_give_1) {
+// One row that differs among 100: every permutation is as far apart as any other.
+TEST(AdaptiveTest, permutations_that_all_tie_give_1) {
   Sample x{Matrix<double>(50, 1, 0.0), {}, {}};
   const Sample y = x;
   x.points(17, 0) = 1.0;
@@ -320,7 +320,7 @@ TEST(AdaptiveTest, is_the_same_for_any_number_of_threads_and_any_order_of_rows) 
   EXPECT_EQ(turned.test.pvalue, two.test.pvalue);
 }
 
-TEST(AdaptiveTest, takes_weights_pairs_blocks_and_all_labellings_of_tiny_samples) {
+TEST(AdaptiveTest, takes_weights_pairs_blocks_and_all_permutations_of_tiny_samples) {
   const Sample weighted_x = draw(20, 2, 1, true);
   const Sample weighted_y = draw(18, 2, 2, true);
   EXPECT_GT(two_sample_test(weighted_x, weighted_y, adaptive()).test.pvalue, 0.0);
@@ -330,7 +330,7 @@ TEST(AdaptiveTest, takes_weights_pairs_blocks_and_all_labellings_of_tiny_samples
   const TwoSampleResult tiny = two_sample_test(draw(4, 1, 1), draw(4, 1, 2), adaptive());
   EXPECT_TRUE(tiny.test.enumerated);
   EXPECT_EQ(tiny.test.n_resamples, 70U);
-  EXPECT_EQ(std::fmod(tiny.test.pvalue * 70.0, 2.0), 0.0);  // a labelling and its mirror image are equally extreme
+  EXPECT_EQ(std::fmod(tiny.test.pvalue * 70.0, 2.0), 0.0);  // a permutation and its mirror image are equally extreme
 }
 
 TEST(AdaptiveTest, of_equal_points_has_pvalue_one) {
@@ -362,14 +362,14 @@ TEST(AdaptiveTest, effect_interval_and_directions_are_those_of_ekqd_and_change_n
 }
 
 TEST(DefaultTestMethod, is_adaptive_unless_an_option_of_one_statistic_is_set) {
-  KqdOptions options;
+  MethodOptions options;
   EXPECT_EQ(default_test_method(options), "adaptive");
   EXPECT_EQ(default_test_method(options, true), "ekqd");
   options.kernel = parse_kernel("laplace@2");
   options.seed = Seed{3};
   EXPECT_EQ(default_test_method(options), "adaptive");
   for (const CompatFlag& flag : compat_flags()) {
-    KqdOptions compatible;
+    MethodOptions compatible;
     flag.apply(compatible);
     EXPECT_EQ(default_test_method(compatible), "ekqd") << flag.name;
   }
@@ -441,7 +441,7 @@ TEST(Adaptive, of_kernels_without_a_bandwidth_does_not_depend_on_the_unit) {
     options.statistic.kernel = parse_kernel(kernel);
     return two_sample_test(x, y, options).test.pvalue;
   };
-  // Other numbers are other labellings: with 99 of them p-values move by 0.05, and not to 0.01.
+  // Other numbers are other permutations: with 99 of them p-values move by 0.05, and not to 0.01.
   for (const int exponent : {-200, 200}) {
     EXPECT_NEAR(pvalue("linear", exponent), pvalue("linear", 0), 0.25) << exponent;
   }
@@ -470,7 +470,7 @@ TEST(MmdFuse, of_one_kernel_is_its_normalised_mmd) {
     for (std::size_t i = 0; i < 21; ++i) {
       for (std::size_t j = 0; j < 21; ++j) squares += i == j ? 0.0 : gram(i, j) * gram(i, j);
     }
-    KqdOptions own;
+    MethodOptions own;
     own.kernel = spec;
     const double expected = 5.0 * mmd(x, y, own).statistic / std::sqrt(squares / (9.0 * 8.0));
     EXPECT_NEAR(c.statistic, expected, 1e-12);

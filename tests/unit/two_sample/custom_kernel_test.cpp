@@ -39,7 +39,7 @@ KernelSpec own_gaussian() {
 struct Data {
   Sample x;
   Sample y;
-  KqdOptions options;
+  MethodOptions options;
 };
 
 Data data(std::size_t n = 70) {
@@ -53,8 +53,8 @@ TEST(CustomKernel, gives_the_numbers_of_the_same_kernel_of_the_library) {
   const Data d = data();
   for (const MethodInfo& method : methods()) {
     if (!method.uses.kernel || method.id == "mmd-rff" || method.id == "scf" || method.distance == nullptr) continue;
-    KqdOptions ours = d.options;
-    KqdOptions theirs = d.options;
+    MethodOptions ours = d.options;
+    MethodOptions theirs = d.options;
     ours.kernel = parse_kernel("gaussian@2");
     theirs.kernel = own_gaussian();
     const double expected = distance(method.id, d.x, d.y, ours).statistic;
@@ -94,7 +94,7 @@ TEST(CustomKernel, takes_part_in_sums_and_products) {
 
 TEST(CustomKernel, gives_the_same_bits_for_any_number_of_threads) {
   const Data d = data(700);
-  KqdOptions options = d.options;
+  MethodOptions options = d.options;
   options.kernel = own_gaussian();
   options.threads = ThreadCount{1};
   const auto one = ekqd(d.x, d.y, options);
@@ -104,7 +104,7 @@ TEST(CustomKernel, gives_the_same_bits_for_any_number_of_threads) {
 
 TEST(CustomKernel, what_it_throws_reaches_the_caller) {
   const Data d = data(600);
-  KqdOptions options = d.options;
+  MethodOptions options = d.options;
   std::atomic<int> calls{0};
   options.kernel = KernelSpec::custom("late", [&](auto x, auto z, auto values) {
     if (++calls > 3) throw std::domain_error("not there");
@@ -139,7 +139,7 @@ TEST(CustomKernel, is_refused_when_it_is_no_kernel) {
 
 TEST(CustomKernel, is_refused_by_methods_that_need_more_than_values) {
   const Data d = data();
-  KqdOptions options = d.options;
+  MethodOptions options = d.options;
   options.kernel = own_gaussian();
   expect_error(ErrorCode::invalid_option,
                "kernel own has no random Fourier features: they exist for gaussian, laplace, matern12, matern32, "
@@ -166,7 +166,7 @@ TEST(CustomKernel, embeddings_share_a_space_only_with_the_same_function) {
 
 TEST(Directions, of_a_result_are_those_behind_its_gaps) {
   const Data d = data();
-  const KqdResult result = ekqd(d.x, d.y, d.options);
+  const DistanceResult result = ekqd(d.x, d.y, d.options);
   ASSERT_NE(result.directions, nullptr);
   const KernelQuantileEmbedding p(d.x, result.directions);
   const KernelQuantileEmbedding q(d.y, result.directions);

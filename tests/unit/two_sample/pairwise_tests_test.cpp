@@ -41,9 +41,9 @@ TEST(PairwiseTests, are_the_tests_of_each_pair_with_the_shared_settings) {
         TwoSampleOptions options = permutations(199);
         options.method = method;
         options.statistic = matrix.shared;
-        const TwoSampleResult alone = two_sample_test(four.views[i], four.views[j], options);
-        EXPECT_EQ(tests.pvalues(i, j), alone.test.pvalue) << method;
-        EXPECT_NEAR(alone.test.statistic, matrix.values(i, j), 1e-6 * std::abs(matrix.values(i, j))) << method;
+        const TwoSampleResult only = two_sample_test(four.views[i], four.views[j], options);
+        EXPECT_EQ(tests.pvalues(i, j), only.test.pvalue) << method;
+        EXPECT_NEAR(only.test.statistic, matrix.values(i, j), 1e-6 * std::abs(matrix.values(i, j))) << method;
       }
     }
   }
@@ -66,14 +66,15 @@ TEST(PairwiseTests, say_when_there_are_too_few_permutations_for_the_pairs) {
   ASSERT_EQ(tests.warnings.size(), 1U);
   EXPECT_EQ(tests.warnings[0],
             "p-values are at least 0.01, so over 6 pairs none can be 0.05 or less after adjustment; take 119 "
-            "permutations or more, as far as the samples have so many labellings");
+            "permutations or more, as far as the samples have so many permutations");
   EXPECT_EQ(tests.num_rejected, 0U);
   EXPECT_TRUE(pairwise_tests(four.views, matrix, permutations(119)).warnings.empty());
 }
 
-// Under the null hypothesis every test is exact by itself. 200 matrices of three samples of one law: 600 tests at level
-// 0.05 with 19 permutations; those of one matrix depend on each other, so matrices are counted. The chance that any of
-// three tests rejects is at most 0.15: more than 58 of 200 have probability below 1e-6 (Binomial(200, 0.15)).
+// Under the null hypothesis every test is exact by itself. 200 matrices of three samples of one distribution: 600 tests
+// at level 0.05 with 19 permutations; those of one matrix depend on each other, so matrices are counted. The chance
+// that any of three tests rejects is at most 0.15: more than 58 of 200 have probability below 1e-6 (Binomial(200,
+// 0.15)).
 TEST(PairwiseTests, keep_their_level_with_settings_drawn_from_all_samples) {
   test::Source source(77);
   TwoSampleOptions options = permutations(19);

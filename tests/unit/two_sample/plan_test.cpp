@@ -1,5 +1,5 @@
-// Every plan against direct recomputation: the rows of each labelling are copied into two samples, and the distance of
-// the same method is taken with the directions frozen. Nothing sorted once, nothing scanned.
+// Every plan against direct recomputation: the rows of each permutation are copied into two samples, and the distance
+// of the same method is taken with the directions frozen. Nothing sorted once, nothing scanned.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kqd/kqd.hpp"
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 #include "metrics/test_pool.hpp"
 #include "support/plan_cases.hpp"
 
@@ -19,16 +19,16 @@ using test::drawn_sample;
 using test::labelled;
 using test::PlanCase;
 
-void expect_plan_equals_recomputation(const std::string& id, const PlanCase& c, const KqdOptions& options) {
+void expect_plan_equals_recomputation(const std::string& id, const PlanCase& c, const MethodOptions& options) {
   SCOPED_TRACE(id + " " + c.name + " p=" + std::to_string(options.power) + " " + to_string(options.weighting));
   const MethodInfo& method = find_method(id);
   const Sample x = drawn_sample(c.nx, 3, c, 1);
   const Sample y = drawn_sample(c.ny, 3, c, 2);
   const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
   const PreparedPlan prepared = method.prepare(pool, options, {});
-  const LabellingSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
+  const PermutationSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
   LabelBatch batch;
-  source.fill(LabellingMode::random, 0, 5, batch);
+  source.fill(PermutationMode::random, 0, 5, batch);
   std::vector<double> values(5);
   prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
   for (unsigned b = 0; b < 5; ++b) {
@@ -37,7 +37,7 @@ void expect_plan_equals_recomputation(const std::string& id, const PlanCase& c, 
     const double direct = method.distance(group_x, group_y, prepared.frozen).statistic;
     // What the plan states for its own arithmetic (a derived bound), and 1e-10 for that of the direct road.
     const double bound = prepared.plan->tie_slack(std::abs(direct)) + 1e-10 * std::abs(direct) + 1e-14;
-    EXPECT_NEAR(values[b], direct, bound) << "labelling " << b;
+    EXPECT_NEAR(values[b], direct, bound) << "permutation " << b;
     EXPECT_LT(prepared.plan->tie_slack(std::abs(direct)), 2e-6 * std::abs(direct) + 1e-12);
   }
 }
@@ -53,8 +53,8 @@ const std::vector<PlanCase>& cases() {
   return all;
 }
 
-KqdOptions small_options() {
-  KqdOptions options;
+MethodOptions small_options() {
+  MethodOptions options;
   options.directions.num_directions = 5;
   options.directions.num_reference = 4;
   options.seed = Seed{3};
@@ -65,7 +65,7 @@ TEST(Plans, equal_direct_recomputation_for_every_power) {
   for (const char* id : {"ekqd", "supkqd", "ekqd-centered", "supkqd-centered"}) {
     for (const PlanCase& c : cases()) {
       for (const double power : {1.0, 1.5, 2.0, 3.0, 12.0, std::numeric_limits<double>::infinity()}) {
-        KqdOptions options = small_options();
+        MethodOptions options = small_options();
         options.power = power;
         expect_plan_equals_recomputation(id, c, options);
       }
@@ -78,7 +78,7 @@ TEST(Plans, equal_direct_recomputation_for_every_weighting) {
        {"triangle", "reverse-triangle:0.3", "slope-up", "slope-down:0.5", "interval:0.1:0.6", "beta:2:3", "atom:0.5"}) {
     for (const PlanCase& c : cases()) {
       for (const double power : {1.0, 2.0}) {
-        KqdOptions options = small_options();
+        MethodOptions options = small_options();
         options.power = power;
         options.weighting = parse_level_weights(weighting);
         expect_plan_equals_recomputation("ekqd", c, options);
@@ -91,7 +91,7 @@ TEST(Plans, equal_direct_recomputation_for_every_weighting) {
 TEST(Plans, equal_direct_recomputation_for_other_kernels_and_directions) {
   for (const char* kernel : {"linear", "polynomial:3:1", "laplace", "gaussian@0.5+matern32"}) {
     for (const DirectionFamily family : {DirectionFamily::gaussian, DirectionFamily::linear, DirectionFamily::axis}) {
-      KqdOptions options = small_options();
+      MethodOptions options = small_options();
       options.kernel = parse_kernel(kernel);
       options.directions.family = family;
       expect_plan_equals_recomputation("ekqd", cases()[1], options);
@@ -101,7 +101,7 @@ TEST(Plans, equal_direct_recomputation_for_other_kernels_and_directions) {
 }
 
 TEST(Plans, pooled_reference_points_are_set_aside_and_the_rest_equals_recomputation) {
-  KqdOptions options = small_options();
+  MethodOptions options = small_options();
   options.directions.reference = ReferenceMeasure::pooled;
   const PlanCase c = cases()[1];
   const Sample x = drawn_sample(c.nx, 3, c, 1);
@@ -118,7 +118,7 @@ TEST(Plans, mmd_equals_direct_recomputation) {
   for (const char* id : {"mmd", "mmd-v"}) {
     for (const PlanCase& c : cases()) {
       for (const char* kernel : {"gaussian", "polynomial:2:1", "energy:1", "linear"}) {
-        KqdOptions options = small_options();
+        MethodOptions options = small_options();
         options.kernel = parse_kernel(kernel);
         expect_plan_equals_recomputation(id, c, options);
       }
@@ -129,7 +129,7 @@ TEST(Plans, mmd_equals_direct_recomputation) {
 TEST(Plans, mmd_has_the_check_values) {
   const Sample x{Matrix<double>(2, 1, {0, 1}), {}, {}};
   const Sample y{Matrix<double>(3, 1, {.5, 2, 3}), {}, {}};
-  KqdOptions options;
+  MethodOptions options;
   options.kernel = parse_kernel("gaussian@1");
   EXPECT_NEAR(mmd(x, y, options).statistic, 0.0471360040, 1e-10);
   EXPECT_NEAR(mmd_v(x, y, options).statistic_power, 0.4688573340, 1e-10);
@@ -141,16 +141,16 @@ TEST(Plans, mmd_has_the_check_values) {
 TEST(Plans, give_the_same_bits_for_any_threads_and_any_cut_into_batches) {
   for (const char* id : {"ekqd", "supkqd", "ekqd-centered", "mmd"}) {
     for (const double power : {1.0, 2.0}) {
-      KqdOptions options = small_options();
+      MethodOptions options = small_options();
       options.power = power;
       const PlanCase c = cases()[1];
       const Sample x = drawn_sample(c.nx, 3, c, 1);
       const Sample y = drawn_sample(c.ny, 3, c, 2);
       const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
       const PreparedPlan prepared = find_method(id).prepare(pool, options, {});
-      const LabellingSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
+      const PermutationSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
       std::vector<LabelBatch> batches(3);
-      for (std::size_t k = 0; k < 3; ++k) source.fill(LabellingMode::random, k, k < 2 ? 64 : 10, batches[k]);
+      for (std::size_t k = 0; k < 3; ++k) source.fill(PermutationMode::random, k, k < 2 ? 64 : 10, batches[k]);
       std::vector<double> together(138);
       prepared.plan->evaluate(batches, together, ThreadCount{1});
       for (unsigned threads = 2; threads <= 8; ++threads) {

@@ -178,7 +178,7 @@ TEST(TwoSampleTest, along_axes_looks_for_no_bandwidth) {
     for (double& v : sample->points.values()) v = std::scalbn(v, 530);  // squares of distances overflow
   }
   const TwoSampleResult huge = two_sample_test(x, y, options);
-  // Other numbers are other labellings: 199 of them move the mean by a fraction of their spread.
+  // Other numbers are other permutations: 199 of them move the mean by a fraction of their spread.
   EXPECT_GT(expected.effect_size, 0.3);
   EXPECT_NEAR(huge.effect_size, expected.effect_size, 0.05);
   EXPECT_EQ(huge.warnings, expected.warnings);
@@ -195,7 +195,7 @@ std::int64_t area(const std::vector<std::pair<std::int64_t, bool>>& sorted) {
   return total;
 }
 
-// All 252 labellings in exact arithmetic. Beside outliers single precision would take others for ties.
+// All 252 permutations in exact arithmetic. Next to outliers single precision would take others for ties.
 TEST(TwoSampleTest, of_whole_numbers_with_outliers_counts_as_exact_arithmetic_does) {
   RandomStream stream(Seed{17}, Purpose::test_data);
   for (int run = 0; run < 60; ++run) {
@@ -428,7 +428,7 @@ TEST(TwoSampleTest, reports_what_was_done_about_cluster_sizes_that_differ) {
   EXPECT_EQ(reduced.test.n_resamples, 462U);  // all of 11 over 5
 }
 
-// Weights travel with their rows, so that no labelling may decide whether they count: once a true null was rejected
+// Weights travel with their rows, so that no permutation may decide whether they count: once a true null was rejected
 // where those of X were much larger, as sums of Y are those of all less those of X.
 TEST(TwoSampleTest, refuses_weights_beside_which_the_others_vanish) {
   Sample x = normal(30, 2, 1);
@@ -469,8 +469,8 @@ TEST(TwoSampleTest, refuses_levels_that_weighted_rows_do_not_have) {
   EXPECT_THROW(static_cast<void>(two_sample_test(x, normal(10, 1, 2), options)), Error);
 }
 
-// 16 clusters have 12,870 labellings, which are all evaluated however few are asked for.
-TEST(TwoSampleTest, counts_all_labellings_when_it_says_how_long_they_take) {
+// 16 clusters have 12,870 permutations, which are all evaluated however few are asked for.
+TEST(TwoSampleTest, counts_all_permutations_when_it_says_how_long_they_take) {
   std::vector<std::int64_t> clusters(16 * 300);
   for (std::size_t i = 0; i < clusters.size(); ++i) clusters[i] = static_cast<std::int64_t>(i / 300);
   TwoSampleOptions options = quick(99);
@@ -481,7 +481,7 @@ TEST(TwoSampleTest, counts_all_labellings_when_it_says_how_long_they_take) {
     FAIL() << "hours of work were begun";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::resource_limit);
-    EXPECT_NE(std::string(error.what()).find("12870 labellings"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("12870 permutations"), std::string::npos) << error.what();
   }
 }
 

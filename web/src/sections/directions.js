@@ -23,11 +23,11 @@ export function directions({ explanation }) {
   );
 }
 
-function adjustmentSentence({ directions: [strongest], alpha, n_resamples: labellings }) {
+function adjustmentSentence({ directions: [strongest], alpha, n_resamples: permutations }) {
   const examined = strongest.n_directions_examined;
   return (
     `A direction turns every row into one number; both samples can then be compared level by level. ${count(examined, "direction")} ` +
-    `${examined === 1 ? "was" : "were"} examined, chosen from the pooled rows without looking at which is X and which Y, each with up to ${count(labellings, "relabelling")}. ` +
+    `${examined === 1 ? "was" : "were"} examined, chosen from the pooled rows without looking at which is X and which Y, each with up to ${count(permutations, "permutation")}. ` +
     `The p-values are adjusted for that by Holm\u2019s rule: if no direction differed, the chance of even one adjusted value at or below ${number(alpha)} would be ${number(alpha)} at most.`
   );
 }

@@ -54,10 +54,10 @@ function foundBeside(result, explanation) {
 function chanceSentence(result) {
   const judged = result.reject ? "at or below" : "above";
   const level = `p\u00a0=\u00a0${number(result.pvalue)}, ${judged} the level ${number(result.alpha)}.`;
-  if (result.n_resamples === 0) return `By the limiting law of the statistic under equal distributions, ${level}`;
+  if (result.n_resamples === 0) return `By the limiting distribution of the statistic under equal distributions, ${level}`;
   const among = result.enumerated
-    ? `Of all ${count(result.n_resamples, "relabelling")} of the pooled rows`
-    : `Of ${count(result.n_resamples, "random relabelling")} of the pooled rows`;
+    ? `Of all ${count(result.n_resamples, "permutation")} of the pooled rows`
+    : `Of ${count(result.n_resamples, "random permutation")} of the pooled rows`;
   const exceeding =
     result.n_exceed === 0
       ? "none puts the samples as far apart as they are"
@@ -72,7 +72,7 @@ function whereSentence(result, explanation) {
   if (named.length > 0) {
     const more = different.length > 3 ? `, first of all ${list(named)}` : `: ${list(named)}`;
     const verb = different.length === 1 ? "differs" : "differ";
-    return `Taken alone, ${integer(different.length)} of ${count(explanation.columns.length, "column")} ${verb}${more}.`;
+    return `Taken only, ${integer(different.length)} of ${count(explanation.columns.length, "column")} ${verb}${more}.`;
   }
   const direction = explanation.directions.find((candidate) => candidate.reject);
   if (direction) {
@@ -82,14 +82,14 @@ function whereSentence(result, explanation) {
 }
 
 function pvalueNote(result) {
-  if (result.n_resamples === 0) return "from a limiting law";
-  if (result.enumerated) return "exact: all relabellings were evaluated";
+  if (result.n_resamples === 0) return "from a limiting distribution";
+  if (result.enumerated) return "exact: all permutations were evaluated";
   const kind = result.stopped_early ? "anytime-valid interval" : "interval";
   return `${percent(result.confidence)} ${kind} ${interval(result.pvalue_ci)}`;
 }
 
 function effectNote(result) {
-  if (result.n_resamples === 0) return "not known without relabellings";
+  if (result.n_resamples === 0) return "not known without permutations";
   // Tests of many statistics have no units of their own and tell the effect size of another method.
   const whose = !result.configurations ? "" : result.method === "adaptive" ? "of ekqd, " : "of mmd, ";
   const unit = `${whose}beyond chance, in units of the pooled spread`;
@@ -108,10 +108,10 @@ function testCaution(result) {
   }
   const [low, high] = result.pvalue_ci;
   if (!result.enumerated && low < result.alpha && result.alpha < high) {
-    return "The interval of the p-value holds the level: more relabellings (--permutations) could move it to the other side.";
+    return "The interval of the p-value holds the level: more permutations (--permutations) could move it to the other side.";
   }
   if (!result.reject) {
-    return "This is no proof that the distributions are equal. A small difference, or one of a kind that this method sees badly, can stay hidden.";
+    return "This is not a proof that the distributions are equal. A small difference, or one of a kind that this method sees badly, can stay hidden.";
   }
   return "";
 }
@@ -121,7 +121,7 @@ function distanceWords({ result, explanation }) {
   return {
     title: `The samples are ${number(result.statistic, 4)} apart`,
     sentences: [
-      `This is their distance by ${result.method}. It was not tested: kqd test says whether chance alone could put them so far apart.`,
+      `This is their distance by ${result.method}. It was not tested: kqd test says whether chance only could put them so far apart.`,
       whereSentence(result, explanation),
     ],
     figures: [

@@ -1,4 +1,4 @@
-#include "metrics/other/covariance_spectrum.hpp"
+#include "metrics/covariance/covariance_spectrum.hpp"
 #include "simd/matrix_product.hpp"
 
 #include <Eigen/Eigenvalues>

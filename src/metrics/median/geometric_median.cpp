@@ -1,4 +1,4 @@
-#include "metrics/other/geometric_median.hpp"
+#include "metrics/median/geometric_median.hpp"
 
 #include <algorithm>
 #include <cmath>

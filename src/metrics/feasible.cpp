@@ -1,4 +1,4 @@
-#include "metrics/affordable.hpp"
+#include "metrics/feasible.hpp"
 
 #include "core/fail.hpp"
 
@@ -8,13 +8,13 @@ namespace {
 // Rough cost of one kernel value on one thread: a product of d numbers at 10 GFLOP/s and one exponential.
 constexpr double kSecondsPerColumn = 2e-10;
 constexpr double kSecondsPerValue = 4e-9;
-constexpr double kSecondsPerLabelledValue = 4.4e-11;  // added up for one labelling more
+constexpr double kSecondsPerLabelledValue = 4.4e-11;  // added up for one permutation more
 constexpr double kMaxSeconds = 300.0;
-constexpr double kMaxSecondsOfDearMethods = 3600.0;
+constexpr double kMaxSecondsWithoutShortcut = 3600.0;
 
 }  // namespace
 
-void require_affordable(std::size_t num_rows, std::size_t dim, bool allowed, std::string_view what) {
+void require_feasible(std::size_t num_rows, std::size_t dim, bool allowed, std::string_view what) {
   const double seconds = seconds_of_labelled_gram(num_rows, dim, 0);
   if (allowed || seconds <= kMaxSeconds) return;
   const auto n = static_cast<double>(num_rows);
@@ -24,26 +24,26 @@ void require_affordable(std::size_t num_rows, std::size_t dim, bool allowed, std
        what, 0.5 * n * n, num_rows, seconds / 60.0);
 }
 
-void require_affordable_test(std::size_t num_rows, std::size_t dim, std::size_t num_labellings, bool allowed,
-                             std::string_view what) {
-  require_affordable(num_rows, dim, allowed, what);
-  require_affordable_seconds(seconds_of_labelled_gram(num_rows, dim, num_labellings), allowed,
-                             fmt::format("{} under {} labellings", what, num_labellings));
+void require_feasible_test(std::size_t num_rows, std::size_t dim, std::size_t permutation_count, bool allowed,
+                           std::string_view what) {
+  require_feasible(num_rows, dim, allowed, what);
+  require_feasible_seconds(seconds_of_labelled_gram(num_rows, dim, permutation_count), allowed,
+                           fmt::format("{} under {} permutations", what, permutation_count));
 }
 
-void require_affordable_seconds(double seconds, bool allowed, std::string_view what) {
-  if (allowed || seconds <= kMaxSecondsOfDearMethods) return;
+void require_feasible_seconds(double seconds, bool allowed, std::string_view what) {
+  if (allowed || seconds <= kMaxSecondsWithoutShortcut) return;
   fail(ErrorCode::resource_limit,
-       "{} takes about {} on one thread; use --yes-quadratic to run it, fewer rows or labellings, or a method whose "
+       "{} takes about {} on one thread; use --yes-quadratic to run it, fewer rows or permutations, or a method whose "
        "cost is near-linear",
        what, duration_text(seconds));
 }
 
-double seconds_of_labelled_gram(std::size_t num_rows, std::size_t dim, std::size_t num_labellings) {
+double seconds_of_labelled_gram(std::size_t num_rows, std::size_t dim, std::size_t permutation_count) {
   const auto n = static_cast<double>(num_rows);
   return 0.5 * n * n *
          (kSecondsPerValue + kSecondsPerColumn * static_cast<double>(dim) +
-          kSecondsPerLabelledValue * static_cast<double>(num_labellings));
+          kSecondsPerLabelledValue * static_cast<double>(permutation_count));
 }
 
 std::string duration_text(double seconds) {

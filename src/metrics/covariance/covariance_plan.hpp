@@ -8,7 +8,7 @@
 
 namespace kqd {
 
-/// |Sigma_P - Sigma_Q|_HS of every labelling from tiles of the Gram matrix that are made and forgotten.
+/// |Sigma_P - Sigma_Q|_HS of every permutation from tiles of the Gram matrix that are made and forgotten.
 ///
 /// Covariances do not change when the feature map is moved, so the kernel is centred at the pooled mean. With the
 /// weights p, q of the groups, K the centred matrix, K2 its entries squared, g = K p, t = Wx / Wy and K w = 0 for the

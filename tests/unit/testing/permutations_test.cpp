@@ -1,4 +1,4 @@
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 
 #include "testing/enumeration.hpp"
-#include "testing/labelling_run.hpp"
+#include "testing/permutation_run.hpp"
 #include "testing/random_labels.hpp"
 #include "unit/testing/toy_plans.hpp"
 
@@ -37,7 +37,7 @@ struct Case {
   Design design;
   SampleSizes sizes;
   std::vector<std::size_t> row_order;
-  std::uint64_t num_labellings;  // worked out by hand
+  std::uint64_t permutation_count;  // worked out by hand
 };
 
 // Rows out of order, and in the restricted designs some of them set aside.
@@ -62,15 +62,15 @@ std::vector<Case> all_cases() {
   return {kEqualSizes, kUnequalSizes, kMostlyX, kRareLabel, kPairs, kBlocks, kClusters};
 }
 
-LabellingSource source_of(const Case& c, Seed seed = Seed{11}) {
-  return LabellingSource(c.design, c.sizes, c.row_order, seed);
+PermutationSource source_of(const Case& c, Seed seed = Seed{11}) {
+  return PermutationSource(c.design, c.sizes, c.row_order, seed);
 }
 
-LabellingSource independent_source(SampleSizes sizes) {
-  return LabellingSource(Design::independent(), sizes, test::rows_in_order(sizes.total()), Seed{11});
+PermutationSource independent_source(SampleSizes sizes) {
+  return PermutationSource(Design::independent(), sizes, test::rows_in_order(sizes.total()), Seed{11});
 }
 
-// The rules of each design, read from its definition: what a labelling keeps of the observed one.
+// The rules of each design, read from its definition: what a permutation keeps of the observed one.
 std::map<std::int64_t, std::size_t> kept_counts(const Case& c, const Labels& labels) {
   std::map<std::int64_t, std::size_t> counts;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -104,23 +104,23 @@ std::map<std::int64_t, std::size_t> kept_counts(const Case& c, const Labels& lab
   return counts;
 }
 
-TEST(LabellingSource, labelling_zero_is_the_observed_one_in_both_modes) {
+TEST(PermutationSource, permutation_zero_is_the_observed_one_in_both_modes) {
   for (const Case& c : all_cases()) {
-    const LabellingSource source = source_of(c);
+    const PermutationSource source = source_of(c);
     LabelBatch batch;
-    for (const LabellingMode mode : {LabellingMode::random, LabellingMode::enumerated}) {
+    for (const PermutationMode mode : {PermutationMode::random, PermutationMode::enumerated}) {
       source.fill(mode, 0, 3, batch);
       EXPECT_EQ(labels_of(batch, 0), observed_labels(c.sizes, c.row_order)) << c.name;
     }
   }
 }
 
-TEST(LabellingSource, batches_state_their_counts_and_keep_unused_bits_zero) {
+TEST(PermutationSource, batches_state_their_counts_and_keep_unused_bits_zero) {
   for (const Case& c : all_cases()) {
-    const LabellingSource source = source_of(c);
+    const PermutationSource source = source_of(c);
     LabelBatch batch;
     for (const unsigned count : {64U, 5U}) {
-      source.fill(LabellingMode::random, 1, count, batch);
+      source.fill(PermutationMode::random, 1, count, batch);
       EXPECT_EQ(batch.count, count);
       ASSERT_EQ(batch.num_rows(), c.row_order.size());
       for (unsigned b = 0; b < 64; ++b) {
@@ -132,21 +132,21 @@ TEST(LabellingSource, batches_state_their_counts_and_keep_unused_bits_zero) {
   }
 }
 
-TEST(LabellingSource, enumeration_lists_each_allowed_labelling_exactly_once) {
+TEST(PermutationSource, enumeration_lists_each_allowed_permutation_exactly_once) {
   for (const Case& c : all_cases()) {
-    const LabellingSource source = source_of(c);
-    EXPECT_EQ(source.num_labellings(), c.num_labellings) << c.name;
+    const PermutationSource source = source_of(c);
+    EXPECT_EQ(source.permutation_count(), c.permutation_count) << c.name;
     std::set<Labels> seen;
     LabelBatch batch;
-    for (std::uint64_t first = 0; first < c.num_labellings; first += 64) {
-      const auto count = static_cast<unsigned>(std::min<std::uint64_t>(64, c.num_labellings - first));
-      source.fill(LabellingMode::enumerated, first / 64, count, batch);
+    for (std::uint64_t first = 0; first < c.permutation_count; first += 64) {
+      const auto count = static_cast<unsigned>(std::min<std::uint64_t>(64, c.permutation_count - first));
+      source.fill(PermutationMode::enumerated, first / 64, count, batch);
       for (unsigned b = 0; b < count; ++b) {
         EXPECT_EQ(kept_counts(c, labels_of(batch, b)), kept_counts(c, observed_labels(c.sizes, c.row_order))) << c.name;
         EXPECT_TRUE(seen.insert(labels_of(batch, b)).second) << c.name;
       }
     }
-    EXPECT_EQ(seen.size(), c.num_labellings) << c.name;
+    EXPECT_EQ(seen.size(), c.permutation_count) << c.name;
   }
 }
 
@@ -154,49 +154,49 @@ TEST(LabellingSource, enumeration_lists_each_allowed_labelling_exactly_once) {
 void expect_uniform(const std::map<std::string, std::size_t>& counts, std::uint64_t num_cells, std::size_t num_draws,
                     const char* name) {
   const double expected = static_cast<double>(num_draws) / static_cast<double>(num_cells);
-  ASSERT_GE(expected, 40.0) << "too few draws for the chi-square law";
+  ASSERT_GE(expected, 40.0) << "too few draws for the chi-square distribution";
   double statistic = static_cast<double>(num_cells - counts.size()) * expected;  // cells never seen
   for (const auto& [cell, count] : counts) {
     const double gap = static_cast<double>(count) - expected;
     statistic += gap * gap / expected;
   }
-  const boost::math::chi_squared law(static_cast<double>(num_cells - 1));
+  const boost::math::chi_squared distribution(static_cast<double>(num_cells - 1));
   EXPECT_LE(counts.size(), num_cells) << name;
-  EXPECT_LT(statistic, quantile(complement(law, 1e-6))) << name;
-  EXPECT_GT(statistic, quantile(law, 1e-6)) << name << ": more even than chance";
+  EXPECT_LT(statistic, quantile(complement(distribution, 1e-6))) << name;
+  EXPECT_GT(statistic, quantile(distribution, 1e-6)) << name << ": more even than chance";
 }
 
-void expect_uniform_labellings(const LabellingSource& source, const char* name) {
-  const std::uint64_t num_batches = 1000 + 50 * source.num_labellings() / 64;
+void expect_uniform_permutations(const PermutationSource& source, const char* name) {
+  const std::uint64_t num_batches = 1000 + 50 * source.permutation_count() / 64;
   std::map<std::string, std::size_t> counts;
   LabelBatch batch;
   for (std::uint64_t k = 1; k <= num_batches; ++k) {
-    source.fill(LabellingMode::random, k, 64, batch);
+    source.fill(PermutationMode::random, k, 64, batch);
     for (unsigned b = 0; b < 64; ++b) ++counts[labels_of(batch, b)];
   }
-  expect_uniform(counts, source.num_labellings(), num_batches * 64, name);
+  expect_uniform(counts, source.permutation_count(), num_batches * 64, name);
 }
 
-TEST(LabellingSource, random_labellings_are_uniform_over_all_labellings) {
-  for (const Case& c : all_cases()) expect_uniform_labellings(source_of(c), c.name);
+TEST(PermutationSource, random_permutations_are_uniform_over_all_permutations) {
+  for (const Case& c : all_cases()) expect_uniform_permutations(source_of(c), c.name);
 }
 
-// Two rare marks among 130 rows are placed by corrections alone, most of six among twelve by fair bits.
-TEST(LabellingSource, random_labellings_are_uniform_with_few_and_with_many_corrections) {
+// Two rare marks among 130 rows are placed by corrections only, most of six among twelve by fair bits.
+TEST(PermutationSource, random_permutations_are_uniform_with_few_and_with_many_corrections) {
   for (const SampleSizes sizes : {SampleSizes{2, 128}, SampleSizes{4, 14}, SampleSizes{15, 3}, SampleSizes{6, 6}}) {
-    expect_uniform_labellings(independent_source(sizes), "larger");
+    expect_uniform_permutations(independent_source(sizes), "larger");
   }
 }
 
-TEST(LabellingSource, labellings_of_one_batch_are_independent_of_each_other) {
+TEST(PermutationSource, permutations_of_one_batch_are_independent_of_each_other) {
   for (const SampleSizes sizes : {SampleSizes{2, 2}, SampleSizes{1, 4}}) {
-    const LabellingSource source = independent_source(sizes);
-    const std::uint64_t num_cells = source.num_labellings() * source.num_labellings();
+    const PermutationSource source = independent_source(sizes);
+    const std::uint64_t num_cells = source.permutation_count() * source.permutation_count();
     std::map<std::string, std::size_t> counts;
     LabelBatch batch;
     const std::uint64_t num_batches = 5000;
     for (std::uint64_t k = 1; k <= num_batches; ++k) {
-      source.fill(LabellingMode::random, k, 64, batch);
+      source.fill(PermutationMode::random, k, 64, batch);
       ++counts[labels_of(batch, 0) + labels_of(batch, 1)];
       ++counts[labels_of(batch, 31) + labels_of(batch, 63)];
     }
@@ -204,17 +204,17 @@ TEST(LabellingSource, labellings_of_one_batch_are_independent_of_each_other) {
   }
 }
 
-// Each row is X in a Binomial(draws, nx/N) number of labellings. All 3000 rows stay within the normal bound that one of
-// them leaves with probability 1e-6 together (Bonferroni): no place of a large pool is treated differently.
-TEST(LabellingSource, every_row_of_a_large_pool_is_x_equally_often) {
+// Each row is X in a Binomial(draws, nx/N) number of permutations. All 3000 rows stay within the normal bound that one
+// of them leaves with probability 1e-6 together (Bonferroni): no place of a large pool is treated differently.
+TEST(PermutationSource, every_row_of_a_large_pool_is_x_equally_often) {
   for (const std::size_t num_x : {1500UL, 1000UL, 2987UL, 20UL}) {
     const std::size_t num_rows = 3000;
-    const LabellingSource source = independent_source({num_x, num_rows - num_x});
+    const PermutationSource source = independent_source({num_x, num_rows - num_x});
     std::vector<double> times_x(num_rows);
     LabelBatch batch;
     const int num_batches = 300;
     for (std::uint64_t k = 1; k <= num_batches; ++k) {
-      source.fill(LabellingMode::random, k, 64, batch);
+      source.fill(PermutationMode::random, k, 64, batch);
       for (std::size_t i = 0; i < num_rows; ++i) times_x[i] += std::popcount(batch.words[i]);
     }
     const double share = static_cast<double>(num_x) / static_cast<double>(num_rows);
@@ -226,49 +226,49 @@ TEST(LabellingSource, every_row_of_a_large_pool_is_x_equally_often) {
   }
 }
 
-TEST(LabellingSource, a_labelling_depends_on_seed_and_number_alone) {
+TEST(PermutationSource, a_permutation_depends_on_seed_and_number_alone) {
   for (const Case& c : all_cases()) {
     LabelBatch whole;
     LabelBatch part;
-    source_of(c).fill(LabellingMode::random, 3, 64, whole);
-    source_of(c).fill(LabellingMode::random, 3, 17, part);
+    source_of(c).fill(PermutationMode::random, 3, 64, whole);
+    source_of(c).fill(PermutationMode::random, 3, 17, part);
     for (unsigned b = 0; b < 17; ++b) EXPECT_EQ(labels_of(part, b), labels_of(whole, b)) << c.name;
     LabelBatch other_seed;
-    source_of(c, Seed{12}).fill(LabellingMode::random, 3, 64, other_seed);
+    source_of(c, Seed{12}).fill(PermutationMode::random, 3, 64, other_seed);
     EXPECT_NE(other_seed.words, whole.words) << c.name;
   }
 }
 
-TEST(LabellingRun, gives_the_same_labellings_however_they_are_cut_and_on_any_number_of_threads) {
+TEST(PermutationRun, gives_the_same_permutations_however_they_are_cut_and_on_any_number_of_threads) {
   for (const Case& c : all_cases()) {
-    const LabellingSource source = source_of(c);
+    const PermutationSource source = source_of(c);
     for (const std::uint64_t enumeration_limit : {0U, 20'000U}) {
       std::vector<Labels> expected;
       for (const std::size_t max_batches : {100UL, 1UL, 2UL, 5UL}) {
         for (const unsigned threads : {1U, 3U, 8U}) {
-          LabellingRun run(source, 399, enumeration_limit);
-          std::vector<Labels> labellings;
-          while (run.num_done() < run.num_labellings()) {
+          PermutationRun run(source, 399, enumeration_limit);
+          std::vector<Labels> permutations;
+          while (run.num_done() < run.permutation_count()) {
             for (const LabelBatch& batch : run.next(max_batches, ThreadCount{threads})) {
-              for (unsigned b = 0; b < batch.count; ++b) labellings.push_back(labels_of(batch, b));
+              for (unsigned b = 0; b < batch.count; ++b) permutations.push_back(labels_of(batch, b));
             }
-            EXPECT_EQ(labellings.size(), run.num_done());
+            EXPECT_EQ(permutations.size(), run.num_done());
           }
-          EXPECT_EQ(labellings.size(), enumeration_limit > 0 ? c.num_labellings : 400) << c.name;
-          if (expected.empty()) expected = labellings;
-          EXPECT_EQ(labellings, expected) << c.name;
+          EXPECT_EQ(permutations.size(), enumeration_limit > 0 ? c.permutation_count : 400) << c.name;
+          if (expected.empty()) expected = permutations;
+          EXPECT_EQ(permutations, expected) << c.name;
         }
       }
     }
   }
 }
 
-TEST(LabellingRun, enumerates_when_the_labellings_are_few) {
-  const LabellingSource source = source_of(kUnequalSizes);  // 120 labellings
-  EXPECT_TRUE(LabellingRun(source, 9, 120).enumerated());
-  EXPECT_FALSE(LabellingRun(source, 9, 119).enumerated());
-  EXPECT_TRUE(LabellingRun(source, 120, 1).enumerated());
-  EXPECT_FALSE(LabellingRun(source, 999, 0).enumerated());
+TEST(PermutationRun, enumerates_when_the_permutations_are_few) {
+  const PermutationSource source = source_of(kUnequalSizes);  // 120 permutations
+  EXPECT_TRUE(PermutationRun(source, 9, 120).enumerated());
+  EXPECT_FALSE(PermutationRun(source, 9, 119).enumerated());
+  EXPECT_TRUE(PermutationRun(source, 120, 1).enumerated());
+  EXPECT_FALSE(PermutationRun(source, 999, 0).enumerated());
 }
 
 TEST(CountBits, agrees_with_counting_one_by_one) {
@@ -294,9 +294,9 @@ TEST(BinomialCoefficient, is_exact_up_to_the_last_that_fits_and_saturates_beyond
   EXPECT_EQ(binomial_coefficient(2'000'000, 1'000'000), most);
   EXPECT_EQ(binomial_coefficient(most, 1), most);
   std::vector<Stratum> pairs(63, Stratum{0, 2, 1});
-  EXPECT_EQ(count_labellings(pairs), std::uint64_t{1} << 63U);
+  EXPECT_EQ(count_permutations(pairs), std::uint64_t{1} << 63U);
   pairs.push_back({0, 2, 1});
-  EXPECT_EQ(count_labellings(pairs), most);
+  EXPECT_EQ(count_permutations(pairs), most);
 }
 
 }  // namespace

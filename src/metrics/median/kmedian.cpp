@@ -1,4 +1,4 @@
-#include "metrics/other/kmedian.hpp"
+#include "metrics/median/kmedian.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,10 +11,10 @@
 #include "core/parameter_values.hpp"
 #include "core/summation.hpp"
 #include "kernel/resolve.hpp"
-#include "metrics/affordable.hpp"
 #include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
-#include "metrics/other/geometric_median.hpp"
+#include "metrics/feasible.hpp"
+#include "metrics/median/geometric_median.hpp"
 #include "metrics/stored_gram.hpp"
 #include "metrics/test_pool.hpp"
 
@@ -27,7 +27,7 @@ constexpr std::array<ParameterInfo, 2> kParameters = {{
     {"tolerance", 1e-10, 0, 1, false, "relative decrease of the sum of distances at which it stops"},
 }};
 
-MedianOptions median_options(const KqdOptions& options) {
+MedianOptions median_options(const MethodOptions& options) {
   const ParameterValues values("kmedian", kParameters, options.parameters);
   return {.iterations = values.count("iterations"), .tolerance = values.value("tolerance")};
 }
@@ -38,7 +38,7 @@ struct Points {
   DistinctRows rows;
   Matrix<double> gram;
 
-  Points(const Pool& pool, const Kernel& kernel, const KqdOptions& options) : rows(distinct_rows(pool)) {
+  Points(const Pool& pool, const Kernel& kernel, const MethodOptions& options) : rows(distinct_rows(pool)) {
     require_storable_gram(rows.size(), pool.dim(), options.allow_quadratic, kWhat);
     gram = gram_matrix(kernel, rows.points, options.threads);
     centre_gram(gram);
@@ -66,19 +66,19 @@ double seconds_of(const SampleView& x, const SampleView& y, const MedianOptions&
   return 4e-10 * (nx * nx + ny * ny) * static_cast<double>(options.iterations) * static_cast<double>(count);
 }
 
-void require_affordable_medians(const SampleView& x, const SampleView& y, double seconds, std::size_t count,
-                                bool allowed) {
-  require_affordable_seconds(seconds, allowed,
-                             fmt::format("{} of {} and {} rows, {} times", kWhat, x.size(), y.size(), count));
+void require_feasible_medians(const SampleView& x, const SampleView& y, double seconds, std::size_t count,
+                              bool allowed) {
+  require_feasible_seconds(seconds, allowed,
+                           fmt::format("{} of {} and {} rows, {} times", kWhat, x.size(), y.size(), count));
 }
 
-KqdResult kmedian_distance(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
-  KqdResult result;
+DistanceResult kmedian_distance(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options) {
+  DistanceResult result;
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
   const MedianOptions median = median_options(options);
-  require_affordable_medians(x, y, seconds_of(x, y, median, 1), 1, options.allow_quadratic);
+  require_feasible_medians(x, y, seconds_of(x, y, median, 1), 1, options.allow_quadratic);
   result.kernel = resolve_on_test_pool(x, y, options, result.warnings);
   const Points points({x.points, y.points}, Kernel(result.kernel), options);
   const auto median_of = [&](const SampleView& sample, std::size_t first) {
@@ -102,12 +102,12 @@ KqdResult kmedian_distance(const SampleView& x_given, const SampleView& y_given,
   return result;
 }
 
-PreparedPlan prepare_kmedian(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare_kmedian(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   const MedianOptions median = median_options(options);
   PreparedPlan prepared;
-  prepared.expected_seconds = seconds_of(pool.x, pool.y, median, request.num_labellings);
-  require_affordable_medians(pool.x, pool.y, prepared.expected_seconds, request.num_labellings,
-                             options.allow_quadratic);
+  prepared.expected_seconds = seconds_of(pool.x, pool.y, median, request.permutation_count);
+  require_feasible_medians(pool.x, pool.y, prepared.expected_seconds, request.permutation_count,
+                           options.allow_quadratic);
   prepared.frozen = options;
   prepared.frozen.kernel =
       resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings);
@@ -122,8 +122,8 @@ PreparedPlan prepare_kmedian(const TestPool& pool, const KqdOptions& options, co
   }
   prepared.pooled_scale = std::sqrt(variance.value() / static_cast<double>(pool.order.size()));
   // A step takes a mean with weights: it passes errors of the iterate on without enlarging them, and adds those of a
-  // product of n terms, n eps of the widest point. Labellings that differ by the names of the groups alone, or by rows
-  // that are equal, give the same bits.
+  // product of n terms, n eps of the widest point. PermutationSet that differ by the names of the groups only, or by
+  // rows that are equal, give the same bits.
   const double slack = 4.0 * static_cast<double>(median.iterations) * static_cast<double>(points->rows.size()) *
                        std::numeric_limits<double>::epsilon() * std::sqrt(widest);
   prepared.plan = std::make_unique<DirectPlan>(
@@ -154,7 +154,7 @@ MethodInfo kmedian_method() {
           "med_P minimises the mean distance to k(x_i, .), so that few outliers move it little. Weiszfeld's iteration "
           "from the mean, with the step of Vardi and Zhang where it meets a point; equal rows are merged first. Where "
           "the minimum is not unique (two rows; the linear kernel on the line with an even number of rows) the "
-          "start, the mean, decides. No shortcut: every labelling is computed anew on the pooled Gram matrix.",
+          "start, the mean, decides. No shortcut: every permutation is computed again on the pooled Gram matrix.",
       .reference = "Nienkoetter, Jiang: Kernel-Based Generalized Median Computation for Consensus Learning (2023)",
       .sign_flip = true,
       .uses = {.kernel = true},

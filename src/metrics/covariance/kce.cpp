@@ -1,4 +1,4 @@
-#include "metrics/other/kce.hpp"
+#include "metrics/covariance/kce.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,13 +10,13 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "kernel/resolve.hpp"
-#include "metrics/affordable.hpp"
 #include "metrics/checked_samples.hpp"
+#include "metrics/covariance/covariance_plan.hpp"
+#include "metrics/covariance/covariance_spectrum.hpp"
 #include "metrics/direct_plan.hpp"
+#include "metrics/feasible.hpp"
 #include "metrics/mean/mean_embedding.hpp"
 #include "metrics/mean/mmd_plan.hpp"
-#include "metrics/other/covariance_plan.hpp"
-#include "metrics/other/covariance_spectrum.hpp"
 #include "metrics/stored_gram.hpp"
 #include "metrics/test_pool.hpp"
 
@@ -38,7 +38,7 @@ struct Choice {
   OperatorNorm norm;
 };
 
-Choice choice_of(const KqdOptions& options) {
+Choice choice_of(const MethodOptions& options) {
   const ParameterValues values("kce", kParameters, options.parameters);
   return {values.choice<Form>("form"), values.choice<OperatorNorm>("norm")};
 }
@@ -50,11 +50,11 @@ CovarianceSpectrum spectrum_of(const Kernel& kernel, const DistinctRows& rows, c
       choice.norm == OperatorNorm::trace ? CovarianceSpectrum::Norm::trace : CovarianceSpectrum::Norm::operator_norm};
 }
 
-double require_affordable_spectrum(std::size_t num_points, std::size_t dim, std::size_t count, bool allowed) {
+double require_feasible_spectrum(std::size_t num_points, std::size_t dim, std::size_t count, bool allowed) {
   require_storable_gram(num_points, dim, allowed, "the spectrum of covariances");
   const double seconds = CovarianceSpectrum::seconds(num_points, count);
-  require_affordable_seconds(seconds, allowed,
-                             fmt::format("the spectrum of covariances of {} rows, {} times", num_points, count));
+  require_feasible_seconds(seconds, allowed,
+                           fmt::format("the spectrum of covariances of {} rows, {} times", num_points, count));
   return seconds;
 }
 
@@ -66,9 +66,9 @@ double hilbert_schmidt_squared(const KernelSpec& kernel, Form form, const Sample
 }
 
 double spectral_norm(const KernelSpec& kernel, const Choice& choice, const SampleView& x, const SampleView& y,
-                     const KqdOptions& options) {
+                     const MethodOptions& options) {
   const DistinctRows rows = distinct_rows({x.points, y.points});
-  static_cast<void>(require_affordable_spectrum(rows.size(), x.dim(), 1, options.allow_quadratic));
+  static_cast<void>(require_feasible_spectrum(rows.size(), x.dim(), 1, options.allow_quadratic));
   std::vector<double> p(rows.size(), 0.0);
   std::vector<double> q(rows.size(), 0.0);
   const std::vector<double> a = normalised_weights(x);
@@ -78,13 +78,13 @@ double spectral_norm(const KernelSpec& kernel, const Choice& choice, const Sampl
   return spectrum_of(Kernel(kernel), rows, choice, options.threads).between(p, q);
 }
 
-KqdResult kce_distance(const SampleView& x_given, const SampleView& y_given, const KqdOptions& options) {
-  KqdResult result;
+DistanceResult kce_distance(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options) {
+  DistanceResult result;
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
   const Choice choice = choice_of(options);
-  require_affordable(x.size() + y.size(), x.dim(), options.allow_quadratic, "the covariance distance");
+  require_feasible(x.size() + y.size(), x.dim(), options.allow_quadratic, "the covariance distance");
   result.kernel = resolve_on_test_pool(x, y, options, result.warnings);
   if (choice.norm == OperatorNorm::hs) {
     result.statistic_power = hilbert_schmidt_squared(result.kernel, choice.form, x, y, options.threads);
@@ -95,7 +95,7 @@ KqdResult kce_distance(const SampleView& x_given, const SampleView& y_given, con
   return result;
 }
 
-void prepare_hilbert_schmidt(const TestPool& pool, const KqdOptions& options, Form form, PreparedPlan& prepared) {
+void prepare_hilbert_schmidt(const TestPool& pool, const MethodOptions& options, Form form, PreparedPlan& prepared) {
   const KernelSpec& kernel = prepared.frozen.kernel;
   if (form == Form::uncentered) {
     auto plan = std::make_unique<MmdPlan>(Kernel(squared_kernel(kernel)), pool, pool.order, MmdEstimate::v_root,
@@ -109,11 +109,11 @@ void prepare_hilbert_schmidt(const TestPool& pool, const KqdOptions& options, Fo
   }
 }
 
-void prepare_spectrum(const TestPool& pool, const KqdOptions& options, const PlanRequest& request, const Choice& choice,
-                      PreparedPlan& prepared) {
+void prepare_spectrum(const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
+                      const Choice& choice, PreparedPlan& prepared) {
   DistinctRows rows = distinct_rows(pool.rows());
   prepared.expected_seconds =
-      require_affordable_spectrum(rows.size(), pool.x.dim(), request.num_labellings, options.allow_quadratic);
+      require_feasible_spectrum(rows.size(), pool.x.dim(), request.permutation_count, options.allow_quadratic);
   CovarianceSpectrum spectrum = spectrum_of(Kernel(prepared.frozen.kernel), rows, choice, options.threads);
   std::vector<double> weights = pool.weights_of(pool.order);
   const double slack = 2.0 * spectrum.rounding();
@@ -130,10 +130,10 @@ void prepare_spectrum(const TestPool& pool, const KqdOptions& options, const Pla
       std::make_unique<DirectPlan>(pool.order.size(), std::move(statistic), [slack](double) { return slack; });
 }
 
-PreparedPlan prepare_kce(const TestPool& pool, const KqdOptions& options, const PlanRequest& request) {
+PreparedPlan prepare_kce(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   const Choice choice = choice_of(options);
-  require_affordable_test(pool.order.size(), pool.x.dim(), request.num_labellings, options.allow_quadratic,
-                          "the covariance distance");
+  require_feasible_test(pool.order.size(), pool.x.dim(), request.permutation_count, options.allow_quadratic,
+                        "the covariance distance");
   PreparedPlan prepared;
   prepared.frozen = options;
   prepared.frozen.kernel =

@@ -1,4 +1,4 @@
-#include "kqd/testing/labelling.hpp"
+#include "kqd/testing/permutations.hpp"
 
 #include <algorithm>
 
@@ -36,31 +36,32 @@ void set_num_x(const Exchange& exchange, LabelBatch& batch) {
 
 }  // namespace
 
-LabellingSource::LabellingSource(const Design& design, SampleSizes sizes, std::span<const std::size_t> row_order,
-                                 Seed seed)
+PermutationSource::PermutationSource(const Design& design, SampleSizes sizes, std::span<const std::size_t> row_order,
+                                     Seed seed)
     : exchange_(std::make_unique<const Exchange>(make_exchange(design, sizes, row_order))),
       num_rows_(row_order.size()),
-      num_labellings_(count_labellings(exchange_->strata)),
+      permutation_count_(count_permutations(exchange_->strata)),
       seed_(seed) {}
 
-LabellingSource::~LabellingSource() = default;
-LabellingSource::LabellingSource(LabellingSource&&) noexcept = default;
-LabellingSource& LabellingSource::operator=(LabellingSource&&) noexcept = default;
+PermutationSource::~PermutationSource() = default;
+PermutationSource::PermutationSource(PermutationSource&&) noexcept = default;
+PermutationSource& PermutationSource::operator=(PermutationSource&&) noexcept = default;
 
-const std::vector<std::string>& LabellingSource::warnings() const {
+const std::vector<std::string>& PermutationSource::warnings() const {
   return exchange_->warnings;
 }
 
-void LabellingSource::fill(LabellingMode mode, std::uint64_t batch_number, unsigned count, LabelBatch& batch) const {
+void PermutationSource::fill(PermutationMode mode, std::uint64_t batch_number, unsigned count,
+                             LabelBatch& batch) const {
   KQD_ASSERT(count >= 1 && count <= LabelBatch::kCapacity);
   const bool unit_is_position = exchange_->unit_of_position.empty();
   batch.words.resize(num_rows_);
   batch.count = count;
   std::vector<std::uint64_t> storage(unit_is_position ? 0 : exchange_->observed_is_x.size());
   const auto units = std::span(unit_is_position ? batch.words : storage);
-  if (mode == LabellingMode::random) {
-    // All 64 are drawn even when fewer are asked for: a labelling depends on its number alone.
-    draw_all_strata(*exchange_, RandomStream(seed_, Purpose::labellings, batch_number), units);
+  if (mode == PermutationMode::random) {
+    // All 64 are drawn even when fewer are asked for: a permutation depends on its number only.
+    draw_all_strata(*exchange_, RandomStream(seed_, Purpose::permutations, batch_number), units);
     if (batch_number == 0) put_observed_first(*exchange_, units);
   } else {
     enumerate_labels(*exchange_, batch_number * LabelBatch::kCapacity, count, units);

@@ -1,4 +1,4 @@
-#include "metrics/other/covariance_plan.hpp"
+#include "metrics/covariance/covariance_plan.hpp"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kTile = CentredGram::kTile;
 
-// What a tile of rows adds for one labelling.
+// What a tile of rows adds for one permutation.
 struct Sums {
   double weight = 0.0;       // sum of w over X
   double form = 0.0;         // (w x)' K2 (w x)
@@ -71,15 +71,15 @@ CovariancePlan::CovariancePlan(const Kernel& kernel, const TestPool& pool, const
 void CovariancePlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values,
                               ThreadCount threads) const {
   const std::size_t n = num_rows();
-  const std::size_t num_labellings = values.size();
+  const std::size_t permutation_count = values.size();
   // In groups of equal weight K p counts times 1 - t^2 = 0: then tiles below the diagonal are not needed either.
   const bool means = !gram_.weights().empty() || !std::ranges::all_of(batches, same_weight);
-  const simd::RowGroupLabels labels(batches, num_labellings);
-  Matrix<Sums> sums(gram_.num_tiles(), num_labellings, Sums{});
+  const simd::RowGroupLabels labels(batches, permutation_count);
+  Matrix<Sums> sums(gram_.num_tiles(), permutation_count, Sums{});
   parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
     const std::size_t columns = end - begin;
-    std::vector<double> forms(num_labellings, 0.0);
-    Matrix<double> mean_products(means ? num_labellings : 0, means ? columns : 0, 0.0);  // G of the columns
+    std::vector<double> forms(permutation_count, 0.0);
+    Matrix<double> mean_products(means ? permutation_count : 0, means ? columns : 0, 0.0);  // G of the columns
     Matrix<double> tile(kTile, columns);
     for (std::size_t j = 0; j < (means ? n : end); j += kTile) {
       stop_point();
@@ -105,7 +105,7 @@ void CovariancePlan::evaluate(std::span<const LabelBatch> batches, std::span<dou
       gram_.apply_weights(j, begin, here);
       simd::add_quadratic_forms(j == begin ? 1.0 : 2.0, here, labels, j, begin, forms);
     }
-    for (std::size_t b = 0; b < num_labellings; ++b) {
+    for (std::size_t b = 0; b < permutation_count; ++b) {
       const LabelBatch& batch = batches[b / LabelBatch::kCapacity];
       Sums& sum = sums(begin / kTile, b);
       sum.form = forms[b];
@@ -121,7 +121,7 @@ void CovariancePlan::evaluate(std::span<const LabelBatch> batches, std::span<dou
       }
     }
   });
-  for (std::size_t b = 0; b < num_labellings; ++b) {
+  for (std::size_t b = 0; b < permutation_count; ++b) {
     std::array<CompensatedSum, 5> total;
     for (std::size_t t = 0; t < gram_.num_tiles(); ++t) {
       const Sums& part = sums(t, b);

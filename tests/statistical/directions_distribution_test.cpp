@@ -1,4 +1,4 @@
-// The law of drawn directions [KQE Prop. 1]. Seeds are fixed, so each test either holds or does not; the
+// The distribution of drawn directions [KQE Prop. 1]. Seeds are fixed, so each test either holds or does not; the
 // bounds are five standard errors, which a right sampler misses once in 1.7 million draws of a seed, per number.
 #include <gtest/gtest.h>
 
@@ -36,9 +36,9 @@ void expect_normal(const Matrix<double>& f, const Matrix<double>& covariance) {
   }
 }
 
-class LawOfDirections : public testing::Test {
+class DistributionOfDirections : public testing::Test {
  protected:
-  LawOfDirections() : points_(4, 2, {0, 0, 1, -1, 0.5, 2, -1.5, 0.3}) {
+  DistributionOfDirections() : points_(4, 2, {0, 0, 1, -1, 0.5, 2, -1.5, 0.3}) {
     options_.reference = ReferenceMeasure::points;
     options_.reference_points = Matrix<double>(3, 2, {0.2, 0.1, -1, 1, 1.5, 0.5});
     options_.normalise = false;
@@ -64,7 +64,7 @@ class LawOfDirections : public testing::Test {
   DirectionOptions options_;
 };
 
-TEST_F(LawOfDirections, is_normal_with_the_covariance_of_the_reference_points) {
+TEST_F(DistributionOfDirections, is_normal_with_the_covariance_of_the_reference_points) {
   options_.num_directions = 100'000;
   const Sample any{points_, {}, {}};
   for (const auto& [text, k] : {std::pair{"gaussian@1", test::gaussian_kernel(1.0)},
@@ -81,7 +81,7 @@ TEST_F(LawOfDirections, is_normal_with_the_covariance_of_the_reference_points) {
 }
 
 // The same over seeds: nothing is shared between them.
-TEST_F(LawOfDirections, is_the_same_over_seeds) {
+TEST_F(DistributionOfDirections, is_the_same_over_seeds) {
   options_.num_directions = 1;
   const Sample any{points_, {}, {}};
   const std::size_t num_seeds = 20'000;
@@ -95,11 +95,11 @@ TEST_F(LawOfDirections, is_the_same_over_seeds) {
   expect_normal(f, covariance(test::gaussian_kernel(1.0)));
 }
 
-// With reference points drawn anew each time, E f(x) f(y) is the covariance operator's kernel C(x, y) =
+// With reference points drawn again each time, E f(x) f(y) is the covariance operator's kernel C(x, y) =
 // integral k(x, z) k(z, y) xi(dz). For k of width 1 and xi = N(0, v) it is
 // exp(-(x - y)^2/4) / sqrt(1 + 2 v) exp(-h^2 / (1 + 2 v)) with h = (x + y)/2. A product f(x) f(y) has second moment at
 // most E f(x)^2 f(y)^2 <= 3 (kernel values are below 1), so the mean of S of them has standard error below sqrt(3/S).
-TEST(LawOfDirectionsWithDrawnReferencePoints, has_the_covariance_of_the_reference_measure) {
+TEST(DistributionOfDirectionsWithDrawnReferencePoints, has_the_covariance_of_the_reference_measure) {
   const Sample x = column({-1, 0}), y = column({1});  // pooled median 0, interquartile range 1
   const double v = 1.0 / (1.349 * 1.349);
   const std::vector<double> at = {-0.4, 0.0, 0.7, 1.6};

@@ -45,7 +45,7 @@ TEST(PowerDecay, coordinates_of_a_row_are_uncorrelated) {
 
 // Laplace(0, b) with b = s/sqrt(2): E x^2 = s^2, E x^4 = 24 b^4 = 6 s^4, E x^8 = 8! b^8 = 2520 s^8, and
 // P(x <= t) = exp(t/b)/2 for t <= 0.
-TEST(LaplaceGaussian, both_laws_have_the_variance_asked_for_and_tails_of_their_own) {
+TEST(LaplaceGaussian, both_distributions_have_the_variance_asked_for_and_tails_of_their_own) {
   const double s = 0.8;
   const auto [x, y, parameters] =
       make_problem({.name = "laplace-gaussian", .n_x = kMany, .n_y = kMany, .parameters = {{"scale", s}}});
@@ -112,8 +112,8 @@ TEST(Mixture, only_the_component_of_y_at_minus_twenty_minus_twenty_has_another_s
 }
 
 // Spacing 30 keeps the components 15 standard deviations apart, so the nearest centre is the one drawn. The covariance
-// of Y is R diag(3, 1) R' with R a rotation by 30 degrees: 2.5, 1.5 on the diagonal and sqrt(3)/2 beside it. For normal
-// residuals with covariance C, products have variance C_jj C_kk + C_jk^2.
+// of Y is R diag(3, 1) R' with R a rotation by 30 degrees: 2.5, 1.5 on the diagonal and sqrt(3)/2 next to it. For
+// normal residuals with covariance C, products have variance C_jj C_kk + C_jk^2.
 void expect_blobs(const Sample& sample, double c00, double c01, double c11) {
   std::array<double, 9> counts{};
   std::vector<double> first;
@@ -163,9 +163,9 @@ TEST(MeanShift, y_is_moved_along_the_first_coordinates_alone) {
   }
 }
 
-TEST(MeanShift, takes_the_laws_of_the_null) {
+TEST(MeanShift, takes_the_distributions_of_the_null) {
   ProblemRequest request{.name = "mean-shift", .n_x = 1000, .n_y = 1000, .dim = 1};
-  set_parameter(request, "law=discrete");
+  set_parameter(request, "distribution=discrete");
   set_parameter(request, "levels=3");
   set_parameter(request, "delta=10");
   const auto [x, y, parameters] = make_problem(request);
@@ -173,9 +173,9 @@ TEST(MeanShift, takes_the_laws_of_the_null) {
   for (const double v : column(y, 0)) EXPECT_TRUE(v == 10.0 || v == 11.0 || v == 12.0) << v;
 }
 
-SyntheticPair null_of(const std::string& law, const std::map<std::string, double>& more = {}) {
+SyntheticPair null_of(const std::string& distribution, const std::map<std::string, double>& more = {}) {
   ProblemRequest request{.name = "null", .n_x = kMany, .n_y = kMany, .dim = 2, .parameters = more};
-  set_parameter(request, "law=" + law);
+  set_parameter(request, "distribution=" + distribution);
   return make_problem(request);
 }
 
@@ -189,23 +189,23 @@ TEST(Null, both_samples_are_standard_normal_by_default) {
 TEST(Null, student_has_the_distribution_function_of_any_degrees_of_freedom) {
   for (const double df : {0.7, 3.0, 25.5}) {
     const auto pair = null_of("student", {{"df", df}});
-    const boost::math::students_t law(df);
+    const boost::math::students_t distribution(df);
     for (const double t : {-20.0, -3.0, -1.0, 0.0, 0.4, 2.0, 8.0}) {
-      expect_probability_below(column(pair.x, 0), t, boost::math::cdf(law, t));
-      expect_probability_below(column(pair.y, 1), t, boost::math::cdf(law, t));
+      expect_probability_below(column(pair.x, 0), t, boost::math::cdf(distribution, t));
+      expect_probability_below(column(pair.y, 1), t, boost::math::cdf(distribution, t));
     }
   }
 }
 
-// Both coordinates are large together with the square of the probability of one alone.
+// Both coordinates are large together with the square of the probability of one only.
 TEST(Null, student_coordinates_are_independent) {
   const auto pair = null_of("student", {{"df", 2.0}});
-  const double alone = 2.0 * boost::math::cdf(boost::math::students_t(2.0), -2.0);
+  const double only = 2.0 * boost::math::cdf(boost::math::students_t(2.0), -2.0);
   std::vector<double> both;
   for (std::size_t i = 0; i < kMany; ++i) {
     both.push_back(std::abs(pair.x.points(i, 0)) > 2.0 && std::abs(pair.x.points(i, 1)) > 2.0 ? 1.0 : 0.0);
   }
-  expect_mean(both, alone * alone, alone * alone * (1.0 - alone * alone), "both large");
+  expect_mean(both, only * only, only * only * (1.0 - only * only), "both large");
 }
 
 TEST(Null, cauchy_has_its_distribution_function) {

@@ -1,17 +1,17 @@
-#include "synthetic/laws.hpp"
+#include "synthetic/distributions.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
 
-#include "synthetic/coordinate_law.hpp"
+#include "synthetic/coordinate_distribution.hpp"
 
 namespace kqd {
 namespace {
 
-void draw_each(const CoordinateLaw& law, RandomStream& stream, std::span<double> row) {
-  for (double& value : row) value = law(stream);
+void draw_each(const CoordinateDistribution& distribution, RandomStream& stream, std::span<double> row) {
+  for (double& value : row) value = distribution(stream);
 }
 
 void draw_normals(RandomStream& stream, std::span<double> row) {
@@ -19,16 +19,16 @@ void draw_normals(RandomStream& stream, std::span<double> row) {
 }
 
 // N(0, sd^2) in the first `num_first` coordinates and N(0, 1) in the others, all independent.
-RowLaw normal_with_spread(std::size_t num_first, double sd) {
+RowDistribution normal_with_spread(std::size_t num_first, double sd) {
   return [=](RandomStream& stream, std::span<double> row) {
     draw_normals(stream, row);
     for (double& value : row.first(num_first)) value *= sd;
   };
 }
 
-// Four normal laws at (+-mean, +-mean), 0 in the coordinates from the third on; the one at (-mean, -mean) has its own
-// standard deviation.
-RowLaw four_normals(double mean, double sd_of_last) {
+// Four normal distributions at (+-mean, +-mean), 0 in the coordinates from the third on; the one at (-mean, -mean) has
+// its own standard deviation.
+RowDistribution four_normals(double mean, double sd_of_last) {
   return [=](RandomStream& stream, std::span<double> row) {
     const std::uint64_t corner = stream.below(4);
     const double sd = corner == 3 ? sd_of_last : 1.0;
@@ -38,8 +38,8 @@ RowLaw four_normals(double mean, double sd_of_last) {
   };
 }
 
-// Normal laws on a grid of centres around 0: covariance R diag(stretch, 1) R' with R the rotation by `angle`.
-RowLaw normals_on_grid(std::size_t grid, double spacing, double stretch, double angle) {
+// Normal distributions on a grid of centres around 0: covariance R diag(stretch, 1) R' with R the rotation by `angle`.
+RowDistribution normals_on_grid(std::size_t grid, double spacing, double stretch, double angle) {
   const double cosine = std::cos(angle);
   const double sine = std::sin(angle);
   const double long_sd = std::sqrt(stretch);
@@ -53,8 +53,8 @@ RowLaw normals_on_grid(std::size_t grid, double spacing, double stretch, double 
   };
 }
 
-RowLaw independent(const CoordinateLaw& law) {
-  return [=](RandomStream& stream, std::span<double> row) { draw_each(law, stream, row); };
+RowDistribution independent(const CoordinateDistribution& distribution) {
+  return [=](RandomStream& stream, std::span<double> row) { draw_each(distribution, stream, row); };
 }
 
 // Autoregression of order 1 that starts in its stationary distribution: every coordinate is N(0, 1), and coordinates i
@@ -66,18 +66,18 @@ void draw_autoregression(double rho, RandomStream& stream, std::span<double> row
 }
 
 // A factor that all coordinates share gives any two of them correlation rho.
-RowLaw equicorrelated(double rho) {
+RowDistribution equicorrelated(double rho) {
   return [own = std::sqrt(1.0 - rho), shared = std::sqrt(rho)](RandomStream& stream, std::span<double> row) {
     const double factor = stream.normal();
     for (double& value : row) value = own * stream.normal() + shared * factor;
   };
 }
 
-RowLaw autoregression(double rho) {
+RowDistribution autoregression(double rho) {
   return [=](RandomStream& stream, std::span<double> row) { draw_autoregression(rho, stream, row); };
 }
 
-RowLaw noisy_sphere(double radius, double noise) {
+RowDistribution noisy_sphere(double radius, double noise) {
   return [=](RandomStream& stream, std::span<double> row) {
     draw_normals(stream, row);
     const double norm = std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
@@ -86,14 +86,14 @@ RowLaw noisy_sphere(double radius, double noise) {
 }
 
 // Uniform on [margin, 1 - margin] in the first coordinates and on [0, 1] in the others.
-RowLaw cube(std::size_t num_thin, double margin) {
+RowDistribution cube(std::size_t num_thin, double margin) {
   return [=](RandomStream& stream, std::span<double> row) {
     for (double& value : row) value = stream.uniform();
     for (double& value : row.first(num_thin)) value = margin + (1.0 - 2.0 * margin) * value;
   };
 }
 
-RowLaw clusters_along_first(double mean) {
+RowDistribution clusters_along_first(double mean) {
   return [=](RandomStream& stream, std::span<double> row) {
     draw_normals(stream, row);
     row[0] += stream.below(2) == 0 ? mean : -mean;
@@ -101,7 +101,7 @@ RowLaw clusters_along_first(double mean) {
 }
 
 // Normal rows divided by sqrt(chi-square / df): all coordinates of a row share the divisor.
-RowLaw multivariate_t(std::size_t df, double rho, double scale) {
+RowDistribution multivariate_t(std::size_t df, double rho, double scale) {
   return [=](RandomStream& stream, std::span<double> row) {
     draw_autoregression(rho, stream, row);
     double chi_square = 0.0;
@@ -116,7 +116,7 @@ RowLaw multivariate_t(std::size_t df, double rho, double scale) {
 
 // Two normal clusters at 0 and (mean, ..., mean); coordinates 1 and 2 have correlation rho in the first cluster and
 // -rho in the second.
-RowLaw two_tilted_normals(double mean, double rho) {
+RowDistribution two_tilted_normals(double mean, double rho) {
   return [=](RandomStream& stream, std::span<double> row) {
     const bool second = stream.below(2) == 1;
     draw_normals(stream, row);
@@ -128,7 +128,7 @@ RowLaw two_tilted_normals(double mean, double rho) {
 
 // Indicators of the levels of k categorical columns, then m numeric columns. The first numeric one is moved by delta
 // when the first category is even and by -delta when it is odd, then centred and scaled to mean 0 and variance 1.
-RowLaw indicators_and_numbers(std::size_t num_categorical, std::size_t num_levels, double delta) {
+RowDistribution indicators_and_numbers(std::size_t num_categorical, std::size_t num_levels, double delta) {
   const double mean_sign = num_levels % 2 == 0 ? 0.0 : 1.0 / static_cast<double>(num_levels);
   const double sd = std::sqrt(1.0 + delta * delta * (1.0 - mean_sign * mean_sign));
   return [=](RandomStream& stream, std::span<double> row) {
@@ -147,12 +147,12 @@ RowLaw indicators_and_numbers(std::size_t num_categorical, std::size_t num_level
 
 }  // namespace
 
-LawPair power_decay(ProblemSettings& settings) {
+DistributionPair power_decay(ProblemSettings& settings) {
   const std::size_t num_changed = settings.count_of_coordinates("k");
   return {normal_with_spread(0, 1.0), normal_with_spread(num_changed, std::sqrt(settings.value("variance")))};
 }
 
-LawPair laplace_gaussian(ProblemSettings& settings) {
+DistributionPair laplace_gaussian(ProblemSettings& settings) {
   if (settings.value("scale") == 0.0) {
     RandomStream stream = settings.run_stream();
     settings.replace("scale", 0.5 + 0.5 * stream.uniform());
@@ -163,34 +163,34 @@ LawPair laplace_gaussian(ProblemSettings& settings) {
           independent([=](RandomStream& stream) { return sd * stream.normal(); })};
 }
 
-LawPair mixture(ProblemSettings& settings) {
+DistributionPair mixture(ProblemSettings& settings) {
   const double mean = settings.value("mean");
   return {four_normals(mean, 1.0), four_normals(mean, settings.value("sd"))};
 }
 
-LawPair blobs(ProblemSettings& settings) {
+DistributionPair blobs(ProblemSettings& settings) {
   const std::size_t grid = settings.count("grid");
   const double spacing = settings.value("spacing");
   const double angle = settings.value("angle") / 180.0 * std::numbers::pi;
   return {normals_on_grid(grid, spacing, 1.0, 0.0), normals_on_grid(grid, spacing, settings.value("stretch"), angle)};
 }
 
-LawPair mean_shift(ProblemSettings& settings) {
-  const CoordinateLaw law = coordinate_law(settings);
+DistributionPair mean_shift(ProblemSettings& settings) {
+  const CoordinateDistribution distribution = coordinate_distribution(settings);
   const std::size_t num_shifted = settings.count_of_coordinates("k");
   const double delta = settings.value("delta");
-  return {independent(law), [=](RandomStream& stream, std::span<double> row) {
-            draw_each(law, stream, row);
+  return {independent(distribution), [=](RandomStream& stream, std::span<double> row) {
+            draw_each(distribution, stream, row);
             for (double& value : row.first(num_shifted)) value += delta;
           }};
 }
 
-LawPair same_law(ProblemSettings& settings) {
-  const RowLaw law = independent(coordinate_law(settings));
-  return {law, law};
+DistributionPair same_distribution(ProblemSettings& settings) {
+  const RowDistribution distribution = independent(coordinate_distribution(settings));
+  return {distribution, distribution};
 }
 
-LawPair spiked_covariance(ProblemSettings& settings) {
+DistributionPair spiked_covariance(ProblemSettings& settings) {
   const std::size_t num_equal = settings.count_of_coordinates("k");
   const double sd = std::sqrt(settings.value("variance"));
   return {draw_normals, [=](RandomStream& stream, std::span<double> row) {
@@ -200,43 +200,43 @@ LawPair spiked_covariance(ProblemSettings& settings) {
           }};
 }
 
-LawPair equicorrelation(ProblemSettings& settings) {
+DistributionPair equicorrelation(ProblemSettings& settings) {
   return {equicorrelated(settings.value("rho_x")), equicorrelated(settings.value("rho_y"))};
 }
 
-LawPair ar_correlation(ProblemSettings& settings) {
+DistributionPair ar_correlation(ProblemSettings& settings) {
   return {autoregression(settings.value("rho_x")), autoregression(settings.value("rho_y"))};
 }
 
-LawPair spheres(ProblemSettings& settings) {
+DistributionPair spheres(ProblemSettings& settings) {
   const double noise = settings.value("noise");
   return {noisy_sphere(1.0, noise), noisy_sphere(settings.value("radius"), noise)};
 }
 
-LawPair thin_cube(ProblemSettings& settings) {
+DistributionPair thin_cube(ProblemSettings& settings) {
   return {cube(0, 0.0), cube(settings.count_of_coordinates("k"), settings.value("margin"))};
 }
 
-LawPair two_clusters(ProblemSettings& settings) {
+DistributionPair two_clusters(ProblemSettings& settings) {
   return {draw_normals, clusters_along_first(settings.value("mean"))};
 }
 
-LawPair normal_scale(ProblemSettings& settings) {
+DistributionPair normal_scale(ProblemSettings& settings) {
   return {draw_normals, normal_with_spread(settings.dim(), std::sqrt(settings.value("variance")))};
 }
 
-LawPair scaled_t(ProblemSettings& settings) {
+DistributionPair scaled_t(ProblemSettings& settings) {
   const std::size_t df = settings.count("df");
   const double rho = settings.value("rho");
   return {multivariate_t(df, rho, 1.0), multivariate_t(df, rho, settings.value("scale"))};
 }
 
-LawPair hdgm(ProblemSettings& settings) {
+DistributionPair hdgm(ProblemSettings& settings) {
   const double mean = settings.value("mean");
   return {two_tilted_normals(mean, 0.0), two_tilted_normals(mean, settings.value("rho"))};
 }
 
-LawPair mixed_table(ProblemSettings& settings) {
+DistributionPair mixed_table(ProblemSettings& settings) {
   const std::size_t num_categorical = settings.count("k");
   const std::size_t num_levels = settings.count("levels");
   settings.derive_dim(num_categorical * num_levels + settings.count("m"), "k levels + m");

@@ -1,4 +1,4 @@
-"""Every labelling that a design allows, by itertools, and the statistics that oracle.py does not have."""
+"""Every permutation that a design allows, by itertools, and the statistics that oracle.py does not have."""
 
 import itertools
 import math
@@ -31,12 +31,12 @@ def of_clusters(n_x, ids):
             for chosen in itertools.combinations(clusters, n_x_clusters)]
 
 
-def null_values(statistic, x, y, labellings, x_weights=None, y_weights=None):
-    """The statistic of every labelling; row weights travel with their rows."""
+def null_values(statistic, x, y, permutations, x_weights=None, y_weights=None):
+    """The statistic of every permutation; row weights travel with their rows."""
     pool = np.concatenate([x, y])
     weights = None if x_weights is None else np.concatenate([x_weights, y_weights])
     values = []
-    for chosen in labellings:
+    for chosen in permutations:
         is_x = np.isin(np.arange(len(pool)), list(chosen))
         more = () if weights is None else (weights[is_x], weights[~is_x])
         values.append(statistic(pool[is_x], pool[~is_x], *more))
