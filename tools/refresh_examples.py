@@ -1,7 +1,6 @@
-"""Rewrites what README.md, the guide and the docstrings show below their examples by what the examples print now.
+"""Runs the examples of README.md, the guide and the docstrings, and replaces the output shown by the output printed.
 
-`./dev examples` runs it after a build. Read the difference before you commit it: the tests that compare the pages cannot tell a better
-output from a worse one.
+`./dev examples` calls it after a build. Read the diff before you commit it: the tests only check that pages and output agree.
 """
 
 import contextlib
@@ -22,8 +21,8 @@ sys.path[:0] = [str(BUILD / "python"), str(ROOT / "tests" / "cli")]
 import test_guide as guide  # noqa: E402
 
 
-def refresh_console(path, block):
-    """Every `$ command` of the blocks that `block` matches, run in order in one folder."""
+def refresh_console(path):
+    """Runs every `$ command` of the `console` blocks of a page, in order, in one folder."""
     with tempfile.TemporaryDirectory() as folder:
         home = guide.make_home(pathlib.Path(folder))
 
@@ -31,17 +30,17 @@ def refresh_console(path, block):
             parts = re.split(r"(?m)^\$ ", match.group(2))
             for k, example in enumerate(parts[1:], 1):
                 command, _, shown = example.partition("\n")
-                printed = guide.run_in_shell(command.removeprefix("build/release/"), home)
+                printed = guide.run_in_shell(command, home)
                 if guide.differences(guide.same_machine(printed), guide.same_machine(shown)):
                     before, after = re.match(r"(\n*).*?(\n*)\Z", shown, re.S).groups()
                     parts[k] = f"{command}\n{before}{printed.strip(chr(10))}{after}"
             return match.group(1) + "$ ".join(parts) + match.group(3)
 
-        path.write_text(re.sub(block, rerun, path.read_text(), flags=re.M | re.S))
+        path.write_text(re.sub(r"(?ms)(^```console\n)(.*?)(^```$)", rerun, path.read_text()))
 
 
 def refresh_doctests(path, name, sources):
-    """Every `>>>` example of the texts in `sources`, which stand in the file word by word."""
+    """Runs every `>>>` example of the texts in `sources`, each of which is a part of the file."""
     text = path.read_text()
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     for source in sources:
@@ -67,9 +66,8 @@ def refresh_doctests(path, name, sources):
 
 
 def main():
-    refresh_console(ROOT / "README.md", r"(^```\n)(\$ build/release/kqd .*?)(^```$)")
     for page in guide.PAGES:
-        refresh_console(guide.GUIDE / page, r"(^```console\n)(.*?)(^```$)")
+        refresh_console(ROOT / page)
     pages = ROOT / "docs" / "guide" / "python.md"
     refresh_doctests(pages, "python.md", [pages.read_text()])
     for path in sorted((ROOT / "python" / "kqd").glob("_*.py")):

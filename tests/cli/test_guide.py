@@ -1,5 +1,5 @@
-"""Printed examples, run and compared: every `console` block of a page of the guide, in order, in one folder, and the report
-in README.md. `./dev examples` writes them again."""
+"""Runs the examples of README.md and the guide and compares their output: every `console` block of a page, in order, in one
+folder. `./dev examples` updates the output shown."""
 
 import itertools
 import os
@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 from conftest import PROGRAM, ROOT, masked
 
-GUIDE = ROOT / "docs" / "guide"
-PAGES = ["command-line.md", "data.md", "explain.md", "formats.md", "reading-output.md"]
+PAGES = ["README.md", *(f"docs/guide/{name}.md" for name in ("command-line", "data", "explain", "formats", "reading-output"))]
+PROSE = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
+PROSE += [page for folder in ("docs", "src", "tests", "bench", "data", "experiments") for page in (ROOT / folder).rglob("*.md")]
 
 
 def commands_of(text):
-    """Pairs of a command and what the guide shows below it."""
+    """Pairs of a command and the output shown below it."""
     for block in re.findall(r"(?ms)^```console\n(.*?)^```$", text):
         for example in re.split(r"(?m)^\$ ", block)[1:]:
             command, _, output = example.partition("\n")
@@ -24,18 +25,17 @@ def commands_of(text):
 
 
 def same_machine(text):
-    """Without the values that another machine or moment changes, and without blank lines at the ends."""
+    """The text without values that depend on the machine or the time, and without blank lines at the ends."""
     text = re.sub(r'("elapsed_s": )[0-9.e-]+', r"\1...", masked(text))
     return text.strip("\n")
 
 
-README_EXAMPLE = re.compile(r"(?ms)^```\n\$ build/release/(kqd .*?)\n(.*?)^```$")
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]*\w)")
 
 
 def same_number(actual, shown):
-    """Whole numbers are equal. Others differ by 1e-6 of themselves, or by one unit of the last digit shown, at most: what
-    an instruction set without fused multiply-add may change."""
+    """Whole numbers must be equal. Others may differ by 1e-6 of themselves or by one unit of the last digit shown, which is
+    the effect of an instruction set without fused multiply-add."""
     if "." not in shown and "e" not in shown:
         return actual == shown
     digits = len(shown.partition("e")[0].partition(".")[2]) - int(shown.partition("e")[2] or 0)
@@ -78,17 +78,25 @@ def home(tmp_path):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_examples_print_what_the_guide_shows(home, page):
-    examples = list(commands_of((GUIDE / page).read_text()))
-    assert len(examples) > 5
+def test_the_examples_print_what_the_page_shows(home, page):
+    examples = list(commands_of((ROOT / page).read_text()))
+    assert len(examples) >= 2
     for command, output in examples:
         assert not differences(same_machine(run_in_shell(command, home)), same_machine(output)), command
 
 
-def test_the_first_example_prints_what_the_readme_shows(home):
-    text = (ROOT / "README.md").read_text()
-    (command, output), = README_EXAMPLE.findall(text)
-    assert not differences(same_machine(run_in_shell(command, home)), same_machine(output))
+@pytest.mark.parametrize("page", PROSE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_files_and_headings(page):
+    text = re.sub(r"(?ms)^```.*?^```$|`[^`\n]*`", "", page.read_text())
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if "://" in target:
+            continue
+        name, _, anchor = target.partition("#")
+        file = page.parent / name if name else page
+        assert file.exists(), target
+        if anchor:
+            headings = re.findall(r"(?m)^#+ (.+)$", file.read_text())
+            assert anchor in [re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings], target
 
 
 @pytest.mark.parametrize("actual, shown, same", [
