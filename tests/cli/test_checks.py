@@ -1,5 +1,6 @@
 """The checks of ./dev lint find what they are for, and leave alone what is right."""
 
+import re
 import sys
 
 import pytest
@@ -51,3 +52,10 @@ def test_layout(path, text, problems):
 ])
 def test_words(path, text, lines):
     assert [line for line, _, _ in check_words.findings(path, text)] == lines
+
+
+@pytest.mark.parametrize("name", ["method", "option"])
+def test_contributing_shows_the_examples_that_are_compiled(name):
+    source = (ROOT / "tests" / "unit" / "options" / "worked_examples_test.cpp").read_text()
+    example = re.search(rf"(?s)// example: {name}\n(.*?)// end\n", source).group(1)
+    assert f"```cpp\n{example}```" in (ROOT / "CONTRIBUTING.md").read_text()
