@@ -14,7 +14,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PLACES = ["src", "include", "apps", "python", "tests", "web/src", "web/test", "docs", "experiments", "validate", "bench", "tools", "cmake",
           "data/README.md", "dev", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "CMakeLists.txt"]
-SUFFIXES = {".cpp", ".hpp", ".in", ".py", ".pyi", ".md", ".js", ".css", ".html", ".txt", ".cmake", ""}
+SUFFIXES = {".cpp", ".hpp", ".in", ".py", ".pyi", ".md", ".js", ".mjs", ".css", ".html", ".txt", ".cmake", ""}
 SKIPPED = ["tools/check_words.py", "tests/cli/test_checks.py", "tests/golden/"]  # the list itself, its test, data
 
 # A match that is right where it is: file, text of the line, reason.
