@@ -21,7 +21,7 @@ SKIPPED = ["tools/check_words.py", "tests/cli/test_checks.py", "tests/golden/"] 
 ALLOWED = [
     ("docs/references.md", "", "titles of published works"),
     ("CHANGELOG.md", "(was `", "names of earlier versions"),
-    ("docs/guide/json.md", "| was", "names of earlier versions"),
+    ("docs/guide/json.md", "| `law` |", "name of an earlier version"),
 ]
 
 COMMENT = r"(?:^|\n)[ \t]*(?://+|#+:?|/?\*+|\"\"\")[ \t]*"
@@ -37,7 +37,7 @@ WORDS = [
     (r"(?i)\bunder chance\b|\bby chance (?:alone|only)\b|\bchance (?:alone|only)\b|\bwhat chance\b|\bbeyond chance\b",
      "under the null hypothesis, permutation null", None),
     (r"(?i)\bfor all together\b|\blevel of the decision\b", "family-wise; significance level", None),
-    (r"(?i)equal distributions are rejected", "reject H0 (equal distributions) at level ...", None),
+    (r"(?i)equal distributions are rejected at this level", "reject H0 (equal distributions) at level ...", None),
     (r"(?i)\bsets? aside\b|\bsetting (?:\w+ ){0,3}aside\b|\bset (?:\w+ ){1,2}aside\b", "held out", None),
     (r"(?i)\btold\b|_told\b|\btold_", "reported, shown; or state it", None),
     (r"(?i)\btells?\b(?! (?:\S+ ){0,6}(?:apart|from)\b)", "reports, prints, shows", None),
