@@ -2,6 +2,7 @@
 // "example" is the code of the page; tests/cli/test_checks.py compares them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -19,35 +20,36 @@ namespace kqd {
 namespace {
 
 // example: method
-double mean_gap(std::span<const double> x, std::span<const double> y) {
+double first_mean_gap(std::span<const double> x, std::span<const double> y) {
   double gap = 0.0;
   for (const double value : x) gap += value / static_cast<double>(x.size());
   for (const double value : y) gap -= value / static_cast<double>(y.size());
   return std::abs(gap);
 }
 
-DistanceResult mean_gap_distance(const SampleView& x, const SampleView& y, const MethodOptions& options) {
+DistanceResult first_mean_distance(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   DistanceResult result;
   const CheckedSamples checked(x, y, options, result.warnings);
   std::vector<double> of_x;
   std::vector<double> of_y;
   for (std::size_t i = 0; i < checked.x.points.rows(); ++i) of_x.push_back(checked.x.points(i, 0));
   for (std::size_t i = 0; i < checked.y.points.rows(); ++i) of_y.push_back(checked.y.points(i, 0));
-  result.statistic = mean_gap(of_x, of_y);
+  result.statistic = first_mean_gap(of_x, of_y);
   return result;
 }
 
 // The plan sees the pool in label-blind order. DirectPlan calls the function for each permutation, with the positions
 // of both samples.
-PreparedPlan prepare_mean_gap(const TestPool& pool, const MethodOptions& options, const PlanRequest& /*request*/) {
+PreparedPlan prepare_first_mean(const TestPool& pool, const MethodOptions& options, const PlanRequest& /*request*/) {
   PreparedPlan prepared = plan_on_all_rows(pool, options);
   std::vector<double> values;
   for (std::size_t i = 0; i < pool.rows().size(); ++i) values.push_back(pool.rows().row(i)[0]);
   double largest = 0.0;
   for (const double value : values) largest = std::max(largest, std::abs(value));
   prepared.pooled_scale = largest;
-  // n additions and n divisions, each with an error of at most eps/2 of the partial sum, which is at most `largest`.
-  const double slack = 2.0 * static_cast<double>(values.size()) * std::numeric_limits<double>::epsilon() * largest;
+  // n divisions and n additions, each with an error of at most eps/2 of a value of size at most 2 `largest`, in each of
+  // two evaluations.
+  const double slack = 4.0 * static_cast<double>(values.size()) * std::numeric_limits<double>::epsilon() * largest;
   prepared.plan = std::make_unique<DirectPlan>(
       values.size(),
       [values](std::span<const std::size_t> x, std::span<const std::size_t> y) {
@@ -55,22 +57,24 @@ PreparedPlan prepare_mean_gap(const TestPool& pool, const MethodOptions& options
         std::vector<double> of_y;
         for (const std::size_t i : x) of_x.push_back(values[i]);
         for (const std::size_t i : y) of_y.push_back(values[i]);
-        return mean_gap(of_x, of_y);
+        return first_mean_gap(of_x, of_y);
       },
       [slack](double) { return slack; });
   return prepared;
 }
 
-Method mean_gap_method() {
-  return {.info = {.id = "mean-gap",
+Method first_mean_method() {
+  return {.info = {.id = "first-mean",
                    .family = "examples",
                    .summary = "absolute difference of the means of the first column",
                    .reports = "|mean(X) - mean(Y)|",
                    .cost = "N",
                    .permutation = "N",
-                   .calibrations = "permutation"},
-          .distance = mean_gap_distance,
-          .prepare = prepare_mean_gap};
+                   .calibrations = "permutation",
+                   .details = "",
+                   .reference = ""},
+          .distance = first_mean_distance,
+          .prepare = prepare_first_mean};
 }
 // end
 
@@ -91,7 +95,7 @@ const OptionInfo kEnumerationLimit = {
 // end
 
 TEST(WorkedExamples, a_method_of_one_file_gives_distance_plan_and_p_value) {
-  const Method method = mean_gap_method();
+  const Method method = first_mean_method();
   const Sample x{Matrix<double>(3, 1, {1.0, 2.0, 3.0}), {}, {}};
   const Sample y{Matrix<double>(4, 1, {7.0, 8.0, 9.0, 12.0}), {}, {}};
   EXPECT_DOUBLE_EQ(distance(method, x, y).statistic, 7.0);
