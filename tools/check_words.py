@@ -59,7 +59,8 @@ WORDS = [
     (COMMENT + r"What (?!if\b)[^?\n]*(?:\n|$)", "a sentence with its subject first, not \"What ...\"", CODE),
     (COMMENT + r"Who [^?\n]*(?:\n|$)", "a sentence with its subject first, not \"Who ...\"", CODE),
     (r"\b\d+ x \d+ columns\b", "500 rows x 6 columns", None),
-    (r"\bPermutationSet (?:are|is|were|with|say|in|of)\b", "Permutations", TEXT),
+    (r"\bPermutationSet (?:are|is|were|with|that|in|of|\()", "Permutations", None),
+    (r"\b(?:stands?|stood) only\b", "is isolated, appears only", None),
     (r"\d %(?! *\d)", "12% without a blank", TEXT),
     (r"\} %[ ,;.)\"]", "{}% without a blank", CODE),
 ]
