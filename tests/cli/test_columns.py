@@ -143,7 +143,7 @@ def test_the_index_of_a_table_without_names_is_no_data(kqd, folder, flags):  # a
 def test_dates_that_become_columns_of_text_are_told(kqd):
     flags = ("distance", "trial.csv", "--group", "arm", "--drop", "id", "--categorical", "onehot")
     assert kqd(*flags).stderr == (
-        'kqd: trial.csv: column "seen" holds dates, which are taken as text; --dates reads them as numbers\n')
+        'kqd: trial.csv: dates are treated as text in: "seen". To read them as numbers: --dates\n')
     assert kqd(*flags, "--dates").stderr == ""
 
 
