@@ -202,10 +202,10 @@ def test_columns_with_a_part_of_their_own_are_named(kqd):
     assert result_of(kqd, *strata)["data"]["units"] == "site"
 
 
-def test_a_listed_column_that_is_not_compared_is_told(kqd):
+def test_a_listed_column_that_is_not_compared_is_noted(kqd):
     run = kqd("distance", "weighted.csv", "weighted.csv", "--columns", "a,w", "--weights", "w")
     assert run.stderr == (
-        'kqd: weighted.csv: column "w" holds the weights and is not compared, although --columns lists it\n')
+        'kqd: weighted.csv: column "w" has the weights and is not compared, although --columns lists it\n')
     assert kqd("distance", "weighted.csv", "weighted.csv", "--columns", "a", "--weights", "w").stderr == ""
 
 
