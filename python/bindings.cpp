@@ -151,6 +151,22 @@ struct Functions {
 };
 
 // What every result tells of how it came about; a distance and a test name these alike.
+// A tuple of one text for each warning: its sentence, or its id.
+template <class Text>
+py::tuple texts_of(const Warnings& warnings, const Text& text) {
+  py::tuple texts(warnings.size());
+  for (std::size_t i = 0; i < warnings.size(); ++i) texts[i] = std::string(text(warnings[i]));
+  return texts;
+}
+
+std::string sentence(const Warning& warning) {
+  return render(warning);
+}
+
+std::string_view id_of(const Warning& warning) {
+  return warning_name(warning.id);
+}
+
 template <class Result>
 py::dict common_fields(const Result& result, const std::string& id, const MethodOptions& options) {
   const MethodInfo& method = find_method(id);
@@ -174,7 +190,8 @@ py::dict common_fields(const Result& result, const std::string& id, const Method
   fields["details"] = details;
   fields["per_direction"] = to_array(directed ? result.per_direction : std::vector<double>{});
   fields["gaps"] = to_array(result.per_direction);  // of `functions`, which may not be what was tested
-  fields["warnings"] = py::tuple(py::cast(result.warnings));
+  fields["warnings"] = texts_of(result.warnings, sentence);
+  fields["warning_ids"] = texts_of(result.warnings, id_of);
   fields["functions"] = value_if(result.directions != nullptr, Functions{result.directions});
   return fields;
 }
@@ -223,7 +240,8 @@ py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& opti
   fields["calibration"] = to_string(options.calibration);
   fields["limiting_distribution"] = value_if(!result.limiting_distribution.empty(), result.limiting_distribution);
   fields["weights_as"] = to_string(options.weights_as);
-  fields["notes"] = py::tuple(py::cast(result.notes));
+  fields["notes"] = texts_of(result.notes, sentence);
+  fields["note_ids"] = texts_of(result.notes, id_of);
   fields["configurations"] = configuration_list(result);
   return fields;
 }
@@ -402,11 +420,15 @@ class ArrayEmbedding {
     }
     const SampleView sample = embedding_->sample();
     const std::vector<double> weights(sample.weights.begin(), sample.weights.end());
-    return py::make_tuple(state_of(directions()), to_array(sample.points), weights, num_reference_, warnings_);
+    std::vector<SavedWarning> warnings;
+    for (const Warning& warning : warnings_) warnings.emplace_back(id_of(warning), warning.values);
+    return py::make_tuple(state_of(directions()), to_array(sample.points), weights, num_reference_, warnings);
   }
 
-  explicit ArrayEmbedding(const py::tuple& state)
-      : num_reference_(state[3].cast<std::size_t>()), warnings_(state[4].cast<std::vector<std::string>>()) {
+  explicit ArrayEmbedding(const py::tuple& state) : num_reference_(state[3].cast<std::size_t>()) {
+    for (const auto& [name, values] : state[4].cast<std::vector<SavedWarning>>()) {
+      warnings_.push_back({.id = parse_warning(name), .values = values});
+    }
     const auto points = state[1].cast<Array>();
     const auto weights = state[2].cast<std::vector<double>>();
     embed_along({matrix_view(points), weights}, directions_from(state[0].cast<py::tuple>()), ThreadCount{});
@@ -415,9 +437,11 @@ class ArrayEmbedding {
   [[nodiscard]] const Directions& directions() const { return *embedding_->directions(); }
   [[nodiscard]] std::size_t num_points() const { return embedding_->sample().size(); }
   [[nodiscard]] std::size_t num_reference() const { return num_reference_; }
-  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  [[nodiscard]] const Warnings& warnings() const { return warnings_; }
 
  private:
+  using SavedWarning = std::pair<std::string, std::vector<WarningValue>>;  // name and values
+
   void draw_and_embed(const ArraySample& sample, const MethodOptions& options) {
     const SampleView x = sample.view();
     validate(x, "sample", options.threads);
@@ -445,7 +469,7 @@ class ArrayEmbedding {
   std::shared_ptr<const KernelQuantileEmbedding> embedding_;
   ThreadCount threads_;
   std::size_t num_reference_ = 0;
-  std::vector<std::string> warnings_;
+  Warnings warnings_;
 };
 
 // ---- The module ----
@@ -564,7 +588,8 @@ void bind_comparisons(py::module_& m) {
       .def_property_readonly("n_reference", &ArrayEmbedding::num_reference)
       .def_property_readonly("n_points", &ArrayEmbedding::num_points)
       .def_property_readonly("dim", [](const ArrayEmbedding& e) { return e.directions().dim(); })
-      .def_property_readonly("warnings", &ArrayEmbedding::warnings);
+      .def_property_readonly("warnings", [](const ArrayEmbedding& e) { return texts_of(e.warnings(), sentence); })
+      .def_property_readonly("warning_ids", [](const ArrayEmbedding& e) { return texts_of(e.warnings(), id_of); });
 }
 
 py::dict parameter_table(const MethodInfo& method) {
@@ -614,6 +639,9 @@ void bind_methods(py::module_& m) {
       [](const std::string& calibration) { return unused_test_options(parse_calibration(calibration)); },
       py::arg("calibration"));
   m.def("printable", &printable, py::arg("text"));
+  m.def("warning_text", [](const std::string& id, const py::args& values) {
+    return sentence({.id = parse_warning(id), .values = values.cast<std::vector<WarningValue>>()});
+  });
   m.def(
       "suggestion",
       [](const std::string& word, const std::vector<std::string>& known) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -25,6 +26,17 @@ void print_message(std::string_view text) {
 
 void note(std::string_view text) {
   print_message(fmt::format("kqd: {}\n", printable(text)));
+}
+
+std::string option_name(std::string_view id, std::string_view value) {
+  if (id == "header") return value == "absent" ? "--no-header" : "--header";
+  std::string name = id == "num_permutations" ? "permutations" : std::string(id);
+  std::ranges::replace(name, '_', '-');
+  return value.empty() || value == "true" ? "--" + name : fmt::format("--{} {}", name, value);
+}
+
+std::string sentence(const Warning& warning) {
+  return render(warning, option_name);
 }
 
 }  // namespace kqd::app

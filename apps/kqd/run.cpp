@@ -30,16 +30,16 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-void tell(const std::vector<std::string>& sentences, const Flags& flags) {
+void print_warnings(const Warnings& warnings, const Flags& flags) {
   if (flags.quiet) return;
-  for (const std::string& text : sentences) note(text);
+  for (const Warning& warning : warnings) note(sentence(warning));
 }
 
 SamplePair read(const Flags& flags) {
   const ReadOptions options = to_read_options(flags);
   SamplePair data =
       flags.group.empty() ? read_pair(flags.x, flags.y, options) : read_grouped(flags.x, flags.group, options);
-  tell(data.notes, flags);
+  print_warnings(data.notes, flags);
   return data;
 }
 
@@ -92,8 +92,8 @@ void add_reference_points(const Flags& flags, const Sample& data, const Preparat
       by_name ? in_order_of(data.column_names, points, flags.reference) : std::move(points.points);
 }
 
-// What reading warns of stands first in the warnings of a result.
-void put_first(const std::vector<std::string>& of_reading, std::vector<std::string>& warnings) {
+// Warnings about reading precede those of the result.
+void put_first(const Warnings& of_reading, Warnings& warnings) {
   warnings.insert(warnings.begin(), of_reading.begin(), of_reading.end());
 }
 
@@ -186,7 +186,8 @@ RunInfo run_info(std::string_view method, const Flags& flags, const SamplePair& 
           .n_y = data.y.points.rows(),
           .dim = data.x.points.cols(),
           .preparation = data.preparation,
-          .elapsed_s = watch.seconds()};
+          .elapsed_s = watch.seconds(),
+          .option_names = option_name};
 }
 
 // What the data tell of their rows.
@@ -301,7 +302,7 @@ int run_explain(const Flags& flags) {
   const SamplePair data = read(flags);
   options.design = design_of(flags, data);
   add_rows(options, data);
-  if (flags.csv) tell(data.warnings, flags);  // which has no place for them
+  if (flags.csv) print_warnings(data.warnings, flags);  // which has no place for them
   Explanation explanation;
   {
     const ProgressLine progress(!flags.quiet);
@@ -355,8 +356,8 @@ int run_matrix(const MatrixFlags& matrix_flags) {
   inputs.insert(inputs.end(), {flags.reference, flags.config});
   require_outputs(flags, inputs);
   const SampleList data = read_samples(matrix_flags.files, to_read_options(flags));
-  tell(data.notes, flags);
-  if (flags.csv) tell(data.warnings, flags);  // which has no place for them
+  print_warnings(data.notes, flags);
+  if (flags.csv) print_warnings(data.warnings, flags);  // which has no place for them
   add_reference_points(flags, data.samples.front(), data.preparation, options.statistic.directions);
   // A test without a distance of its own has parameters of its own, too.
   DistanceMatrixOptions distances{options.method, options.statistic};
@@ -373,8 +374,8 @@ int run_matrix(const MatrixFlags& matrix_flags) {
     if (matrix_flags.with_tests) tests = pairwise_tests(samples, matrix, options, &progress.control());
   }
   put_first(data.warnings, matrix.warnings);
-  const MatrixReport report{matrix,          tests ? &*tests : nullptr, options.statistic,
-                            watch.seconds(), data.preparation,          data.rows};
+  const MatrixReport report{
+      matrix, tests ? &*tests : nullptr, options.statistic, watch.seconds(), data.preparation, data.rows, option_name};
   write_page(flags, [&] { return matrix_page(report, {.command = flags.command}); });
   show(flags, {.json = [&] { return matrix_json(report); },
                .csv = [&] { return matrix_csv(report); },

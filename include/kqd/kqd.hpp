@@ -10,6 +10,7 @@
 #include "kqd/core/stoppable.hpp"              // run_stoppable: an end for what takes no RunControl
 #include "kqd/core/suggestion.hpp"             // suggestion: the word that was meant
 #include "kqd/core/types.hpp"                  // Seed, ThreadCount
+#include "kqd/core/warning.hpp"                // Warning, render: warnings and notes of results
 #include "kqd/directions/directions.hpp"       // Directions, draw_directions
 #include "kqd/experiments/experiments.hpp"     // the published experiments
 #include "kqd/explain/explain.hpp"             // explain: which columns, levels, directions and rows differ

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from typing import Any, ContextManager, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, ContextManager, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +31,17 @@ class Groups(NamedTuple):
     names: Tuple[str, ...] = ()
 
 
+class Warned(NamedTuple):
+    """A warning of the package itself, in the words of the library's catalogue."""
+
+    id: str
+    text: str
+
+
+def warned(name: str, *values: Union[int, float, str]) -> Warned:
+    return Warned(name, _core.warning_text(name, *values))
+
+
 class Samples(NamedTuple):
     """Two samples that can be compared, and what happened on the way."""
 
@@ -40,7 +51,7 @@ class Samples(NamedTuple):
     dim: int
     #: True for the given rows of x, and of y, that were kept; None when all were.
     kept: Optional[Tuple[NDArray[np.bool_], NDArray[np.bool_]]] = None
-    warnings: Tuple[str, ...] = ()
+    warnings: Tuple[Warned, ...] = ()
     #: Names of the columns, if they have any.
     columns: Sequence[str] = ()
 
@@ -111,7 +122,7 @@ def samples(
         )
     keep_x, keep_y = complete(x_rows), complete(y_rows)
     warnings += tuple(
-        f"{name}: {(~keep).sum()} of {len(keep)} rows have a NaN and are left out"
+        warned("rows-omitted", name, int((~keep).sum()), len(keep))
         for name, keep in (("x", keep_x), ("y", keep_y))
         if not keep.all()
     )
@@ -200,7 +211,7 @@ def matrix(values: ArrayLike, name: str, *, rounded: bool = False) -> NDArray[np
     return array if _core.is_viewable(array) else np.require(array, np.float64, ["C", "A"])
 
 
-def _pooled_matrices(x: Any, y: Any) -> Tuple[List[NDArray[np.float64]], Tuple[str, ...]]:
+def _pooled_matrices(x: Any, y: Any) -> Tuple[List[NDArray[np.float64]], Tuple[Warned, ...]]:
     """Both samples as matrix() has them, but integers that are not doubles are compared exactly: the pooled minimum of
     their column is subtracted, in integers, and a warning says so."""
     x, y = (values if is_pandas(values) else _converted(values, name) for values, name in ((x, "x"), (y, "y")))
@@ -222,7 +233,7 @@ def _pooled_matrices(x: Any, y: Any) -> Tuple[List[NDArray[np.float64]], Tuple[s
         rows = [part.copy() for part in rows]
         rows[0][:, j], rows[1][:, j] = np.split(exact, [len(rows[0])])
         number = int(lowest) + int(least)
-        warnings.append(f"column {label}: {number} subtracted, as integers beyond 2^53 would be rounded")
+        warnings.append(warned("integers-offset", label, str(number)))
     return rows, tuple(warnings)
 
 
@@ -312,12 +323,12 @@ def matching(values: Any, like: Any, name: str, like_name: str) -> Any:
     return values[wanted]
 
 
-def _different_names(x: Any, y: Any) -> Tuple[str, ...]:
+def _different_names(x: Any, y: Any) -> Tuple[Warned, ...]:
     """Two Series may well be compared whatever they are called, as columns of one frame; frames are matched by name."""
     names = [getattr(values, "name", None) if is_pandas(values) and values.ndim == 1 else None for values in (x, y)]
     if None in names or names[0] == names[1]:
         return ()
-    return (f"x is named {_listed(names[:1])} and y {_listed(names[1:])}: they are compared all the same",)
+    return (warned("different-names", _listed(names[:1]), _listed(names[1:])),)
 
 
 def is_pandas(values: Any) -> bool:

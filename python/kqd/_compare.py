@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrays, _core
+from ._arrays import Warned, warned
 from ._kernels import PRECOMPUTED
 from ._options import KEYWORDS, compat_text, core_options, count, own_parameters, settings, text
 from ._results import Profile, Result
@@ -64,7 +65,9 @@ class Comparison:
         functions = found.pop("functions")
         self._null_shown = found.pop("null_shown", np.empty(0))
         samples = self.samples
-        found["warnings"] = samples.warnings + self._ignored + found["warnings"]
+        own = samples.warnings + self._ignored
+        found["warnings"] = tuple(warning.text for warning in own) + found["warnings"]
+        found["warning_ids"] = tuple(warning.id for warning in own) + found["warning_ids"]
         found["profiles"] = tuple(self._profiles(functions, found.pop("gaps")))
         found["n_x"], found["n_y"], found["dim"] = len(samples.x.points), len(samples.y.points), samples.dim
         found["settings"] = settings(self._asked, self.method, self.options.seed)
@@ -99,8 +102,8 @@ def is_default(value: Any, default: Any) -> bool:
     return value is default or (np.isscalar(value) and bool(value == default))
 
 
-def _ignored(asked: Mapping[str, Any], method: str, defaults: Mapping[str, Any]) -> Tuple[str, ...]:
-    """A sentence on the options that were given and change nothing, so that they do not look as if they did."""
+def _ignored(asked: Mapping[str, Any], method: str, defaults: Mapping[str, Any]) -> Tuple[Warned, ...]:
+    """A warning about the options that were given and change nothing, so that they do not look as if they did."""
     directions, reference = asked["directions"], asked["reference"]
     unused = _core.unused_options(method, directions, not isinstance(reference, str))
     keywords = [KEYWORDS.get(name, name) for name in unused]
@@ -110,19 +113,15 @@ def _ignored(asked: Mapping[str, Any], method: str, defaults: Mapping[str, Any])
     if not names:
         return ()
     along = f" with {directions} directions" if _core.method(method).uses_directions else ""
-    return (_no_effect(names, f"on method {method}{along}"),)
+    return (warned("options-unused-by-method", ", ".join(names), f"method {method}{along}"),)
 
 
-def _ignored_by_calibration(asked: Mapping[str, Any], defaults: Mapping[str, Any]) -> Tuple[str, ...]:
+def _ignored_by_calibration(asked: Mapping[str, Any], defaults: Mapping[str, Any]) -> Tuple[Warned, ...]:
     """The same for the calibration of a test."""
     calibration = asked.get("calibration", "permutation")
     keywords = [KEYWORDS.get(name, name.replace("-", "_")) for name in _core.unused_test_options(calibration)]
     names = [name for name in keywords if not is_default(asked[name], defaults[name])]
-    return (_no_effect(names, f'with calibration "{calibration}"'),) if names else ()
-
-
-def _no_effect(names: List[str], where: str) -> str:
-    return f"{', '.join(names)} {'has' if len(names) == 1 else 'have'} no effect {where}"
+    return (warned("options-unused-by-calibration", ", ".join(names), calibration),) if names else ()
 
 
 def _quantiles(values: NDArray[np.float64], weights: Optional[NDArray[np.float64]]) -> NDArray[np.float64]:

@@ -171,7 +171,12 @@ class Embedding:
 
     @property
     def warnings(self) -> Tuple[str, ...]:
-        return tuple(self._core.warnings)
+        return self._core.warnings
+
+    @property
+    def warning_ids(self) -> Tuple[str, ...]:
+        """The name of each warning."""
+        return self._core.warning_ids
 
     def __copy__(self) -> "Embedding":
         return self  # nobody can change it

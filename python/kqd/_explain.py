@@ -169,6 +169,8 @@ class Explanation(Finding):
     #: Passed as ``rng=`` it gives the same numbers again.
     seed: int
     warnings: Tuple[str, ...]
+    #: The name of each warning, such as ``"constant-columns"``.
+    warning_ids: Tuple[str, ...]
     #: As in `TestResult`.
     bits: str
     elapsed_s: float
@@ -288,7 +290,7 @@ def explain(
     with shown(progress) as callback, samples.in_callers_words():
         found, printed = _core.explain(samples.x, samples.y, options, labels, callback)
     data = json.loads(found)
-    data["warnings"] = list(samples.warnings) + data["warnings"]
+    data["warnings"] = [warning._asdict() for warning in samples.warnings] + data["warnings"]
     data["elapsed_s"] = time.perf_counter() - started
     return _explanation(data, printed)
 
@@ -346,7 +348,8 @@ def _explanation(data: Dict[str, Any], text: str) -> Explanation:
         n_resamples=data["n_resamples"],
         kernel=data["kernel"],
         seed=data["seed"],
-        warnings=tuple(data["warnings"]),
+        warnings=tuple(warning["text"] for warning in data["warnings"]),
+        warning_ids=tuple(warning["id"] for warning in data["warnings"]),
         bits=data["bits"],
         elapsed_s=data["elapsed_s"],
         _data=data,

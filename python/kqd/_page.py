@@ -50,6 +50,9 @@ def write(
 def _printed(kind: str, result: Union[DistanceResult, TestResult], origin: Origin) -> Dict[str, Any]:
     """The result as the program prints it by --json."""
     fields = {_NAMES.get(name, name): value for name, value in result.to_dict().items() if name not in _LEFT_OUT}
+    for texts, ids in (("warnings", "warning_ids"), ("notes", "note_ids")):
+        if texts in fields:
+            fields[texts] = [{"id": name, "text": text} for name, text in zip(fields.pop(ids), fields[texts])]
     power = "inf" if result.power == math.inf else result.power
     return {**fields, "schema": f"kqd.{kind}/1", "x": "x", "y": "y", "power": power, "data": _data(result, origin)}
 

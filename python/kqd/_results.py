@@ -111,6 +111,8 @@ class Result(Finding):
     #: repeats it. A kernel function is told by its name only and has to be given again.
     settings: Dict[str, Any]
     warnings: Tuple[str, ...]
+    #: The name of each warning, such as ``"constant-columns"``: the guide lists all of them.
+    warning_ids: Tuple[str, ...]
     #: ``"fma"``: every CPU with fused multiply-add gives the same bits; ``"no-fma"`` on others.
     bits: str
     elapsed_s: float
@@ -265,6 +267,8 @@ class TestResult(Result):
     weights_as: str
     #: How weights and cluster sizes were dealt with.
     notes: Tuple[str, ...]
+    #: The name of each note.
+    note_ids: Tuple[str, ...]
     #: What a test that aggregates several statistics found for each; else empty.
     configurations: Tuple[Configuration, ...]
 

@@ -124,8 +124,9 @@ def test_rows_with_a_nan_are_left_out_on_request():
     found = kqd.distance(x, y, rng=0, nan_policy="omit")
     expected = kqd.distance(np.delete(X, [2, 5], 0), np.delete(Y, 0, 0), rng=0)
     assert (found.statistic, found.n_x, found.n_y) == (expected.statistic, 28, 19)
-    assert found.warnings == ("x: 2 of 30 rows have a NaN and are left out",
-                              "y: 1 of 20 rows have a NaN and are left out")
+    assert found.warnings == ("x: rows excluded because a value is missing: 2 of 30",
+                              "y: rows excluded because a value is missing: 1 of 20")
+    assert found.warning_ids == ("rows-omitted", "rows-omitted")
     assert "warning     x: 2 of 30 rows" in repr(found)
     assert kqd.distance(X, Y, rng=0, nan_policy="omit").statistic == EXPECTED
 

@@ -8,7 +8,7 @@ import kqd
 
 BASE = 2**60
 X, Y = BASE + np.arange(20), BASE + 60 + np.arange(20)
-OFFSET = f"column 1: {BASE} subtracted, as integers beyond 2^53 would be rounded"
+OFFSET = f"column 1: {BASE} was subtracted from all values, because integers beyond 2^53 would be rounded"
 
 
 def same_test(x, y, warning, **options):
@@ -31,7 +31,7 @@ def test_columns_of_frames_are_compared_exactly_beside_floats_and_missing_values
     assert kqd.test(x, y, rng=0).pvalue == 0.001
     missing = pd.DataFrame({"v": np.zeros(21), "id": pd.array([*X.tolist(), None], "Int64")})
     same = kqd.test(missing[["id"]], y[["id"]], rng=0, nan_policy="omit")
-    assert same.warnings[:2] == (warning, "x: 1 of 21 rows have a NaN and are left out") and same.pvalue == 0.001
+    assert same.warnings[:2] == (warning, "x: rows excluded because a value is missing: 1 of 21") and same.pvalue == 0.001
 
 
 def test_the_ends_of_64_bits():

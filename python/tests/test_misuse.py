@@ -45,15 +45,15 @@ def test_none_means_the_default_for_every_keyword():
 
 def test_series_of_different_names_are_warned_of():
     a, b = pd.Series(X[:, 0], name="height"), pd.Series(Y[:, 0], name="weight")
-    assert warnings_of(a, b, "named") == ['x is named "height" and y "weight": they are compared all the same']
+    assert warnings_of(a, b, "named") == ['x is named "height" and y is named "weight"; they are compared as the same quantity']
     assert warnings_of(a, b.rename("height"), "named") == warnings_of(a, b.to_numpy(), "named") == []
 
 
 def test_rows_that_are_copies_are_warned_of():
     assert warnings_of(np.repeat(X, 2, axis=0), Y, "copies")[0].startswith(
-        "rows of X are copies: 30 of its 30 different rows are there 2 times each;")
+        "rows of X are copies: 30 of its 30 distinct rows occur 2 times each,")
     mostly = np.concatenate([Y, Y[:24]])
-    assert warnings_of(X, mostly, "copies")[0].startswith("rows of Y are copies: 24 of its 25 different rows")
+    assert warnings_of(X, mostly, "copies")[0].startswith("rows of Y are copies: 24 of its 25 distinct rows")
     assert warnings_of(X, Y, "copies") == []
     groups = np.repeat(np.arange(30), 2), np.arange(100, 125)
     assert warnings_of(np.repeat(X, 2, axis=0), Y, "copies", clusters=groups) == []

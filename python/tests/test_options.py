@@ -202,9 +202,9 @@ def test_a_bound_on_memory_that_is_none_is_refused(size):
 
 
 @pytest.mark.parametrize("options, sentence", [
-    (dict(method="mmd", power=2, n_directions=8), "n_directions, power have no effect on method mmd"),
-    (dict(method="ekqd", directions="linear", bandwidth=2), "bandwidth has no effect on method ekqd with linear directions"),
-    (dict(method="energy", reference=[[0.0], [1.0]]), "reference has no effect on method energy"),
+    (dict(method="mmd", power=2, n_directions=8), "options without effect on method mmd: n_directions, power"),
+    (dict(method="ekqd", directions="linear", bandwidth=2), "options without effect on method ekqd with linear directions: bandwidth"),
+    (dict(method="energy", reference=[[0.0], [1.0]]), "options without effect on method energy: reference"),
     (dict(method="mmd", power=1.0, compat=[]), None),
     (dict(method="ekqd", directions="linear"), None),
 ])
@@ -275,6 +275,6 @@ def test_options_that_a_limiting_distribution_ignores_are_named():
     options = dict(method="mmd-lin", calibration="asymptotic", rng=0)
     assert kqd.test(x, y, **options).warnings == ()
     assert kqd.test(x, y, early_stop="betting", n_resamples=99, **options).warnings == (
-        'n_resamples, early_stop have no effect with calibration "asymptotic"',)
+        "options without effect on a test with calibration asymptotic: n_resamples, early_stop",)
     assert kqd.test(x, y, randomised_ties=True, **options).warnings == (
-        'randomised_ties has no effect with calibration "asymptotic"',)
+        "options without effect on a test with calibration asymptotic: randomised_ties",)

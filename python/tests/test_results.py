@@ -101,7 +101,7 @@ def test_a_result_shows_as_a_table_in_a_notebook():
     page = found._repr_html_()
     assert page.startswith("<table><caption>TestResult</caption>") and page.endswith("</table>")
     assert page.count("<tr>") == page.count("</tr>") == len(repr(found).splitlines()) - 1
-    assert "1 of 2 columns is constant: 2" in page
+    assert "constant columns, which carry no information (1 of 2): 2" in page
     escaped = dataclasses.replace(found, warnings=("a < b & c",))._repr_html_()
     assert "a &lt; b &amp; c" in escaped
 
@@ -147,12 +147,13 @@ DistanceResult
   power       inf
   weighting   uniform
   seed        3
-  warning     Y has one row: its quantiles are all the same value"""
+  warning     Y has only one row, so all of its quantiles are equal"""
 
 
 def test_warnings_of_the_library_are_in_the_result():
     found = kqd.distance([[1, 7], [2, 7]], [[3, 7], [5, 7]], rng=0)
-    assert found.warnings == ("1 of 2 columns is constant: 2",)
+    assert found.warnings == ("constant columns, which carry no information (1 of 2): 2",)
+    assert found.warning_ids == ("constant-columns",)
 
 
 def test_methods_are_listed_and_can_be_used():

@@ -143,7 +143,7 @@ def test_sinkhorn_says_when_it_has_not_converged_and_refuses_what_it_cannot_do()
     x, y = rng.normal(size=(25, 2)), rng.normal(size=(20, 2))
     found = kqd.distance(x, y, method="sinkhorn", iterations=2)
     assert found.details["converged"] == 0
-    assert any("not converged after 2 sweeps" in warning for warning in found.warnings)
+    assert any("did not converge in 2 sweeps" in warning for warning in found.warnings)
     with pytest.raises(ValueError, match="epsilon"):
         kqd.distance(x, y, method="sinkhorn", epsilon=-1)
     with pytest.raises(ValueError, match="wasserstein is the limit at 0"):

@@ -113,9 +113,10 @@ def test_weights_that_differ_need_to_be_explained():
 def test_clusters_of_other_sizes_are_reduced_and_it_is_said():
     x, y = RNG.normal(size=(40, 2)), RNG.normal(size=(10, 2))
     found = kqd.test(x, y, clusters=(np.arange(40) // 5, 100 + np.arange(10)), method="energy", n_resamples=19, rng=0)
+    assert found.note_ids == ("clusters-reduced-to-smallest",)
     assert found.notes == (
-        "cluster sizes differ between X and Y (1 to 5 rows): clusters were reduced to 1 row each by random draws, "
-        "which leaves 8 of 40 rows of X and 10 of 10 of Y",)
+        "cluster sizes differ between X and Y (1 to 5 rows): all clusters were reduced to the smallest size by random "
+        "draws, which leaves 8 of 40 rows of X and 10 of 10 of Y",)
 
 
 @pytest.mark.parametrize("name", STATISTICS)
@@ -144,7 +145,7 @@ def test_random_permutations_give_one_plus_k_over_one_plus_b(method):
     drawn = 399 if method == "mmd-agg" else 150  # 20 kernels at level 0.05 need 399
     found = kqd.test(X, Y, method=method, rng=1, n_resamples=150, null_distribution=True)
     assert not found.enumerated and found.n_resamples == drawn == len(found.null_distribution)
-    assert ("399 permutations instead of 150" in " ".join(found.warnings)) == (drawn == 399)
+    assert ("399 permutations are used instead of 150" in " ".join(found.warnings)) == (drawn == 399)
     assert found.n_exceed == (found.null_distribution >= found.statistic).sum()
     assert found.pvalue == (1 + found.n_exceed) / (drawn + 1)
     assert found.pvalue_ci[0] <= found.n_exceed / drawn <= found.pvalue_ci[1]
@@ -508,7 +509,7 @@ PROGRAM = pathlib.Path(kqd.__file__).parents[2] / "kqd"
 SAME_NAME = ["method", "statistic", "pvalue", "n_exceed", "n_resamples", "pvalue_ci", "reject", "alpha", "enumerated",
              "stopped_early", "calibration", "design", "permutation_mean", "permutation_sd", "effect_size",
              "effect_size_ci", "per_direction", "n_x", "n_y", "dim", "kernel", "bandwidth", "directions", "n_set_aside",
-             "reference", "power", "weighting", "seed", "warnings"]
+             "reference", "power", "weighting", "seed"]
 
 
 @pytest.mark.skipif(not PROGRAM.is_file(), reason="the program was not built")
@@ -533,6 +534,7 @@ def test_the_command_line_gives_the_same_numbers(tmp_path, flags, options):
     printed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     found = kqd.test(X, Y, **options, rng=11).to_dict()
     assert {name: printed[name] for name in SAME_NAME} == {name: found[name] for name in SAME_NAME}
+    assert [warning["id"] for warning in printed["warnings"]] == found["warning_ids"]
     assert printed["num_directions"] == found["n_directions"]
     assert printed["num_reference"] == found["n_reference"]
 
@@ -552,8 +554,9 @@ def test_the_command_line_measures_the_same_distances(tmp_path, flags, options):
     printed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     found = kqd.distance(X, Y, **options, rng=11).to_dict()
     same = ["method", "statistic", "per_direction", "n_x", "n_y", "dim", "kernel", "bandwidth", "directions",
-            "reference", "power", "weighting", "parameters", "details", "seed", "warnings"]
+            "reference", "power", "weighting", "parameters", "details", "seed"]
     assert {name: printed[name] for name in same} == {name: found[name] for name in same}
+    assert [warning["id"] for warning in printed["warnings"]] == found["warning_ids"]
 
 
 @pytest.mark.parametrize("kind", [list, np.array, lambda names: np.array(names, dtype=object)])

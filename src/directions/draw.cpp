@@ -4,6 +4,7 @@
 
 #include "core/names.hpp"
 #include "core/random.hpp"
+#include "core/warning.hpp"
 #include "directions/principal.hpp"
 #include "directions/reference.hpp"
 #include "directions/squared_norms.hpp"
@@ -130,8 +131,7 @@ DrawnDirections draw_principal(const Kernel& kernel, const Pool& pool, const Dir
   drawn.num_reference = basis.landmarks.rows();
   drawn.pooled_rows = basis.positions;
   if (rank < wanted.max_rank) {
-    drawn.warnings.push_back(
-        fmt::format("{} principal directions were asked for, the pool varies along {}", wanted.max_rank, rank));
+    warn(drawn.warnings, WarningId::fewer_principal_directions, wanted.max_rank, rank);
   }
   DirectionOptions as_given = options;
   as_given.normalise = false;  // of norm 1 already, or whitened
@@ -179,8 +179,7 @@ void require_coefficient_rows(const DirectionOptions& options, std::size_t num_r
 }
 
 // The number of reference points, held to what the measure can give.
-std::size_t resolve_num_reference(const DirectionOptions& options, std::size_t pool_size,
-                                  std::vector<std::string>& warnings) {
+std::size_t resolve_num_reference(const DirectionOptions& options, std::size_t pool_size, Warnings& warnings) {
   if (options.reference == ReferenceMeasure::points) return options.reference_points.rows();
   const std::size_t wanted = !options.coefficients.empty()
                                  ? options.coefficients.rows()
@@ -189,10 +188,9 @@ std::size_t resolve_num_reference(const DirectionOptions& options, std::size_t p
       options.reference == ReferenceMeasure::pooled || options.reference == ReferenceMeasure::balanced;
   if (!from_pool || wanted < pool_size) return wanted;
   if (wanted > pool_size) {
-    warnings.push_back(
-        fmt::format("num_reference = {} is more than the {} pooled points; all of them are used", wanted, pool_size));
+    warn(warnings, WarningId::too_many_reference_points, wanted, pool_size);
   } else if (options.num_reference || !options.coefficients.empty()) {
-    warnings.push_back(fmt::format("num_reference = {} uses every pooled point as a reference point", wanted));
+    warn(warnings, WarningId::all_points_are_reference, wanted);
   }
   return pool_size;
 }

@@ -110,7 +110,7 @@ void time_parts(const SyntheticPair& data, const TwoSampleOptions& options, cons
   const std::size_t n = data.x.points.rows() + data.y.points.rows();
   Matrix<double> values;
   times[place + " projections"].push_back(seconds_of([&] {
-    std::vector<std::string> warnings;
+    Warnings warnings;
     const KernelSpec kernel = resolve(options.statistic.kernel, data.x, data.y, options.statistic.bandwidth_rule,
                                       options.statistic.seed, warnings);
     const DrawnDirections drawn = draw_directions(Kernel(kernel), data.x, data.y, options.statistic.directions,

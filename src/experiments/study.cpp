@@ -13,7 +13,7 @@ const KernelSpec& Draw::resolved(const KernelSpec& kernel, BandwidthRule rule, S
   const auto same = [&](const Resolved& entry) { return entry.text == text && entry.rule == rule; };
   const auto found = std::ranges::find_if(known, same);
   if (found != known.end()) return found->kernel;
-  std::vector<std::string> warnings;
+  Warnings warnings;
   known.push_back({text, rule, resolve(kernel, x, y, rule, seed, warnings)});
   return known.back().kernel;
 }

@@ -12,6 +12,7 @@
 #include "core/fail.hpp"
 #include "core/names.hpp"
 #include "core/text.hpp"
+#include "core/warning.hpp"
 #include "explain/density.hpp"
 #include "explain/direction_tests.hpp"
 #include "explain/study.hpp"
@@ -235,7 +236,7 @@ void add_image(const ImageShape& shape, std::span<const double> sensitivities, E
       any = true;
     }
   }
-  if (!any) result.warnings.emplace_back("pictures of so many pixels are not shown");
+  if (!any) warn(result.warnings, WarningId::images_not_shown);
   result.image = std::move(image);
 }
 
@@ -257,20 +258,6 @@ Explanation begin(const SampleView& x, const SampleView& y, const ExplainOptions
   return result;
 }
 
-// Columns that outweigh all others are all that kernels see, and nobody may have meant that.
-void warn_about_scales(const Study& study, std::span<const double> scales, std::vector<std::string>& warnings) {
-  const auto found = dominating_columns(scales);
-  if (!found) return;
-  std::vector<std::string> names;
-  for (const std::size_t index : found->indices) names.push_back(fmt::format("\"{}\"", study.column_name(index)));
-  warnings.push_back(fmt::format(
-      "the {} {:.4g} % of the variance of all {} columns, so principal directions and scores of rows follow {}; "
-      "standardise the columns to let all count",
-      names.size() == 1 ? fmt::format("column {} has", names.front())
-                        : fmt::format("columns {} have", fmt::join(names, ", ")),
-      100.0 * found->share, scales.size(), names.size() == 1 ? "it only" : "them only"));
-}
-
 // Every direction for itself; what there is to say of all of them goes into the result.
 std::vector<TestedDirection> test_all(const Study& study, const ExaminedDirections& examined, const RunControl* control,
                                       Explanation& result) {
@@ -289,7 +276,7 @@ std::vector<TestedDirection> test_all(const Study& study, const ExaminedDirectio
   result.n_directions_examined = tests.directions.size();
   result.columns_note = resolution_note("columns", study.dim(), tests, options.alpha);
   result.directions_note = resolution_note("directions", tests.directions.size(), tests, options.alpha);
-  result.warnings.insert(result.warnings.end(), study.source().warnings().begin(), study.source().warnings().end());
+  append(result.warnings, study.source().warnings());
   return std::move(tests.directions);
 }
 
@@ -354,7 +341,7 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
   Explanation result = begin(x, y, options);
   const Study study(x, y, options);
   result.notes = study.samples().notes;
-  result.warnings.insert(result.warnings.end(), study.samples().warnings.begin(), study.samples().warnings.end());
+  append(result.warnings, study.samples().warnings);
   const ExaminedDirections examined = [&] {
     const ProgressScope progress(control, "preparing");
     result.kernel = resolve(options.kernel, study.pool(), options.bandwidth_rule, options.seed, result.warnings);
@@ -371,7 +358,8 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
   result.n_witness_rows = witness.num_rows;
   std::vector<double> scales;
   for (std::size_t c = 0; c < study.dim(); ++c) scales.push_back(tested[c].shape.scale);
-  warn_about_scales(study, scales, result.warnings);
+  warn_about_scales(
+      scales, [&](std::size_t column) { return fmt::format("\"{}\"", study.column_name(column)); }, result.warnings);
   const std::vector<double> sensitivities = sensitivities_of(study, witness, scales);
   add_columns(study, std::span(tested).first(study.dim()), sensitivities, result);
   std::vector<std::size_t> strongest = ranked(tested);

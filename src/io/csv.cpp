@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/fail.hpp"
+#include "core/warning.hpp"
 #include "io/text.hpp"
 
 namespace kqd {
@@ -60,8 +61,7 @@ Table with_header(const std::string& source, FirstRow header, std::ptrdiff_t num
   Table table(source, std::move(header.cells), rules);
   table.has_lines = true;
   if (num_numbers > 0) {
-    table.notes.push_back(fmt::format("{}:{}: taken as a header, with numbers in {} of its {} cells", source,
-                                      header.line, num_numbers, table.columns.size()));
+    warn(table.notes, WarningId::numbers_in_header, source, header.line, num_numbers, table.columns.size());
   }
   return table;
 }

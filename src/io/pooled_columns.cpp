@@ -12,6 +12,7 @@
 #include "core/fail.hpp"
 #include "core/scale.hpp"
 #include "core/summation.hpp"
+#include "core/warning.hpp"
 #include "io/text.hpp"
 
 namespace kqd {
@@ -172,7 +173,7 @@ void impute_medians(std::vector<Sample>& samples, const std::string& source) {
   }
 }
 
-void standardize(std::vector<Sample>& samples, Standardize kind, std::vector<std::string>& notes) {
+void standardize(std::vector<Sample>& samples, Standardize kind, Warnings& notes) {
   if (kind == Standardize::none) return;
   std::vector<std::string> mostly_one_value;
   for (std::size_t j = 0; j < samples.front().points.cols(); ++j) {
@@ -192,10 +193,7 @@ void standardize(std::vector<Sample>& samples, Standardize kind, std::vector<std
     });
   }
   if (mostly_one_value.empty()) return;
-  notes.push_back(
-      fmt::format("half of the values or more are equal in column{} {}: scaled by the median absolute "
-                  "deviation or the standard deviation, as the interquartile range is 0",
-                  mostly_one_value.size() == 1 ? "" : "s", fmt::join(mostly_one_value, ", ")));
+  warn(notes, WarningId::zero_interquartile_range, fmt::format("{}", fmt::join(mostly_one_value, ", ")));
 }
 
 void refuse_rounded_groups(std::vector<Input>& inputs) {

@@ -4,6 +4,7 @@
 
 #include "io/roles.hpp"
 #include "kqd/core/sample.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/io/preparation.hpp"
 
 namespace kqd {
@@ -17,7 +18,7 @@ void impute_medians(std::vector<Sample>& samples, const std::string& source);
 
 /// Brings columns to one scale; constant ones become 0. Columns with an interquartile range of 0 that are not constant
 /// are scaled by what stands for it (see robust_range), and a note tells which.
-void standardize(std::vector<Sample>& samples, Standardize kind, std::vector<std::string>& notes);
+void standardize(std::vector<Sample>& samples, Standardize kind, Warnings& notes);
 
 /// Columns with whole numbers that are not doubles, such as ids and nanoseconds: the smallest number of all inputs is
 /// subtracted from them, in whole numbers, and the differences are doubles. Cells have passed check_cells(). `pooled`

@@ -14,6 +14,7 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "core/warning.hpp"
 #include "io/booleans.hpp"
 #include "io/categorical.hpp"
 #include "io/cell_checks.hpp"
@@ -83,29 +84,24 @@ std::vector<ColumnEncoder> make_encoders(std::vector<Input>& inputs, Categorical
 }
 
 // A day is nearer to the next than to another year, which columns of 0 and 1 do not know.
-void note_dates_as_text(const std::vector<Input>& inputs, std::vector<std::string>& notes) {
+void note_dates_as_text(const std::vector<Input>& inputs, Warnings& notes) {
   const Input& front = inputs.front();
   std::vector<std::string> names;
   for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
     if (is_column_of_date_texts(inputs, k)) names.push_back(front.table.name_of(front.roles.points[k]));
   }
   if (names.empty()) return;
-  notes.push_back(fmt::format("{}: {} {} hold{} dates, which are taken as text; --dates reads them as numbers",
-                              front.table.source, names.size() == 1 ? "column" : "columns",
-                              list_of({names.begin(), names.end()}), names.size() == 1 ? "s" : ""));
+  warn(notes, WarningId::dates_as_text, front.table.source, list_of({names.begin(), names.end()}));
 }
 
-void warn_about_collisions(const Input& front, const std::vector<ColumnEncoder>& encoders,
-                           std::vector<std::string>& warnings) {
+void warn_about_collisions(const Input& front, const std::vector<ColumnEncoder>& encoders, Warnings& warnings) {
   constexpr std::size_t kShown = 3;
   for (std::size_t k = 0; k < encoders.size(); ++k) {
     const std::vector<std::string>& all = encoders[k].collisions();
     if (all.empty()) continue;
     const std::span<const std::string> shown = std::span(all).first(std::min(all.size(), kShown));
-    warnings.push_back(fmt::format(
-        "column {}: different texts share {} of the {} columns of --categorical hash and count as equal, such as {}; "
-        "--categorical onehot keeps up to 1000 texts apart",
-        front.table.label_of(front.roles.points[k]), all.size(), kHashedColumns, fmt::join(shown, ", ")));
+    warn(warnings, WarningId::hash_collisions, front.table.label_of(front.roles.points[k]), all.size(), kHashedColumns,
+         fmt::format("{}", fmt::join(shown, ", ")));
   }
 }
 
@@ -370,7 +366,7 @@ FirstRowAlone compare_first_row(Input& input) {
 }
 
 // Numbers on top of a file may be names, such as years, and no reader can know. What makes one doubt is said.
-void warn_about_headers(std::vector<Input>& inputs, std::vector<std::string>& warnings) {
+void warn_about_headers(std::vector<Input>& inputs, Warnings& warnings) {
   const auto is_undecided = [](const Input& input) {
     return input.table.undecided_header > 0 && input.table.rows_read() > 1;  // below a header there are rows
   };
@@ -383,15 +379,14 @@ void warn_about_headers(std::vector<Input>& inputs, std::vector<std::string>& wa
   for (Input& input : inputs) {
     if (!is_undecided(input) || !may_be_names(row_of(input, 0))) continue;
     const FirstRowAlone only = compare_first_row(input);
-    const std::string_view reason = counts_up(row_of(input, 0))   ? "it counts as a header might"
-                                    : in_common && only.is_unique ? "all files begin with it"
-                                    : only.is_far ? "its values are far from all others of their columns"
-                                                  : "";
-    if (reason.empty()) continue;
-    warnings.push_back(
-        fmt::format("{}:{}: taken as data, although {}; --header if it holds names, --no-header if it does "
-                    "not",
-                    input.table.source, input.table.undecided_header, reason));
+    const auto add = [&](WarningId id) { warn(warnings, id, input.table.source, input.table.undecided_header); };
+    if (counts_up(row_of(input, 0))) {
+      add(WarningId::first_row_counts);
+    } else if (in_common && only.is_unique) {
+      add(WarningId::first_row_shared);
+    } else if (only.is_far) {
+      add(WarningId::first_row_far);
+    }
   }
 }
 
@@ -416,30 +411,25 @@ void spell_out_numbers(std::vector<Input>& inputs) {
 }
 
 // Pairs are found by counting rows, so a row that is not there moves all that follow.
-void warn_about_pairs(const std::vector<Input>& inputs, const RowPlan& rows, std::vector<std::string>& warnings) {
+void warn_about_pairs(const std::vector<Input>& inputs, const RowPlan& rows, Warnings& warnings) {
   for (const Input& input : inputs) {
     const std::size_t count = input.table.skipped_blank_lines;
-    if (count == 0) continue;
-    warnings.push_back(
-        fmt::format("{}: {} blank line{} skipped; if one is a row without values, rows are paired wrongly: "
-                    "write NA for a missing value",
-                    input.table.source, count, count == 1 ? " was" : "s were"));
+    if (count > 0) warn(warnings, WarningId::blank_lines_skipped, input.table.source, count);
   }
   if (const RowCounts& x = rows.counts[0]; x.omitted > 0) {
-    warnings.push_back(
-        fmt::format("{} of {} pairs left out, because a value of X or of Y is missing", x.omitted, x.read));
+    warn(warnings, WarningId::pairs_omitted, x.omitted, x.read);
   }
 }
 
 struct Prepared {
   std::vector<Sample> samples;
   std::vector<std::int64_t> units;
-  std::vector<std::string> notes;
+  Warnings notes;
   Preparation preparation;
   std::vector<RowCounts> rows = {};
   std::vector<std::size_t> rows_x = {};
   std::vector<std::size_t> rows_y = {};
-  std::vector<std::string> warnings = {};
+  Warnings warnings = {};
   std::vector<std::string> unit_names = {};
 };
 
@@ -527,7 +517,7 @@ Roles roles_in(const Table& table, const std::vector<Table>& tables_before, cons
   std::vector<Input> headers;
   if (!tables_before.empty()) headers.push_back({header_of(tables_before.front()), {}});
   headers.push_back({header_of(table), {}});
-  std::vector<std::string> ignored;
+  Warnings ignored;
   assign_roles(headers, options, group_column, ignored);
   return headers.back().roles;
 }
@@ -581,12 +571,12 @@ SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions
     const RowCounts& rows = prepared.rows[i];
     const std::string name = printable(paths[i]);
     if (rows.omitted > 0) {
-      list.notes.push_back(fmt::format("{}: {} of {} rows left out for missing values", name, rows.omitted, rows.read));
+      warn(list.notes, WarningId::rows_omitted, name, rows.omitted, rows.read);
     } else if (rows.missing_cells > 0) {
-      list.notes.push_back(fmt::format("{}: {} missing values replaced by medians", name, rows.missing_cells));
+      warn(list.notes, WarningId::values_imputed, name, rows.missing_cells);
     }
     if (rows.not_drawn > 0) {
-      list.notes.push_back(fmt::format("{}: {} rows drawn at random", name, list.samples[i].points.rows()));
+      warn(list.notes, WarningId::rows_drawn, name, list.samples[i].points.rows());
     }
   }
   return list;

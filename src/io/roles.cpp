@@ -8,6 +8,7 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "core/warning.hpp"
 #include "io/text.hpp"
 
 namespace kqd {
@@ -37,20 +38,19 @@ Roles special_roles(const Table& table, const ReadOptions& options, const std::s
   return roles;
 }
 
-// What a column is for when it is not compared; empty for a column of points.
+// The content of a column that is not compared; empty for a column of points.
 std::string_view own_part(const Roles& roles, std::size_t column) {
-  if (roles.weights == column) return "holds the weights";
-  if (roles.unit == column) return "tells blocks or clusters";
-  return roles.group == column ? "tells the samples apart" : "";
+  if (roles.weights == column) return "weights";
+  if (roles.unit == column) return "blocks or clusters";
+  return roles.group == column ? "groups" : "";
 }
 
 // Who lists such a column expects it to be compared.
-void note_listed(const Input& input, const std::vector<bool>& in_wanted, std::vector<std::string>& notes) {
+void note_listed(const Input& input, const std::vector<bool>& in_wanted, Warnings& notes) {
   for (std::size_t j = 0; j < in_wanted.size(); ++j) {
     const std::string_view part = own_part(input.roles, j);
     if (part.empty() || !in_wanted[j]) continue;
-    notes.push_back(fmt::format("{}: column {} {} and is not compared, although --columns lists it", input.table.source,
-                                input.table.label_of(j), part));
+    warn(notes, WarningId::listed_column_not_compared, input.table.source, input.table.label_of(j), part);
   }
 }
 
@@ -125,11 +125,11 @@ std::vector<std::size_t> match_by_name(const Input& x, const Input& y) {
       x.table.source, y.table.source, describe_excess(x.table, only_x), describe_excess(y.table, only_y));
 }
 
-void match_columns(const Input& x, Input& y, std::vector<std::string>& notes) {
+void match_columns(const Input& x, Input& y, Warnings& notes) {
   if (x.table.has_names && y.table.has_names) {
     std::vector<std::size_t> matched = match_by_name(x, y);
     if (matched != y.roles.points) {
-      notes.push_back(fmt::format("{}: columns put in the order of {}, by name", y.table.source, x.table.source));
+      warn(notes, WarningId::columns_reordered, y.table.source, x.table.source);
     }
     y.roles.points = std::move(matched);
     return;
@@ -142,15 +142,14 @@ void match_columns(const Input& x, Input& y, std::vector<std::string>& notes) {
   if (x.table.has_names != y.table.has_names) {
     const Table& named = x.table.has_names ? x.table : y.table;
     const Table& bare = x.table.has_names ? y.table : x.table;
-    notes.push_back(fmt::format("{} has no column names, so its columns are matched with those of {} by position",
-                                bare.source, named.source));
+    warn(notes, WarningId::columns_by_position, bare.source, named.source);
   }
 }
 
 }  // namespace
 
 void assign_roles(std::vector<Input>& inputs, const ReadOptions& options, const std::string& group_column,
-                  std::vector<std::string>& notes) {
+                  Warnings& notes) {
   ColumnList wanted("--columns", options.columns);
   ColumnList unwanted("--drop", options.drop);
   for (ColumnList* list : {&wanted, &unwanted}) list->pin_positions(inputs.front().table);

@@ -6,6 +6,7 @@
 
 #include "io/column_list.hpp"
 #include "io/table.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/io/read.hpp"
 
 namespace kqd {
@@ -28,6 +29,6 @@ struct Input {
 /// Throws Error{invalid_option} for a column that is not there, Error{empty_sample} when none is left to compare,
 /// Error{shape_mismatch} for columns that only one input has.
 void assign_roles(std::vector<Input>& inputs, const ReadOptions& options, const std::string& group_column,
-                  std::vector<std::string>& notes);
+                  Warnings& notes);
 
 }  // namespace kqd

@@ -11,6 +11,7 @@
 #include "io/cell.hpp"
 #include "io/text_dictionary.hpp"
 #include "io/text_rules.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/io/preparation.hpp"  // RowCounts
 
 namespace kqd {
@@ -133,7 +134,7 @@ struct Table {
   BlockedRows cells;
   DroppedRows dropped;
   TextRules rules;
-  std::vector<std::string> notes;    ///< sentences about choices the reader made that a user may want to undo
+  Warnings notes;                    ///< sentences about choices the reader made that a user may want to undo
   std::size_t undecided_header = 0;  ///< the line that was taken as data because all of its cells are numbers; 0: none
   /// Blank lines of a text that may have been rows: in several columns those between rows; in one column, where those
   /// are missing values, those at its beginning and end.

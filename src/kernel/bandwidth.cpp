@@ -5,6 +5,7 @@
 
 #include "core/fail.hpp"
 #include "core/scale.hpp"
+#include "core/warning.hpp"
 #include "kernel/custom_kernel.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
@@ -32,7 +33,7 @@ std::vector<double> pairwise_values(MatrixView<const double> rows, PairQuantity 
 
 // The median of a pool's distances; squared ones for the Gaussian, whose formula takes the median of r^2.
 struct Medians {
-  Medians(const Pool& pool, BandwidthRule rule, Seed seed, std::vector<std::string>& warnings)
+  Medians(const Pool& pool, BandwidthRule rule, Seed seed, Warnings& warnings)
       : rows_(subsample(pool, kMaxMedianPoints, seed, Purpose::bandwidth_subsample)),
         rule_(rule),
         warnings_(warnings) {}
@@ -52,25 +53,22 @@ struct Medians {
     if (!values.empty()) {
       result = median(values);
       const bool is_square = quantity == PairQuantity::squared_distance && !take_root;
-      warn(
-          fmt::format("more than half of the distances between pooled points are 0; the bandwidth is from the median "
-                      "of the others, {:.6g}",
-                      is_square ? std::sqrt(result) : result));
+      add(make_warning(WarningId::zero_median_distance, is_square ? std::sqrt(result) : result));
       return result;
     }
-    warn("all pooled points coincide; the bandwidth is 1");
+    add(make_warning(WarningId::zero_distances));
     return 0.0;
   }
 
  private:
   // Once, however many parts of a sum or product take their bandwidth from here.
-  void warn(std::string sentence) {
-    if (std::ranges::find(warnings_, sentence) == warnings_.end()) warnings_.push_back(std::move(sentence));
+  void add(Warning warning) {
+    if (std::ranges::find(warnings_, warning) == warnings_.end()) warnings_.push_back(std::move(warning));
   }
 
   Matrix<double> rows_;
   BandwidthRule rule_;
-  std::vector<std::string>& warnings_;
+  Warnings& warnings_;
 };
 
 double bandwidth_of(KernelFamily family, Medians& medians) {
@@ -101,12 +99,11 @@ double fraction_of(std::size_t i, std::size_t count) {
 }  // namespace
 
 KernelSpec resolve(const KernelSpec& spec, const SampleView& x, const SampleView& y, BandwidthRule rule, Seed seed,
-                   std::vector<std::string>& warnings) {
+                   Warnings& warnings) {
   return resolve(spec, Pool{x.points, y.points}, rule, seed, warnings);
 }
 
-KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule, Seed seed,
-                   std::vector<std::string>& warnings) {
+KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule, Seed seed, Warnings& warnings) {
   validate(spec);
   KernelSpec resolved = spec;
   std::optional<Medians> medians;  // the subsample is drawn when the first leaf asks for it

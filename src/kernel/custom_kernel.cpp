@@ -6,6 +6,7 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "core/warning.hpp"
 
 namespace kqd {
 namespace {
@@ -46,7 +47,7 @@ void custom_pairs(const KernelSpec& kernel, MatrixView<const double> x, MatrixVi
   }
 }
 
-void require_kernel(const KernelSpec& kernel, const Pool& pool, Seed seed, std::vector<std::string>& warnings) {
+void require_kernel(const KernelSpec& kernel, const Pool& pool, Seed seed, Warnings& warnings) {
   const Matrix<double> points = subsample(pool, kTriedPoints, seed, Purpose::bandwidth_subsample);
   const std::size_t n = points.rows();
   Matrix<double> gram(n, n);
@@ -54,10 +55,7 @@ void require_kernel(const KernelSpec& kernel, const Pool& pool, Seed seed, std::
   double largest = 0.0;
   for (const double value : gram.values()) largest = std::max(largest, std::abs(value));
   if (largest > 0.0 && largest < kSmallestValue) {
-    warnings.push_back(fmt::format(
-        "kernel {} is at most {:.3g}: squares of its values vanish, and methods that need them see no difference; "
-        "multiply it by a constant",
-        kernel.name, largest));
+    warn(warnings, WarningId::tiny_kernel, kernel.name, largest);
   }
   for (std::size_t i = 0; i < n; ++i) {
     if (gram(i, i) < -kSinglePrecision * largest) {

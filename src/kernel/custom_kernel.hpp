@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/pool.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/kernel/kernel.hpp"
 
 namespace kqd {
@@ -20,6 +21,6 @@ void custom_pairs(const KernelSpec& kernel, MatrixView<const double> x, MatrixVi
 /// Tries a custom kernel on a few rows of the pool. Throws Error{invalid_option} when k(x, y) differs from k(y, x) by
 /// more than single precision explains, when k(x, x) is negative, or when k(x, y)^2 > k(x, x) k(y, y); warns of values
 /// whose squares vanish.
-void require_kernel(const KernelSpec& kernel, const Pool& pool, Seed seed, std::vector<std::string>& warnings);
+void require_kernel(const KernelSpec& kernel, const Pool& pool, Seed seed, Warnings& warnings);
 
 }  // namespace kqd

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/pool.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/kernel/bandwidth.hpp"
 
 namespace kqd {
@@ -12,7 +13,7 @@ inline constexpr std::size_t kMaxMedianPoints = 1000;
 
 /// resolve() for a pool in any order.
 [[nodiscard]] KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule, Seed seed,
-                                 std::vector<std::string>& warnings);
+                                 Warnings& warnings);
 
 /// pooled_distances() for a pool in any order.
 [[nodiscard]] std::vector<double> pooled_distances(const Pool& pool, DistanceKind kind, Seed seed);

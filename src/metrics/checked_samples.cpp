@@ -5,7 +5,7 @@
 namespace kqd {
 
 CheckedSamples::CheckedSamples(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options,
-                               std::vector<std::string>& warnings) {
+                               Warnings& warnings) {
   validate(options);
   validate_pair(x_given, y_given, options.threads);
   x = without_zero_weights(x_given, x_storage_);

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kqd/core/sample.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 
 namespace kqd {
@@ -12,7 +13,7 @@ namespace kqd {
 class CheckedSamples {
  public:
   CheckedSamples(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options,
-                 std::vector<std::string>& warnings);
+                 Warnings& warnings);
   CheckedSamples(const CheckedSamples&) = delete;
   CheckedSamples& operator=(const CheckedSamples&) = delete;
 

@@ -16,6 +16,7 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/random.hpp"
+#include "core/warning.hpp"
 
 namespace kqd {
 namespace {
@@ -36,22 +37,21 @@ bool squares_underflow(const Pool& pool) {
 
 }  // namespace
 
-std::string flat_directions_warning(std::size_t num_flat, std::size_t num_directions, const KernelSpec& kernel) {
-  const auto bandwidth = first_bandwidth(kernel);
-  return fmt::format(
-      "{} of {} directions are flat (over 95 % of the pooled values are equal) and carry no information{}", num_flat,
-      num_directions,
-      bandwidth ? fmt::format("; the bandwidth {:.6g} may be far off, or the data are mostly one value", *bandwidth)
-                : "");
-}
-
-void warn_about_one_row(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings) {
-  if (sample.size() == 1) {
-    warnings.push_back(fmt::format("{} has one row: its quantiles are all the same value", name));
+void warn_about_flat_directions(std::size_t num_flat, std::size_t num_directions, const KernelSpec& kernel,
+                                Warnings& warnings) {
+  if (num_flat == 0) return;
+  if (const auto bandwidth = first_bandwidth(kernel)) {
+    warn(warnings, WarningId::flat_directions_bandwidth, num_flat, num_directions, *bandwidth);
+  } else {
+    warn(warnings, WarningId::flat_directions, num_flat, num_directions);
   }
 }
 
-void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings) {
+void warn_about_one_row(const SampleView& sample, std::string_view name, Warnings& warnings) {
+  if (sample.size() == 1) warn(warnings, WarningId::one_row, name);
+}
+
+void warn_about_data(const SampleView& x, const SampleView& y, Warnings& warnings) {
   warn_about_one_row(x, "X", warnings);
   warn_about_one_row(y, "Y", warnings);
   warn_about_pool({x.points, y.points}, warnings);
@@ -81,7 +81,17 @@ std::optional<DominatingColumns> dominating_columns(std::span<const double> devi
   return std::nullopt;
 }
 
-void warn_about_scales(const Pool& pool, std::vector<std::string>& warnings) {
+void warn_about_scales(std::span<const double> deviations, FunctionRef<std::string(std::size_t)> name_of,
+                       Warnings& warnings) {
+  const auto found = dominating_columns(deviations);
+  if (!found) return;
+  std::vector<std::string> names;
+  for (const std::size_t index : found->indices) names.push_back(name_of(index));
+  warn(warnings, WarningId::dominating_columns, fmt::format("{}", fmt::join(names, ", ")), 100.0 * found->share,
+       deviations.size());
+}
+
+void warn_about_scales(const Pool& pool, Warnings& warnings) {
   const std::size_t dim = pool.dim();
   if (dim < 2) return;
   // Deviations from the first row, in one pass; their squares may overflow, and then there is more to say than this.
@@ -98,16 +108,8 @@ void warn_about_scales(const Pool& pool, std::vector<std::string>& warnings) {
   std::vector<double> deviations(dim);
   for (std::size_t k = 0; k < dim; ++k) deviations[k] = std::sqrt(std::max(0.0, squares[k] - sums[k] / n * sums[k]));
   if (!std::ranges::all_of(deviations, [](double s) { return std::isfinite(s); })) return;
-  const auto found = dominating_columns(deviations);
-  if (!found) return;
-  std::vector<std::size_t> numbers = found->indices;
-  for (std::size_t& number : numbers) ++number;
-  warnings.push_back(fmt::format(
-      "{} {:.4g} % of the variance of all {} columns: distances between rows see little else; standardise the columns "
-      "to let all count",
-      numbers.size() == 1 ? fmt::format("column {} has", numbers.front())
-                          : fmt::format("columns {} have", fmt::join(numbers, ", ")),
-      100.0 * found->share, dim));
+  warn_about_scales(
+      deviations, [](std::size_t column) { return std::to_string(column + 1); }, warnings);
 }
 
 namespace {
@@ -332,7 +334,7 @@ void check_reference_points(const MatrixView<const double>& points, const Sample
   refuse_points_made_of_one_sample(points, nearest, x, y, seed);
 }
 
-void warn_about_copies(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings) {
+void warn_about_copies(const SampleView& sample, std::string_view name, Warnings& warnings) {
   constexpr std::size_t kFewestDifferent = 10;
   constexpr double kMostOfThem = 0.9;
   std::vector<std::uint64_t> hashes(sample.size());
@@ -361,16 +363,12 @@ void warn_about_copies(const SampleView& sample, std::string_view name, std::vec
   }
   const bool most = static_cast<double>(usual.second) >= kMostOfThem * static_cast<double>(different);
   if (different < kFewestDifferent || usual.first < 2 || !most) return;
-  warnings.push_back(
-      fmt::format("rows of {} are copies: {} of its {} different rows are there {} times each; copies are not "
-                  "independent rows, and p "
-                  "may be far too small: remove them, or give them as one cluster each",
-                  name, usual.second, different, usual.first));
+  warn(warnings, WarningId::copied_rows, name, usual.second, different, usual.first);
 }
 
-void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings) {
+void warn_about_pool(const Pool& pool, Warnings& warnings) {
   if (squares_underflow(pool)) {
-    warnings.emplace_back("the pooled points are so close that squared distances underflow; rescale the columns");
+    warn(warnings, WarningId::squares_underflow);
   }
   std::vector<std::size_t> constant;
   for (std::size_t k = 0; k < pool.dim(); ++k) {
@@ -380,14 +378,14 @@ void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings) {
   }
   if (constant.empty()) return;
   if (constant.size() == pool.dim()) {
-    warnings.push_back(fmt::format("all {} pooled points are identical: there is nothing to compare", pool.size()));
+    warn(warnings, WarningId::identical_points, pool.size());
     return;
   }
   const std::size_t shown = std::min<std::size_t>(constant.size(), 10);
-  warnings.push_back(fmt::format(
-      "{} of {} columns {} constant: {}{}", constant.size(), pool.dim(), constant.size() == 1 ? "is" : "are",
-      fmt::join(constant.begin(), constant.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-      constant.size() > shown ? ", ..." : ""));
+  const std::string list =
+      fmt::format("{}{}", fmt::join(constant.begin(), constant.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                  constant.size() > shown ? ", ..." : "");
+  warn(warnings, WarningId::constant_columns, constant.size(), pool.dim(), list);
 }
 
 }  // namespace kqd

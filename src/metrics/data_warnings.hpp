@@ -6,18 +6,20 @@
 #include <string_view>
 #include <vector>
 
+#include "core/function_ref.hpp"
 #include "core/pool.hpp"
 #include "kqd/core/sample.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/kernel/kernel.hpp"
 
 namespace kqd {
 
 /// Adds a sentence for a sample of one row and one for constant columns.
-void warn_about_data(const SampleView& x, const SampleView& y, std::vector<std::string>& warnings);
+void warn_about_data(const SampleView& x, const SampleView& y, Warnings& warnings);
 
 /// The two parts of it: a sample of one row; columns of a pool that are constant, or points too close to tell apart.
-void warn_about_one_row(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings);
-void warn_about_pool(const Pool& pool, std::vector<std::string>& warnings);
+void warn_about_one_row(const SampleView& sample, std::string_view name, Warnings& warnings);
+void warn_about_pool(const Pool& pool, Warnings& warnings);
 
 /// Columns that have nearly all of the variance of all columns, and their share.
 struct DominatingColumns {
@@ -28,8 +30,11 @@ struct DominatingColumns {
 /// They, if there are some whose standard deviations are far above all others; from these, in any unit.
 [[nodiscard]] std::optional<DominatingColumns> dominating_columns(std::span<const double> deviations);
 
-/// Says that there are such columns: what follows distances between rows sees little else.
-void warn_about_scales(const Pool& pool, std::vector<std::string>& warnings);
+/// Warns of such columns, which dominate all distances between rows; from the standard deviations and names of all
+/// columns, or from the points, whose columns are numbered from 1.
+void warn_about_scales(std::span<const double> deviations, FunctionRef<std::string(std::size_t)> name_of,
+                       Warnings& warnings);
+void warn_about_scales(const Pool& pool, Warnings& warnings);
 
 /// Throws Error{invalid_option} when some of the caller's `points` are rows of one sample and not of the other, or
 /// nearly so, or when all seem to be made of rows of one sample: what a test sees from there differs between samples of
@@ -40,10 +45,10 @@ void check_reference_points(const MatrixView<const double>& points, const Sample
 /// Says that rows of a sample are copies: nine in ten of its different rows, ten at least, are there equally often,
 /// twice or more. A test that takes copies for independent rows finds differences by chance. Ordinary discrete values
 /// are there in varying numbers.
-void warn_about_copies(const SampleView& sample, std::string_view name, std::vector<std::string>& warnings);
+void warn_about_copies(const SampleView& sample, std::string_view name, Warnings& warnings);
 
-/// The sentence on directions that carry no information.
-[[nodiscard]] std::string flat_directions_warning(std::size_t num_flat, std::size_t num_directions,
-                                                  const KernelSpec& kernel);
+/// Warns of directions that carry no information, if there are any.
+void warn_about_flat_directions(std::size_t num_flat, std::size_t num_directions, const KernelSpec& kernel,
+                                Warnings& warnings);
 
 }  // namespace kqd

@@ -8,7 +8,7 @@
 #include "core/fail.hpp"
 #include "core/pairs.hpp"
 #include "core/pool.hpp"
-#include "core/sentence_counts.hpp"
+#include "core/warning.hpp"
 #include "directions/reference.hpp"
 #include "kernel/resolve.hpp"
 #include "kqd/metrics/methods.hpp"
@@ -57,8 +57,7 @@ Sample gather_all(std::span<const SampleView> samples) {
 }
 
 // What would be drawn again for every pair is drawn from the pool of all, and made explicit.
-MethodOptions share(const MethodInfo& method, const Pool& pool, const MethodOptions& options,
-                    std::vector<std::string>& warnings) {
+MethodOptions share(const MethodInfo& method, const Pool& pool, const MethodOptions& options, Warnings& warnings) {
   MethodOptions shared = options;
   const bool own_kernel = method.uses.directions && has_own_kernel(options.directions.family);
   if (method.uses.kernel && !own_kernel) {
@@ -95,10 +94,7 @@ void measure_together(DistanceMatrix& matrix, const MethodInfo& method, const Po
   matrix.num_directions = directions.count();
   matrix.num_reference = slices.drawn.num_reference;
   if (gaps.num_flat_pairs > 0) {
-    matrix.warnings.push_back(
-        fmt::format("{} of {} pairs see directions along which over 95 % of their values are equal: these carry no "
-                    "information",
-                    gaps.num_flat_pairs, all_pairs(samples.size()).size()));
+    warn(matrix.warnings, WarningId::flat_pairs, gaps.num_flat_pairs, all_pairs(samples.size()).size());
   }
 }
 
@@ -106,7 +102,7 @@ void measure_one_by_one(DistanceMatrix& matrix, const MethodInfo& method, std::s
                         const RunControl* control) {
   matrix.values = Matrix<double>(samples.size(), samples.size(), 0.0);
   const std::vector<IndexPair> pairs = all_pairs(samples.size());
-  SentenceCounts sentences;
+  PairWarnings of_pairs;
   double done = 0.0;
   for (const auto [i, j] : pairs) {
     stop_point();
@@ -115,13 +111,13 @@ void measure_one_by_one(DistanceMatrix& matrix, const MethodInfo& method, std::s
     matrix.kernel = result.kernel;
     matrix.num_directions = result.num_directions;
     matrix.num_reference = result.num_reference;
-    sentences.add(result.warnings);
+    of_pairs.add(result.warnings);
     done += 1.0;
     if (control != nullptr && control->progress) {
       control->progress({.done = done, .total = static_cast<double>(pairs.size()), .what = "pairs", .counted = true});
     }
   }
-  sentences.append_to(matrix.warnings, pairs.size());
+  of_pairs.append_to(matrix.warnings, pairs.size());
 }
 
 }  // namespace

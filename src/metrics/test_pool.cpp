@@ -154,7 +154,7 @@ TestPool make_summary_pool(const SampleView& x, const SampleView& y, const Metho
 }
 
 KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const MethodOptions& options,
-                                std::vector<std::string>& warnings) {
+                                Warnings& warnings) {
   const TestPool pool = make_summary_pool(x, y, options);
   return resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, warnings);
 }

@@ -11,6 +11,7 @@
 #include "core/pool.hpp"
 #include "core/statistic_bundle.hpp"
 #include "kqd/core/plan.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 
 namespace kqd {
@@ -61,7 +62,7 @@ struct TestPool {
 
 /// The kernel of a distance with its bandwidth from that pool.
 [[nodiscard]] KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const MethodOptions& options,
-                                              std::vector<std::string>& warnings);
+                                              Warnings& warnings);
 
 /// Throws Error{invalid_weights} when one of two groups of weighted rows has so little of the weight that sums of the
 /// other's squares drown its values.
@@ -96,7 +97,7 @@ struct PreparedPlan {
   std::string_view no_interval;                  ///< why half-samples say nothing about this statistic; empty: they do
   double expected_seconds = 0.0;  ///< of one thread for all permutations, for methods that cannot reuse work; else 0
   std::vector<Detail> details;
-  std::vector<std::string> warnings;
+  Warnings warnings;
 };
 
 }  // namespace kqd

@@ -32,7 +32,7 @@ Rows result_rows(const DistanceResult& result) {
 
 Rows closing_rows(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
   return setting_rows(made(find_method(run.method), result, options)) +
-         Rows{run_row(options.seed, options.threads, run.elapsed_s)} + warning_rows(result.warnings);
+         Rows{run_row(options.seed, options.threads, run.elapsed_s)} + warning_rows(result.warnings, run.option_names);
 }
 
 constexpr std::array<std::string_view, 28> kColumns = {

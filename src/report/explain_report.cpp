@@ -277,7 +277,7 @@ Rows closing_rows(const Explanation& e, const RunInfo& run) {
                 e.enumerated ? fmt::format("all {} permutations", e.n_resamples)
                              : fmt::format("{} random permutations, fewer where 100 are as far apart", e.n_resamples)},
                run_row(e.seed, e.threads, run.elapsed_s)};
-  return std::move(rows) + note_rows(e.notes) + warning_rows(e.warnings);
+  return std::move(rows) + note_rows(e.notes, run.option_names) + warning_rows(e.warnings, run.option_names);
 }
 
 }  // namespace
@@ -321,8 +321,8 @@ std::string explanation_json(const Explanation& e, const RunInfo& run) {
   json["simd"] = simd_name();
   json["bits"] = bits_name();
   json["elapsed_s"] = run.elapsed_s;
-  json["notes"] = e.notes;
-  json["warnings"] = e.warnings;
+  json["notes"] = warnings_json(e.notes, run.option_names);
+  json["warnings"] = warnings_json(e.warnings, run.option_names);
   return dump_by_lines(json);
 }
 

@@ -164,17 +164,25 @@ Json power_json(double power) {
   return std::isinf(power) ? Json("inf") : Json(power);
 }
 
-void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const std::vector<std::string>& warnings) {
+void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const Warnings& warnings) {
   json["x"] = run.x_name;
   json["y"] = run.y_name;
   json["n_x"] = run.n_x;
   json["n_y"] = run.n_y;
   json["dim"] = run.dim;
   json["data"] = preparation_json(run.preparation);
-  add_made_fields(json, made, run.elapsed_s, warnings);
+  add_made_fields(json, made, run.elapsed_s, warnings, run.option_names);
 }
 
-void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::vector<std::string>& warnings) {
+Json warnings_json(const Warnings& warnings, OptionNames names) {
+  Json list = Json::array();
+  for (const Warning& warning : warnings) {
+    list.push_back({{"id", warning_name(warning.id)}, {"text", render(warning, names)}});
+  }
+  return list;
+}
+
+void add_made_fields(Json& json, const Made& made, double elapsed_s, const Warnings& warnings, OptionNames names) {
   const auto bandwidth = first_bandwidth(made.kernel);
   const MethodOptions& options = made.options;
   const bool directed = made.num_directions > 0;
@@ -204,7 +212,7 @@ void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::
   json["simd"] = simd_name();
   json["bits"] = bits_name();
   json["elapsed_s"] = elapsed_s;
-  json["warnings"] = warnings;
+  json["warnings"] = warnings_json(warnings, names);
 }
 
 std::string dump(const Json& json) {
@@ -243,15 +251,15 @@ Rows setting_rows(const Made& made) {
   return std::move(rows) + own_rows(made);
 }
 
-Rows note_rows(const std::vector<std::string>& notes) {
+Rows note_rows(const Warnings& notes, OptionNames names) {
   Rows rows;
-  for (const std::string& note : notes) rows.push_back({"note", note});
+  for (const Warning& note : notes) rows.push_back({"note", render(note, names)});
   return rows;
 }
 
-Rows warning_rows(const std::vector<std::string>& warnings) {
+Rows warning_rows(const Warnings& warnings, OptionNames names) {
   Rows rows;
-  for (const std::string& warning : warnings) rows.push_back({"warning", warning, Tone::caution});
+  for (const Warning& warning : warnings) rows.push_back({"warning", render(warning, names), Tone::caution});
   return rows;
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kqd/core/warning.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "kqd/report/report.hpp"
 #include "report/rows.hpp"
@@ -37,10 +38,13 @@ struct Made {
 };
 
 /// The fields that every result of two samples has, after its own: sizes, then those below.
-void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const std::vector<std::string>& warnings);
+void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const Warnings& warnings);
 
 /// Kernel, directions, settings, seed, machine, warnings.
-void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::vector<std::string>& warnings);
+void add_made_fields(Json& json, const Made& made, double elapsed_s, const Warnings& warnings, OptionNames names);
+
+/// [{"id": "one-row", "text": "X has only one row, ..."}, ...].
+[[nodiscard]] Json warnings_json(const Warnings& warnings, OptionNames names);
 
 /// What was done to the data before: of two samples if `rows` is empty, else of as many as it has.
 [[nodiscard]] Json preparation_json(const Preparation& prepared, const std::vector<RowCounts>& rows = {});
@@ -51,8 +55,8 @@ void add_made_fields(Json& json, const Made& made, double elapsed_s, const std::
 /// The lines on data, kernel, directions, levels and the run that every block has.
 [[nodiscard]] Rows data_rows(const RunInfo& run);
 [[nodiscard]] Rows setting_rows(const Made& made);
-[[nodiscard]] Rows note_rows(const std::vector<std::string>& notes);
-[[nodiscard]] Rows warning_rows(const std::vector<std::string>& warnings);
+[[nodiscard]] Rows note_rows(const Warnings& notes, OptionNames names);
+[[nodiscard]] Rows warning_rows(const Warnings& warnings, OptionNames names);
 [[nodiscard]] Row run_row(Seed seed, ThreadCount threads, double elapsed_s);
 
 }  // namespace kqd

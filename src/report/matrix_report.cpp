@@ -30,8 +30,8 @@ Made made(const MatrixReport& report) {
           kNoDetails};
 }
 
-std::vector<std::string> all_warnings(const MatrixReport& report) {
-  std::vector<std::string> warnings = report.matrix.warnings;
+Warnings all_warnings(const MatrixReport& report) {
+  Warnings warnings = report.matrix.warnings;
   if (report.tests != nullptr) {
     warnings.insert(warnings.end(), report.tests->warnings.begin(), report.tests->warnings.end());
   }
@@ -177,7 +177,7 @@ Rows closing_rows(const MatrixReport& report) {
                                          plural(report.tests->num_pairs))});
   }
   rows.push_back(run_row(report.options.seed, report.options.threads, report.elapsed_s));
-  return std::move(rows) + warning_rows(all_warnings(report));
+  return std::move(rows) + warning_rows(all_warnings(report), report.option_names);
 }
 
 std::string title(const MatrixReport& report) {
@@ -284,7 +284,7 @@ Json matrix_object(const MatrixReport& report) {
     json["alpha"] = tests->alpha;
     json["n_permutations"] = tests->num_permutations;
   }
-  add_made_fields(json, made(report), report.elapsed_s, all_warnings(report));
+  add_made_fields(json, made(report), report.elapsed_s, all_warnings(report), report.option_names);
   return json;
 }
 

@@ -37,7 +37,7 @@ Json null_json(const TestOutcome& test) {
           {"observed", test.statistic}};
 }
 
-std::string page_of(std::string_view kind, Json result, Json null, const PageInfo& info) {
+std::string page_of(std::string_view kind, Json result, Json null, const PageInfo& info, OptionNames names) {
   Json report;
   report["schema"] = "kqd.report/1";
   report["kind"] = kind;
@@ -45,7 +45,9 @@ std::string page_of(std::string_view kind, Json result, Json null, const PageInf
   report["version"] = kVersion;
   report["result"] = std::move(result);
   report["null"] = std::move(null);
-  report["explanation"] = info.explanation ? Json::parse(explanation_json(*info.explanation)) : Json(nullptr);
+  RunInfo run;
+  run.option_names = names;
+  report["explanation"] = info.explanation ? Json::parse(explanation_json(*info.explanation, run)) : Json(nullptr);
   report["explanation_note"] = info.explanation_note;
   return report_page(compact(report));
 }
@@ -73,16 +75,16 @@ std::string test_page(const TwoSampleResult& result, const TwoSampleOptions& opt
                       const PageInfo& info) {
   Json object = test_object(result, options, run);
   object.erase("null_distribution");  // shown thinned, and no page should grow with it
-  return page_of("test", std::move(object), null_json(result.test), info);
+  return page_of("test", std::move(object), null_json(result.test), info, run.option_names);
 }
 
 std::string distance_page(const DistanceResult& result, const MethodOptions& options, const RunInfo& run,
                           const PageInfo& info) {
-  return page_of("distance", distance_object(result, options, run), nullptr, info);
+  return page_of("distance", distance_object(result, options, run), nullptr, info, run.option_names);
 }
 
 std::string matrix_page(const MatrixReport& report, const PageInfo& info) {
-  return page_of("matrix", matrix_object(report), nullptr, info);
+  return page_of("matrix", matrix_object(report), nullptr, info, report.option_names);
 }
 
 }  // namespace kqd

@@ -137,7 +137,7 @@ Rows closing_rows(const TwoSampleResult& result, const TwoSampleOptions& options
   Rows rows = setting_rows(made(find_method(run.method), result, options));
   rows.push_back({"calibration", asymptotic ? result.limiting_distribution : count_phrase(result.test, options)});
   rows.push_back(run_row(options.statistic.seed, options.statistic.threads, run.elapsed_s));
-  return std::move(rows) + note_rows(result.notes) + warning_rows(result.warnings);
+  return std::move(rows) + note_rows(result.notes, run.option_names) + warning_rows(result.warnings, run.option_names);
 }
 
 constexpr std::array<std::string_view, 37> kColumns = {"schema",
@@ -203,7 +203,7 @@ Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options,
   json["randomised_ties"] = options.test.randomised_ties;
   json["set_aside"] = options.set_aside;
   json["weights_as"] = to_string(options.weights_as);
-  json["notes"] = result.notes;
+  json["notes"] = warnings_json(result.notes, run.option_names);
   const bool permuted = result.limiting_distribution.empty();  // a limiting distribution knows nothing of permutations
   const auto if_permuted = [&](double value) { return permuted ? Json(value) : Json(nullptr); };
   json["permutation_mean"] = if_permuted(test.permutation_mean);

@@ -6,6 +6,7 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/finite.hpp"
+#include "core/warning.hpp"
 #include "testing/comparison.hpp"
 #include "testing/permutation_run.hpp"
 
@@ -100,9 +101,7 @@ AggregatedOutcome aggregated_outcome(const AggregatedPlan& plan, Matrix<double> 
   outcome.test = summarise(permutations, options, EarlyStop::none, seed, comparison);
   const auto asked = static_cast<std::uint64_t>(options.num_permutations);
   if (const std::uint64_t enough = fewest_permutations(plan, options); asked < enough && !enumerated) {
-    outcome.test.warnings.push_back(
-        fmt::format("{} permutations instead of {}: with fewer, ranks among them hardly tell {} statistics apart",
-                    enough, asked, plan.weights.size()));
+    warn(outcome.test.warnings, WarningId::more_permutations, enough, asked, plan.weights.size());
   }
   warn_about_resolution(permutations, options, EarlyStop::none, comparison, outcome.test.warnings);
   outcome.statistics = adjusted_statistics(values);
@@ -121,7 +120,7 @@ AggregatedOutcome aggregated_test(const AggregatedPlan& plan, const PermutationS
   require_room(plan, run.permutation_count());
   Matrix<double> values = evaluate_all(plan, run, options.threads, control);
   AggregatedOutcome outcome = aggregated_outcome(plan, std::move(values), run.enumerated(), options, source.seed());
-  const std::vector<std::string>& of_source = source.warnings();
+  const Warnings& of_source = source.warnings();
   outcome.test.warnings.insert(outcome.test.warnings.begin(), of_source.begin(), of_source.end());
   return outcome;
 }

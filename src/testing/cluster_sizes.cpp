@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/random.hpp"
+#include "core/warning.hpp"
 #include "testing/enumeration.hpp"
 
 namespace kqd {
@@ -77,9 +78,7 @@ ClusterSizes common_cluster_sizes(const Design& design, SampleSizes sizes, Seed 
     return most_take_part(strata) && count_permutations(strata) >= enough;
   };
   if (is_enough(as_is)) {
-    return {
-        {},
-        fmt::format("clusters have {} to {} rows: permutations exchange clusters of the same size", smallest, largest)};
+    return {{}, {make_warning(WarningId::clusters_of_equal_size, smallest, largest)}};
   }
   const bool powers = is_enough(power_of_two);
   const SizeRule& rule = powers ? power_of_two : all_alike;
@@ -95,12 +94,8 @@ ClusterSizes common_cluster_sizes(const Design& design, SampleSizes sizes, Seed 
     if (cluster.in_x) kept_x += count;
   }
   std::ranges::sort(result.rows);
-  result.note = fmt::format(
-      "cluster sizes differ between X and Y ({} to {} rows): clusters were reduced to {} by random draws, which leaves "
-      "{} "
-      "of {} rows of X and {} of {} of Y",
-      smallest, largest, powers ? "powers of two" : fmt::format("{} row{} each", smallest, smallest == 1 ? "" : "s"),
-      kept_x, sizes.x, result.rows.size() - kept_x, sizes.y);
+  warn(result.notes, powers ? WarningId::clusters_reduced_to_powers : WarningId::clusters_reduced_to_smallest, smallest,
+       largest, kept_x, sizes.x, result.rows.size() - kept_x, sizes.y);
   return result;
 }
 

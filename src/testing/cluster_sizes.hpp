@@ -1,9 +1,9 @@
 #pragma once
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "kqd/core/types.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/testing/design.hpp"
 
 namespace kqd {
@@ -11,7 +11,7 @@ namespace kqd {
 /// A clusters design in which enough clusters of X and Y have the same size.
 struct ClusterSizes {
   std::vector<std::size_t> rows;  ///< of (X, Y) that stay, ascending; empty: all
-  std::string note;               ///< what was done about sizes that differ; empty: they do not
+  Warnings notes;                 ///< says how sizes that differ were treated
 };
 
 /// Clusters exchange labels with clusters of their own size only. Where the sizes are such that this leaves too few

@@ -6,6 +6,7 @@
 
 #include "core/random.hpp"
 #include "core/summation.hpp"
+#include "core/warning.hpp"
 
 namespace kqd {
 
@@ -77,7 +78,7 @@ TestOutcome summarise(const PermutationSet& permutations, const TestOptions& opt
 }
 
 void warn_about_resolution(const PermutationSet& permutations, const TestOptions& options, EarlyStop early_stop,
-                           const Comparison& comparison, std::vector<std::string>& warnings) {
+                           const Comparison& comparison, Warnings& warnings) {
   if (options.randomised_ties) return;
   const double smallest = smallest_pvalue(early_stop, options.alpha, permutations.count - 1);
   if (smallest <= options.alpha) {
@@ -86,23 +87,14 @@ void warn_about_resolution(const PermutationSet& permutations, const TestOptions
     const double share = static_cast<double>(as_far) / static_cast<double>(permutations.count);
     const bool none_is_further = comparison.test().draws().num_exceed == comparison.num_tied();
     if (permutations.enumerated && none_is_further && share > options.alpha) {
-      warnings.push_back(
-          fmt::format("no permutation is further apart, but {} of all {} are as far: p cannot be below {:.3g}, and "
-                      "alpha = {} is out "
-                      "of reach",
-                      as_far, permutations.count, share, options.alpha));
+      warn(warnings, WarningId::tied_permutations, as_far, permutations.count, share, options.alpha);
     }
     return;
   }
   if (permutations.enumerated) {
-    warnings.push_back(fmt::format(
-        "alpha = {} is below {:.3g}, the smallest p-value that {} permutations can give: no data can be rejected",
-        options.alpha, smallest, permutations.count));
+    warn(warnings, WarningId::few_distinct_permutations, options.alpha, smallest, permutations.count);
   } else {
-    warnings.push_back(fmt::format(
-        "alpha = {} is below {:.3g}, the smallest p-value that {} permutations can give: no data can be rejected; "
-        "take more permutations",
-        options.alpha, smallest, permutations.count - 1));
+    warn(warnings, WarningId::few_permutations, options.alpha, smallest, permutations.count - 1);
   }
 }
 

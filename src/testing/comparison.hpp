@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/finite.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/testing/permutation_test.hpp"
 #include "testing/sequential.hpp"
 
@@ -96,6 +97,6 @@ class Comparison {
 
 /// Adds a sentence when no data could be rejected at this level, or these could not because others tie with them.
 void warn_about_resolution(const PermutationSet& permutations, const TestOptions& options, EarlyStop early_stop,
-                           const Comparison& comparison, std::vector<std::string>& warnings);
+                           const Comparison& comparison, Warnings& warnings);
 
 }  // namespace kqd

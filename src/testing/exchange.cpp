@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/fail.hpp"
+#include "core/warning.hpp"
 
 namespace kqd {
 namespace {
@@ -110,9 +111,7 @@ Exchange exchange_within_blocks(const Design& design, std::span<const std::size_
          num_idle);
   }
   if (num_idle > 0) {
-    exchange.warnings.push_back(fmt::format(
-        "{} of {} blocks hold rows of one sample only: their {} rows keep their labels in every permutation", num_idle,
-        blocks.size(), num_idle_rows));
+    warn(exchange.warnings, WarningId::one_sided_blocks, num_idle, blocks.size(), num_idle_rows);
   }
   return exchange;
 }
@@ -165,10 +164,7 @@ Exchange exchange_clusters(const Design& design, std::span<const std::size_t> ro
          "needs clusters of equal size in both samples");
   }
   if (num_idle > 0) {
-    exchange.warnings.push_back(fmt::format(
-        "{} of {} clusters have a number of rows that no cluster of the other sample has: they keep their labels in "
-        "every permutation",
-        num_idle, clusters.size()));
+    warn(exchange.warnings, WarningId::unmatched_clusters, num_idle, clusters.size());
   }
   return exchange;
 }

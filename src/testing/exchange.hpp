@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kqd/core/warning.hpp"
 #include "kqd/testing/design.hpp"
 
 namespace kqd {
@@ -25,7 +26,7 @@ struct Exchange {
   std::vector<std::size_t> unit_of_position;  ///< empty: unit i is the row at position i
   std::vector<std::uint8_t> observed_is_x;    ///< observed label of every unit
   bool units_are_rows = true;                 ///< then every permutation has the same number of X rows
-  std::vector<std::string> warnings;
+  Warnings warnings;
 };
 
 /// The exchange that `design` allows among the rows of `row_order` (position -> pooled row).

@@ -47,7 +47,7 @@ PermutationSource::~PermutationSource() = default;
 PermutationSource::PermutationSource(PermutationSource&&) noexcept = default;
 PermutationSource& PermutationSource::operator=(PermutationSource&&) noexcept = default;
 
-const std::vector<std::string>& PermutationSource::warnings() const {
+const Warnings& PermutationSource::warnings() const {
   return exchange_->warnings;
 }
 

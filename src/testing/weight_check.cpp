@@ -8,6 +8,7 @@
 
 #include "core/fail.hpp"
 #include "core/summation.hpp"
+#include "core/warning.hpp"
 #include "kqd/testing/permutations.hpp"
 
 namespace kqd {
@@ -74,7 +75,7 @@ bool weights_vary(const SampleView& sample) {
 }
 
 void check_weights(const SampleView& x, const SampleView& y, const Design& design, std::span<const std::size_t> order,
-                   Seed seed, std::vector<std::string>& warnings) {
+                   Seed seed, Warnings& warnings) {
   constexpr unsigned kFirst = 199;  // enough to see that nothing is extreme
   constexpr unsigned kMost = 999;
   constexpr double kNearTheLine = 0.05;
@@ -120,10 +121,7 @@ void check_weights(const SampleView& x, const SampleView& y, const Design& desig
   const double pvalue =
       std::min(1.0, static_cast<double>(kWhat.size()) * (1.0 + as_extreme[k]) / (1.0 + static_cast<double>(num_drawn)));
   if (pvalue > kNearTheLine) return;
-  warnings.push_back(
-      fmt::format("the {} of the weights of X and Y may differ (p = {:.2g}); exchanging rows with their weights is "
-                  "then not valid; {}",
-                  kWhat[k], pvalue, kChoices));
+  warn(warnings, WarningId::weights_may_differ, kWhat[k], pvalue);
 }
 
 }  // namespace kqd

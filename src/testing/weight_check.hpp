@@ -5,6 +5,7 @@
 
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/testing/design.hpp"
 
 namespace kqd {
@@ -19,6 +20,6 @@ namespace kqd {
 /// extreme; adds a warning when that would happen with a probability of 0.05 or less.
 /// `order`: the rows of (X, Y) in the order that permutations go by.
 void check_weights(const SampleView& x, const SampleView& y, const Design& design, std::span<const std::size_t> order,
-                   Seed seed, std::vector<std::string>& warnings);
+                   Seed seed, Warnings& warnings);
 
 }  // namespace kqd

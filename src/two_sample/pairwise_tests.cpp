@@ -6,7 +6,7 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/pairs.hpp"
-#include "core/sentence_counts.hpp"
+#include "core/warning.hpp"
 #include "kqd/metrics/methods.hpp"
 
 namespace kqd {
@@ -28,13 +28,10 @@ double needed_permutations(std::size_t num_pairs, double alpha) {
 constexpr std::int64_t kUsualOfOnePair = 999;
 constexpr double kMostOfOnePair = 19'999;  // a thousand pairs; beyond, tests of all pairs take too long
 
-void warn_about_resolution(double smallest, const PairwiseTests& tests, std::vector<std::string>& warnings) {
-  const auto num_pairs = static_cast<double>(tests.num_pairs);
-  if (smallest * num_pairs <= tests.alpha) return;
-  warnings.push_back(
-      fmt::format("p-values are at least {:.3g}, so over {} pairs none can be {:g} or less after adjustment; take {} "
-                  "permutations or more, as far as the samples have so many permutations",
-                  smallest, tests.num_pairs, tests.alpha, needed_permutations(tests.num_pairs, tests.alpha)));
+void warn_about_adjusted_resolution(double smallest, const PairwiseTests& tests, Warnings& warnings) {
+  if (smallest * static_cast<double>(tests.num_pairs) <= tests.alpha) return;
+  const auto needed = static_cast<std::int64_t>(needed_permutations(tests.num_pairs, tests.alpha));
+  warn(warnings, WarningId::few_permutations_for_pairs, smallest, tests.num_pairs, tests.alpha, needed);
 }
 
 Matrix<double> symmetric(std::span<const IndexPair> pairs, std::span<const double> values, std::size_t count) {
@@ -68,7 +65,7 @@ PairwiseTests pairwise_tests(std::span<const SampleView> samples, const Distance
   }
   const auto total = static_cast<double>(pairs.size());
   std::vector<double> pvalues;
-  SentenceCounts sentences;
+  PairWarnings of_pairs;
   double smallest = 1.0;
   std::size_t num_enumerated = 0;
   RunControl part;
@@ -84,7 +81,7 @@ PairwiseTests pairwise_tests(std::span<const SampleView> samples, const Distance
     pvalues.push_back(result.test.pvalue);
     if (result.test.enumerated) ++num_enumerated;
     smallest = std::min(smallest, resolution(result.test));
-    sentences.add(result.warnings);
+    of_pairs.add(result.warnings);
   }
 
   const std::vector<double> adjusted = holm_adjusted(pvalues);
@@ -100,8 +97,8 @@ PairwiseTests pairwise_tests(std::span<const SampleView> samples, const Distance
                       .warnings = {}};
   tests.num_rejected =
       static_cast<std::size_t>(std::ranges::count_if(adjusted, [&](double p) { return p <= tests.alpha; }));
-  sentences.append_to(tests.warnings, pairs.size());
-  warn_about_resolution(smallest, tests, tests.warnings);
+  of_pairs.append_to(tests.warnings, pairs.size());
+  warn_about_adjusted_resolution(smallest, tests, tests.warnings);
   return tests;
 }
 

@@ -9,6 +9,7 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/random.hpp"
+#include "core/warning.hpp"
 #include "metrics/feasible.hpp"
 #include "testing/aggregated_test.hpp"
 #include "testing/comparison.hpp"
@@ -120,8 +121,7 @@ PrecisionOutcome precision_test(const MethodInfo& method, const TestPool& pool, 
     const double seconds = one.count() * static_cast<double>(count) / static_cast<double>(resolve(options.threads));
     if (seconds >= kWorthSaying) {
       control->notice(
-          fmt::format("precision weights: {} is computed from scratch for each of {} permutations: about {}", method.id,
-                      count - 1, duration_text(seconds)));
+          render(make_warning(WarningId::slow_precision_weights, method.id, count - 1, duration_text(seconds))));
     }
   }
   const auto place = [&](std::size_t number) { return aggregated ? number : number % kAtATime; };

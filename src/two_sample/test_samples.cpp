@@ -6,6 +6,7 @@
 
 #include "core/fail.hpp"
 #include "core/random.hpp"
+#include "core/warning.hpp"
 #include "metrics/test_pool.hpp"
 #include "testing/cluster_sizes.hpp"
 #include "testing/weight_check.hpp"
@@ -72,11 +73,7 @@ void draw_by_weight(TestSamples& samples, Seed seed, ThreadCount threads) {
          "weights",
          name, rows->size(), total);
   }
-  samples.notes.push_back(fmt::format(
-      "sampling weights: {} of {} rows of X and {} of {} of Y were kept, each with a probability proportional to its "
-      "weight; the test of these rows is exact but for the largest weight of a sample, which is taken as the bound of "
-      "all possible weights",
-      of_x.size(), samples.x.size(), of_y.size(), samples.y.size()));
+  warn(samples.notes, WarningId::sampling_weights, of_x.size(), samples.x.size(), of_y.size(), samples.y.size());
   std::ranges::sort(of_x);
   std::ranges::sort(of_y);
   keep_rows(of_x, false, samples.x, samples.x_storage, samples.x_rows);
@@ -88,7 +85,7 @@ void make_cluster_sizes_common(TestSamples& samples, Seed seed, ThreadCount thre
   validate(samples.design, sizes);
   const Seed draws = make_test_pool(samples.x, samples.y, seed, threads).permutation_seed;
   ClusterSizes common = common_cluster_sizes(samples.design, sizes, draws);
-  if (!common.note.empty()) samples.notes.push_back(std::move(common.note));
+  append(samples.notes, common.notes);
   if (common.rows.empty()) return;
   std::vector<std::int64_t> ids;
   for (const std::size_t row : common.rows) ids.push_back(samples.design.group_ids[row]);

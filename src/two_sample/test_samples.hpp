@@ -4,6 +4,7 @@
 
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/testing/design.hpp"
 
 namespace kqd {
@@ -15,8 +16,8 @@ struct TestSamples {
   Design design;
   std::vector<std::size_t> x_rows;  ///< of the samples as they were given; empty: all
   std::vector<std::size_t> y_rows;
-  std::vector<std::string> notes;  ///< what was done
-  std::vector<std::string> warnings;
+  Warnings notes;  ///< what was done
+  Warnings warnings;
   Sample x_storage;
   Sample y_storage;
 };

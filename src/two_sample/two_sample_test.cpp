@@ -9,6 +9,7 @@
 #include "core/executor.hpp"
 #include "core/finite.hpp"
 #include "core/names.hpp"
+#include "core/warning.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "kqd/testing/permutations.hpp"
 #include "metrics/data_warnings.hpp"
@@ -52,18 +53,14 @@ Design calibrated_design(const TwoSampleOptions& options, const MethodInfo& meth
   return Design::paired();
 }
 
-void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
-  std::ranges::copy(more, std::back_inserter(to));
-}
-
 // A sentence before work that cannot be shortened and takes a while.
 void announce(const PreparedPlan& prepared, const MethodInfo& method, std::size_t permutation_count,
               const MethodOptions& options, const RunControl* control) {
   constexpr double kWorthSaying = 10.0;
   const double seconds = prepared.expected_seconds / static_cast<double>(resolve(options.threads));
   if (control == nullptr || !control->notice || seconds < kWorthSaying) return;
-  control->notice(fmt::format("{} has no shortcut and computes each of {} permutations again: about {}", method.id,
-                              permutation_count, duration_text(seconds)));
+  control->notice(
+      render(make_warning(WarningId::slow_permutations, method.id, permutation_count, duration_text(seconds))));
 }
 
 std::vector<Configuration> configurations(const AggregatedPlan& plan, std::span<const AggregatedStatistic> statistics) {
@@ -185,7 +182,7 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   test.design = samples.design;
   const bool by_position = options.weights_as == WeightsAs::precision && (x.weighted() || y.weighted());
   if (by_position) require_positions(options);
-  std::vector<std::string> about_data = samples.warnings;
+  Warnings about_data = samples.warnings;
   if (method.uses.points) {
     check_reference_points(statistic.directions.reference_points, x, y, statistic.seed, statistic.threads);
   }
@@ -210,9 +207,7 @@ TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_g
   if (by_position) {
     // The order of rows must not depend on which weights they were observed with.
     pool.order = make_test_pool({x.points, {}}, {y.points, {}}, statistic.seed, statistic.threads).order;
-    result.notes.emplace_back(
-        "precision weights: permutations exchange rows and leave the weights where they are; exact for weights that do "
-        "not depend on the values");
+    warn(result.notes, WarningId::precision_weights);
   }
   // Before any row is set aside: what estimates of time count with.
   const PermutationSource of_all_rows(test.design, sizes, pool.order, pool.permutation_seed);

@@ -143,7 +143,7 @@ def test_the_index_of_a_table_without_names_is_no_data(kqd, folder, flags):  # a
 def test_dates_that_become_columns_of_text_are_told(kqd):
     flags = ("distance", "trial.csv", "--group", "arm", "--drop", "id", "--categorical", "onehot")
     assert kqd(*flags).stderr == (
-        'kqd: trial.csv: column "seen" holds dates, which are taken as text; --dates reads them as numbers\n')
+        'kqd: trial.csv: dates are treated as text in: "seen". To read them as numbers: --dates\n')
     assert kqd(*flags, "--dates").stderr == ""
 
 
@@ -202,10 +202,10 @@ def test_columns_with_a_part_of_their_own_are_named(kqd):
     assert result_of(kqd, *strata)["data"]["units"] == "site"
 
 
-def test_a_listed_column_that_is_not_compared_is_told(kqd):
+def test_a_listed_column_that_is_not_compared_is_noted(kqd):
     run = kqd("distance", "weighted.csv", "weighted.csv", "--columns", "a,w", "--weights", "w")
     assert run.stderr == (
-        'kqd: weighted.csv: column "w" holds the weights and is not compared, although --columns lists it\n')
+        'kqd: weighted.csv: column "w" has the weights and is not compared, although --columns lists it\n')
     assert kqd("distance", "weighted.csv", "weighted.csv", "--columns", "a", "--weights", "w").stderr == ""
 
 

@@ -114,8 +114,10 @@ def test_tests_are_by_the_default_method_of_a_test(kqd, shifted):
 
 def test_too_few_permutations_for_the_pairs_are_told(kqd, shifted):
     warnings = as_json(kqd, *shifted, "--test", "--permutations", "19")["warnings"]
-    assert warnings == ["p-values are at least 0.05, so over 3 pairs none can be 0.05 or less after adjustment; take 59 "
-                        "permutations or more, as far as the samples have so many permutations"]
+    assert warnings == [{
+        "id": "few-permutations-for-pairs",
+        "text": "p-values are at least 0.05, so none that is adjusted for 3 pairs can be 0.05 or less. Use "
+                "--permutations 59 or more, if the samples have that many permutations"}]
 
 
 def test_columns_are_matched_by_name_over_all_files(kqd, folder):
@@ -123,7 +125,7 @@ def test_columns_are_matched_by_name_over_all_files(kqd, folder):
     (folder / "vu.csv").write_text("v,u\n20,1\n10,2\n30,3\n")
     (folder / "uw.csv").write_text("u,w\n1,20\n2,10\n")
     run = kqd("matrix", "uv.csv", "vu.csv", "uv.csv", "--json")
-    assert run.stderr == "kqd: vu.csv: columns put in the order of uv.csv, by name\n"
+    assert run.stderr == "kqd: vu.csv: columns are reordered by name to match uv.csv\n"
     assert json.loads(run.stdout)["distances"] == [[0.0] * 3] * 3
     run = kqd("matrix", "uv.csv", "vu.csv", "uw.csv", "--quiet")
     assert (run.stdout, run.code) == ("", 2)

@@ -103,7 +103,8 @@ def test_a_blank_line_of_one_column_keeps_pairs_together(kqd, files):
         names = files(x=lines(texts["x"]), y=lines(texts["y"]))
         assert kqd("test", *names, "--design", "paired").stderr.startswith(f'kqd: x.csv:5: column 1 is "{mark}"')
         result = result_of(kqd, "test", *names, "--design", "paired", "--na", "omit", "--method", "energy")
-        assert result["warnings"][0] == "2 of 30 pairs left out, because a value of X or of Y is missing"
+        assert result["warnings"][0] == {
+            "id": "pairs-omitted", "text": "pairs excluded because a value of X or of Y is missing: 2 of 30"}
         as_text[mark] = result["pvalue"]
     assert as_text[""] == as_text["NA"] <= 0.01
 
@@ -111,24 +112,24 @@ def test_a_blank_line_of_one_column_keeps_pairs_together(kqd, files):
 def test_a_paired_design_warns_of_blank_lines_that_were_skipped(kqd, files):
     def skipped(x, y):
         found = result_of(kqd, "test", *files(x=x, y=y), "--design", "paired", "--method", "energy")["warnings"]
-        return [text for text in found if "blank line" in text]
+        return [warning["text"] for warning in found if warning["id"] == "blank-lines-skipped"]
 
-    ending = "; if one is a row without values, rows are paired wrongly: write NA for a missing value"
+    ending = ". If one is a row without values, the rows after it are paired wrongly: write NA for a missing value"
     assert skipped("\n1\n2\n3\n", "2\n3\n5\n\n\n") == [
-        "x.csv: 1 blank line was skipped" + ending, "y.csv: 2 blank lines were skipped" + ending]
-    assert skipped("1,2\n\n3,4\n", "\n1,2\n5,6\n\n") == ["x.csv: 1 blank line was skipped" + ending]
+        "x.csv: blank lines skipped: 1" + ending, "y.csv: blank lines skipped: 2" + ending]
+    assert skipped("1,2\n\n3,4\n", "\n1,2\n5,6\n\n") == ["x.csv: blank lines skipped: 1" + ending]
     assert skipped("1\n2\n3\n", "2\n3\n5\n") == []
 
 
 # Numbers on top (item 7).
 
-COMMON = "all files begin with it"
-FAR = "its values are far from all others of their columns"
+COMMON = "first-row-shared"
+FAR = "first-row-far"
 
 
 def header_warnings(kqd, names, *flags):
     found = result_of(kqd, "test", *names, "--method", "energy", *flags)["warnings"]
-    return [text.split("although ")[1].split(";")[0] for text in found if "taken as data" in text]
+    return [warning["id"] for warning in found if warning["id"].startswith("first-row-")]
 
 
 def test_years_on_top_are_warned_of(kqd, files):
@@ -271,18 +272,19 @@ def test_numbers_in_a_column_of_text_are_texts_as_they_are_written(kqd, files):
 def test_texts_that_share_a_hashed_column_are_named(kqd, files):
     texts = [f"t{i}" for i in range(40)]
     names = files(x="c\n" + lines(texts[:20]), y="c\n" + lines(texts[20:]))
-    first = result_of(kqd, "test", *names, "--categorical", "hash", "--method", "energy")["warnings"][0]
+    first = result_of(kqd, "test", *names, "--categorical", "hash", "--method", "energy")["warnings"][0]["text"]
     assert first.startswith('column "c": different texts share ')
-    assert first.endswith("; --categorical onehot keeps up to 1000 texts apart")
+    assert first.endswith(". --categorical onehot distinguishes up to 1000 texts")
     # The pairs that are named share a column, by the hash as it is documented: FNV-1a, 48 bits of it, modulo 64.
-    pairs = [part.split(" and ") for part in first.split("such as ")[1].split(";")[0].split(", ")]
+    pairs = [part.split(" and ") for part in first.split("such as ")[1].split(". ")[0].split(", ")]
     assert len(pairs) == 3
     for pair in pairs:
         one, other = (bucket(text.strip('"')) for text in pair)
         assert one == other
     different = [text for text in texts if [bucket(t) for t in texts].count(bucket(text)) == 1]
     names = files(x="c\n" + lines(different[:5]), y="c\n" + lines(different[5:10]))
-    assert not any("share" in w for w in result_of(kqd, "test", *names, "--categorical", "hash")["warnings"])
+    found = result_of(kqd, "test", *names, "--categorical", "hash")["warnings"]
+    assert "hash-collisions" not in [warning["id"] for warning in found]
 
 
 def bucket(text):

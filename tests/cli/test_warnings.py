@@ -5,18 +5,18 @@ import json
 import pytest
 from conftest import masked
 
-ONE_ROW = "{} has one row: its quantiles are all the same value"
-CONSTANT = "1 of 2 columns is constant: 2"
+ONE_ROW = "{} has only one row, so all of its quantiles are equal"
+CONSTANT = "constant columns, which carry no information (1 of 2): 2"
 IDENTICAL = "all 6 pooled points are identical: there is nothing to compare"
-COINCIDE = "all pooled points coincide; the bandwidth is 1"
-FLAT = ("64 of 64 directions are flat (over 95 % of the pooled values are equal) and carry no information; the "
-        "bandwidth 1 may be far off, or the data are mostly one value")
+COINCIDE = "all pooled points are equal, so the bandwidth is set to 1"
+FLAT = ("64 of 64 directions are flat and carry no information: more than 95% of the pooled values along them are equal. "
+        "The bandwidth 1 may not suit the data, or most rows are equal")
 
 
 def warnings_of(kqd, *arguments):
     run = kqd(*arguments, "--json")
     assert (run.stderr, run.code) == ("", 0)
-    return json.loads(run.stdout)["warnings"]
+    return [warning["text"] for warning in json.loads(run.stdout)["warnings"]]
 
 
 @pytest.mark.parametrize("arguments, expected", [
@@ -26,7 +26,7 @@ def warnings_of(kqd, *arguments):
     ("constant.csv constant.csv", [CONSTANT]),
     ("equal.csv equal.csv", [IDENTICAL, COINCIDE, FLAT]),
     ("a.csv b.csv --reference pooled --num-reference 100",
-     ["num_reference = 100 is more than the 6 pooled points; all of them are used"]),
+     ["--num-reference 100 is more than the 6 pooled points, so all of them are used"]),
 ])
 def test_a_distance_of_odd_data_warns(kqd, arguments, expected):
     assert warnings_of(kqd, "distance", *arguments.split()) == expected
@@ -35,8 +35,8 @@ def test_a_distance_of_odd_data_warns(kqd, arguments, expected):
 @pytest.mark.parametrize("command", ["test", "distance", "explain", "matrix"])
 def test_data_that_may_be_a_header_are_warned_of_in_every_form(kqd, folder, command):
     (folder / "counted.csv").write_text("0,1,2\n5,6,8\n7,9,6\n8,5,4\n4,4,7\n")
-    warning = ("counted.csv:1: taken as data, although it counts as a header might; --header if it holds "
-               "names, --no-header if it does not")
+    warning = ("counted.csv:1: read as data although it counts up like a header. If it is a header: --header, if not: "
+               "--no-header")
     files = (command, "counted.csv", "counted.csv")
     assert warnings_of(kqd, *files)[:2] == [warning, warning]
     assert warnings_of(kqd, *files, "--quiet")[:2] == [warning, warning]
@@ -51,13 +51,13 @@ def test_data_that_may_be_a_header_are_warned_of_in_every_form(kqd, folder, comm
 
 
 def too_few(alpha, smallest, permutations):
-    return (f"alpha = {alpha} is below {smallest}, the smallest p-value that {permutations} permutations can give: no data "
-            "can be rejected")
+    return (f"the smallest p-value that {permutations} permutations can give is {smallest}, above alpha = {alpha}: the test "
+            "cannot reject. Use more rows")
 
 
 def tied(smallest, num_tied, permutations):
-    return (f"no permutation is further apart, but {num_tied} of all {permutations} are as far: p cannot be below {smallest}, "
-            "and alpha = 0.05 is out of reach")
+    return (f"because of ties the smallest attainable p-value is {smallest}, above alpha = 0.05: {num_tied} of all "
+            f"{permutations} permutations have the largest statistic. Use more rows")
 
 
 @pytest.mark.parametrize("arguments, expected", [
@@ -69,8 +69,8 @@ def tied(smallest, num_tied, permutations):
     ("constant.csv constant.csv", [CONSTANT]),
     ("equal.csv equal.csv", [IDENTICAL, COINCIDE, FLAT, tied("1", 20, 20)]),
     ("sensors-march.csv sensors-april.csv --permutations 9 --alpha 0.01",
-     ["alpha = 0.01 is below 0.1, the smallest p-value that 9 permutations can give: no data can be rejected; "
-      "take more permutations"]),
+     ["the smallest p-value that 9 permutations can give is 0.1, above alpha = 0.01: the test cannot reject. Increase "
+      "--permutations"]),
 ])
 def test_a_test_of_odd_data_warns(kqd, arguments, expected):
     assert warnings_of(kqd, "test", *arguments.split()) == expected
@@ -86,15 +86,19 @@ def test_a_zero_median_distance_falls_back_to_the_distances_above_zero(kqd):
     result = json.loads(run.stdout)
     assert (run.stderr, run.code, result["statistic"]) == ("", 0, 0.0)
     assert result["bandwidth"] == pytest.approx(4.0 / 2**0.5, rel=1e-12)  # 4 is the only distance above zero
-    assert result["warnings"] == ["more than half of the distances between pooled points are 0; the bandwidth is "
-                                  "from the median of the others, 4"]
+    assert result["warnings"] == [{
+        "id": "zero-median-distance",
+        "text": "more than half of the distances between pooled points are 0. The bandwidth is based on the median of the "
+                "other distances, 4"}]
 
 
 def test_reference_points_that_would_empty_a_sample_are_made_fewer(kqd):
     run = kqd("test", "a.csv", "b.csv", "--reference", "pooled", "--num-reference", "100", "--json")
     result = json.loads(run.stdout)
     assert (run.code, result["num_reference"], result["n_set_aside"]) == (0, 1, 1)
-    assert result["warnings"][0] == "6 pooled reference points would leave too few rows to test; 3 are used"
+    assert result["warnings"][0] == {
+        "id": "fewer-reference-points",
+        "text": "6 pooled reference points would leave too few rows to test, so their number is reduced to 3"}
 
 
 def test_a_report_ends_with_its_warnings(kqd):
@@ -110,7 +114,7 @@ ekqd: expected kernel quantile discrepancy: mean gap of quantiles over direction
   directions   64 gaussian, 2 reference points from a Gaussian fitted to the pool
   levels       uniform weighting, power p = 1
   run          seed 0, ...
-  warning      X has one row: its quantiles are all the same value
+  warning      X has only one row, so all of its quantiles are equal
 
 """
 

@@ -48,7 +48,7 @@ function partsOf(report) {
 
 function warnings({ result, explanation, explanation_note: note }) {
   const unexplained = note ? [`Where the samples differ was not examined: ${note}`] : [];
-  const all = [...new Set([...result.warnings, ...(explanation?.warnings ?? []), ...unexplained])];
+  const all = [...new Set([...[...result.warnings, ...(explanation?.warnings ?? [])].map(({ text }) => text), ...unexplained])];
   return all.length > 0 && section("warnings", "To keep in mind", h("ul", { class: "facts" }, all.map((warning) => h("li", null, warning))));
 }
 

@@ -11,6 +11,7 @@
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/core/visibility.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/kernel/kernel.hpp"
 
 namespace kqd KQD_PUBLIC {
@@ -135,7 +136,7 @@ struct DrawnDirections {
   std::shared_ptr<const Directions> directions;
   std::size_t num_reference = 0;         ///< m; 0 for families without reference points
   std::vector<std::size_t> pooled_rows;  ///< pooled reference measure: rows of (X, Y) used as reference points
-  std::vector<std::string> warnings;
+  Warnings warnings;
 };
 
 /// Linear and axis directions: no kernel matters to them, so that no bandwidth is looked for, or warned about.

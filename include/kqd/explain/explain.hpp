@@ -10,6 +10,7 @@
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/core/visibility.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/kernel/bandwidth.hpp"
 #include "kqd/kernel/kernel.hpp"
 #include "kqd/testing/design.hpp"
@@ -170,8 +171,8 @@ struct Explanation {
   std::vector<std::string> row_columns;  ///< the columns whose values rows show, at most 20
   Scatter scatter;
   std::optional<ImageExplanation> image;
-  std::vector<std::string> notes;  ///< how weights and cluster sizes were dealt with
-  std::vector<std::string> warnings;
+  Warnings notes;  ///< how weights and cluster sizes were dealt with
+  Warnings warnings;
 };
 
 /// Throws Error{invalid_option} with field, value and bound.

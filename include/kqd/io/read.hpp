@@ -9,6 +9,7 @@
 #include "kqd/core/sample.hpp"  // Sample
 #include "kqd/core/types.hpp"   // Seed, ThreadCount
 #include "kqd/core/visibility.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/io/csv_format.hpp"   // CsvFormat
 #include "kqd/io/preparation.hpp"  // Categorical, NaPolicy, Standardize, Preparation
 
@@ -59,7 +60,7 @@ struct ReadOptions {
 struct SamplePair {
   Sample x;
   Sample y;
-  std::vector<std::string> notes;  ///< sentences a user should see: columns reordered, a header that may be data
+  Warnings notes;  ///< sentences a user should see: columns reordered, a header that may be data
   /// With a unit column: the block or cluster of each row of X, then of Y. Whole numbers up to 2^53 stand for
   /// themselves.
   std::vector<std::int64_t> units = {};
@@ -67,7 +68,7 @@ struct SamplePair {
   /// The number of each row of X and of Y among the rows of its input, from 1; empty: 1, 2, 3, ...
   std::vector<std::size_t> rows_x = {};
   std::vector<std::size_t> rows_y = {};
-  std::vector<std::string> warnings = {};  ///< sentences that belong to the result: data that may be a header
+  Warnings warnings = {};  ///< sentences that belong to the result: data that may be a header
   /// How messages call units 0, 1, 2, ...; empty when they stand for themselves.
   std::vector<std::string> unit_names = {};
 };
@@ -106,10 +107,10 @@ struct SamplePair {
 /// Several samples whose columns mean the same, one by one.
 struct SampleList {
   std::vector<Sample> samples;
-  std::vector<std::string> notes;  ///< as of a pair
+  Warnings notes;  ///< as of a pair
   std::vector<RowCounts> rows = {};
-  Preparation preparation = {};            ///< of the columns; its rows are those of the first two
-  std::vector<std::string> warnings = {};  ///< as of a pair
+  Preparation preparation = {};  ///< of the columns; its rows are those of the first two
+  Warnings warnings = {};        ///< as of a pair
 };
 
 /// Several samples from several files, with the columns of all in the order of the first: as read_pair, file by file.

@@ -6,6 +6,7 @@
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/core/visibility.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/kernel/kernel.hpp"
 
 namespace kqd KQD_PUBLIC {
@@ -23,7 +24,7 @@ enum class BandwidthRule {
 /// of the distances are 0, the median of the others is taken; when all are, s = 1 with a warning. A custom kernel is
 /// tried on a few points, and refused when it is not symmetric there or k(x, x) < 0.
 [[nodiscard]] KernelSpec resolve(const KernelSpec& spec, const SampleView& x, const SampleView& y, BandwidthRule rule,
-                                 Seed seed, std::vector<std::string>& warnings);
+                                 Seed seed, Warnings& warnings);
 
 /// Which distance a bandwidth measures.
 enum class DistanceKind { euclidean, l1 };

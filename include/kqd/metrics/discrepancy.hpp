@@ -9,6 +9,7 @@
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/core/visibility.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/directions/directions.hpp"
 #include "kqd/kernel/bandwidth.hpp"
 #include "kqd/kernel/kernel.hpp"
@@ -53,7 +54,7 @@ struct DistanceResult {
   std::size_t num_reference = 0;
   std::shared_ptr<const Directions> directions;  ///< the functions behind per_direction; null: of no use elsewhere
   std::vector<Detail> details;
-  std::vector<std::string> warnings;
+  Warnings warnings;
 };
 
 /// Throws Error{invalid_option} with field, value and bound: "MethodOptions::power = 0.5, needs >= 1".

@@ -7,6 +7,7 @@
 #include "kqd/core/run_control.hpp"
 #include "kqd/core/sample.hpp"
 #include "kqd/core/visibility.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 
 namespace kqd KQD_PUBLIC {
@@ -30,7 +31,7 @@ struct DistanceMatrix {
   KernelSpec kernel;  ///< with the bandwidths that were used
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
-  std::vector<std::string> warnings;
+  Warnings warnings;
 };
 
 /// Distances between all pairs of samples by one method, with one setting for all of them: bandwidth, reference points

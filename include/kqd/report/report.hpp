@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kqd/core/message.hpp"
 #include "kqd/core/visibility.hpp"
 #include "kqd/io/preparation.hpp"
 #include "kqd/metrics/discrepancy.hpp"
@@ -22,6 +23,7 @@ struct RunInfo {
   std::size_t dim = 0;
   Preparation preparation = {};  ///< what was done to the data before
   double elapsed_s = 0.0;
+  OptionNames option_names = library_names;  ///< how warnings write options
 };
 
 /// What the reader's screen can show. The default is plain text of any width, as for a file.
@@ -61,8 +63,9 @@ struct MatrixReport {
   const PairwiseTests* tests = nullptr;
   const MethodOptions& options;  ///< as they were asked for
   double elapsed_s = 0.0;
-  Preparation preparation = {};      ///< what was done to the columns before
-  std::vector<RowCounts> rows = {};  ///< and to the rows of each data set; none: nothing is told
+  Preparation preparation = {};              ///< what was done to the columns before
+  std::vector<RowCounts> rows = {};          ///< and to the rows of each data set; none: nothing is told
+  OptionNames option_names = library_names;  ///< how warnings write options
 };
 
 /// A table of distances, on a colour screen shaded by their size, in a narrow one without the numbers; with tests a

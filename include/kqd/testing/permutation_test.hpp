@@ -7,6 +7,7 @@
 #include "kqd/core/run_control.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/core/visibility.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/testing/design.hpp"
 #include "kqd/testing/permutations.hpp"
 
@@ -62,7 +63,7 @@ struct TestOutcome {
   double permutation_mean = 0.0;  ///< mean of T over the counted permutations; over all permutations if enumerated
   double permutation_sd = 0.0;    ///< its standard deviation (divisor n - 1, or n if enumerated)
   std::vector<double> null_distribution;  ///< values in permutation order; the observed one first if enumerated
-  std::vector<std::string> warnings;
+  Warnings warnings;
 };
 
 /// Throws Error{invalid_option} with field, value and bound: "TestOptions::alpha = 1.5, needs 0 < alpha < 1".

@@ -9,6 +9,7 @@
 #include "kqd/core/labels.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/core/visibility.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/testing/design.hpp"
 
 namespace kqd KQD_PUBLIC {
@@ -39,7 +40,7 @@ class PermutationSource {
   /// How many permutations the design allows, the observed one included; the largest 64-bit number when there are more.
   [[nodiscard]] std::uint64_t permutation_count() const { return permutation_count_; }
   /// What a reader of the result should know about the design, such as blocks that take no part.
-  [[nodiscard]] const std::vector<std::string>& warnings() const;
+  [[nodiscard]] const Warnings& warnings() const;
 
   /// Makes `batch` hold permutations 64 batch_number .. 64 batch_number + count - 1, count <= 64, reusing its memory.
   ///

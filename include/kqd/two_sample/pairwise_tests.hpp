@@ -8,6 +8,7 @@
 #include "kqd/core/run_control.hpp"
 #include "kqd/core/sample.hpp"
 #include "kqd/core/visibility.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/metrics/distance_matrix.hpp"
 #include "kqd/two_sample/two_sample_test.hpp"
 
@@ -24,7 +25,7 @@ struct PairwiseTests {
   std::int64_t num_permutations = 0;
   bool raised = false;             ///< more than the usual 999, because of the number of pairs
   std::size_t num_enumerated = 0;  ///< pairs of which all permutations were evaluated
-  std::vector<std::string> warnings;
+  Warnings warnings;
 };
 
 /// Is each pair of samples from the same distribution? A permutation test per pair, with the settings that the matrix

@@ -8,6 +8,7 @@
 #include "kqd/core/run_control.hpp"
 #include "kqd/core/sample.hpp"
 #include "kqd/core/visibility.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "kqd/testing/permutation_test.hpp"
 #include "kqd/testing/pvalue.hpp"
@@ -76,8 +77,8 @@ struct TwoSampleResult {
   std::vector<Configuration> configurations;     ///< of a test that aggregates several; else empty
   std::string limiting_distribution;  ///< asymptotic calibration: the distribution that the p-value comes from
   std::vector<Detail> details;        ///< what the method has to say of its own
-  std::vector<std::string> notes;     ///< how weights and cluster sizes were dealt with
-  std::vector<std::string> warnings;
+  Warnings notes;                     ///< how weights and cluster sizes were dealt with
+  Warnings warnings;
 };
 
 /// Are x and y from the same distribution? A permutation test of any method of the registry, exact for any sizes: the

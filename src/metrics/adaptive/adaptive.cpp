@@ -11,6 +11,7 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "core/random.hpp"
+#include "core/warning.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/adaptive/directional_bundle.hpp"
@@ -106,7 +107,7 @@ std::string family_name(KernelSpec spec) {
 }
 
 // The columns to look at one by one: all, or a label-blind choice of what the budget allows.
-std::vector<std::size_t> chosen_columns(const Pool& rows, Seed seed, std::vector<std::string>& warnings) {
+std::vector<std::size_t> chosen_columns(const Pool& rows, Seed seed, Warnings& warnings) {
   const auto budget = static_cast<std::size_t>(kColumnBudget / static_cast<double>(rows.size()));
   const std::size_t most = std::max<std::size_t>(64, budget);
   if (rows.dim() <= most) {
@@ -114,14 +115,14 @@ std::vector<std::size_t> chosen_columns(const Pool& rows, Seed seed, std::vector
     for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;
     return all;
   }
-  warnings.push_back(fmt::format("{} of {} columns, drawn at random, are looked at one by one", most, rows.dim()));
+  warn(warnings, WarningId::columns_sampled, most, rows.dim());
   RandomStream stream(seed, Purpose::linear_directions);
   auto some = sample_without_replacement(rows.dim(), most, stream);
   std::ranges::sort(some);
   return some;
 }
 
-void add_columns(Workshop& shop, std::vector<std::string>& warnings) {
+void add_columns(Workshop& shop, Warnings& warnings) {
   const Pool rows = shop.pool.rows();
   const auto columns = chosen_columns(rows, shop.options.seed, warnings);
   const auto project = [rows, columns](std::size_t first, std::size_t count, ThreadCount) {
@@ -182,14 +183,15 @@ void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, c
 
 // Why the linear kernel cannot be used, whose sums over the pool of squared products of rows may leave the range of
 // numbers; empty when it can.
-std::string_view linear_trouble(const Pool& rows) {
+std::optional<WarningId> linear_trouble(const Pool& rows) {
   double largest = 0.0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (const double value : rows.row(i)) largest = std::max(largest, std::abs(value));
   }
   const double product = static_cast<double>(rows.dim()) * largest * largest;
-  if (!std::isfinite(static_cast<double>(rows.size()) * product * product)) return "large overflow";
-  return largest > 0.0 && product * product < std::numeric_limits<double>::min() ? "small vanish" : "";
+  if (!std::isfinite(static_cast<double>(rows.size()) * product * product)) return WarningId::linear_overflow;
+  if (largest > 0.0 && product * product < std::numeric_limits<double>::min()) return WarningId::linear_underflow;
+  return std::nullopt;
 }
 
 // The bandwidths to try: multiples of the rule's, and one as small as the closest points when they are much closer.
@@ -240,9 +242,8 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
   const std::size_t landmarks = parameters.count("landmarks") > 0
                                     ? parameters.count("landmarks")
                                     : default_num_landmarks(prepared.frozen.kernel, rows, pool.x.dim());
-  if (const std::string_view trouble = linear_trouble(pool.rows()); !trouble.empty()) {
-    prepared.warnings.push_back(fmt::format(
-        "linear combinations of the columns are left out: products of values this {}; rescale the columns", trouble));
+  if (const auto trouble = linear_trouble(pool.rows())) {
+    warn(prepared.warnings, *trouble);
   } else if (pool.x.dim() > 1) {
     add_kernel(shop, parse_kernel("linear"), "linear combinations", kLinearCombinations, landmarks);
   }

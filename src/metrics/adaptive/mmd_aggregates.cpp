@@ -8,6 +8,7 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "core/summation.hpp"
+#include "core/warning.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
@@ -38,7 +39,7 @@ constexpr Collection kAggCollection = {geometric_bandwidth_grid, 0.7071067811865
 constexpr Collection kFuseCollection = {quantile_bandwidth_grid, 1.0, 0.70710678118654752};
 
 std::vector<KernelSpec> kernels(const Collection& collection, const Pool& pool, std::size_t count, Seed seed,
-                                std::vector<std::string>& warnings) {
+                                Warnings& warnings) {
   std::vector<KernelSpec> specs;
   const auto add = [&](KernelFamily family, DistanceKind kind, double factor) {
     std::vector<double> distances = pooled_distances(pool, kind, seed);
@@ -51,10 +52,8 @@ std::vector<KernelSpec> kernels(const Collection& collection, const Pool& pool, 
     }
     const std::vector<double> grid = collection.grid(distances, count);
     if (grid.front() > distances.back()) {  // MMDAgg's rule has a floor, whatever the unit of the data
-      warnings.push_back(fmt::format(
-          "no two rows are further apart than {:.3g}, and the narrowest {} kernel of the collection has bandwidth "
-          "{:.3g}: it hardly tells rows apart; rescale the columns",
-          distances.back(), kind == DistanceKind::l1 ? "Laplace" : "Gaussian", factor * grid.front()));
+      warn(warnings, WarningId::wide_bandwidths, distances.back(), kind == DistanceKind::l1 ? "Laplace" : "Gaussian",
+           factor * grid.front());
     }
     for (const double h : grid) {
       // Half of many equal points can make the lower end 0: a kernel of no width sees nothing.

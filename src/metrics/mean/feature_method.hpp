@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kqd/core/warning.hpp"
 #include "metrics/mean/group_sum_plan.hpp"
 #include "metrics/test_pool.hpp"
 
@@ -18,7 +19,7 @@ struct FeatureSetup {
   std::size_t num_reference = 0;
   std::string_view no_interval;  ///< why half-samples say nothing about this statistic; empty: they do
   std::vector<Detail> details;
-  std::vector<std::string> warnings;
+  Warnings warnings;
 };
 
 /// Makes a method ready; label-blind but for rows that it sets aside.

@@ -11,6 +11,7 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "core/summation.hpp"
+#include "core/warning.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/data_warnings.hpp"
@@ -54,7 +55,7 @@ PairPattern pattern_of(Form form, const Parameters& given, std::size_t n) {
 }
 
 // Rows are compared in the order in which they stand: as many of each sample as the smaller one has.
-std::size_t usable_rows(Form form, const SampleView& x, const SampleView& y, std::vector<std::string>& warnings) {
+std::size_t usable_rows(Form form, const SampleView& x, const SampleView& y, Warnings& warnings) {
   if (x.weighted() || y.weighted()) {
     fail(ErrorCode::invalid_weights,
          "{} takes no weights: it averages over pairs of rows, all alike; mmd and mmd-v take them", id_of(form));
@@ -66,8 +67,8 @@ std::size_t usable_rows(Form form, const SampleView& x, const SampleView& y, std
   }
   if (x.size() != y.size()) {
     const bool longer_x = x.size() > n;
-    warnings.push_back(fmt::format("{} goes row with row: {} of the {} rows of {} are left out", id_of(form),
-                                   (longer_x ? x : y).size() - n, (longer_x ? x : y).size(), longer_x ? "X" : "Y"));
+    const std::size_t size = (longer_x ? x : y).size();
+    warn(warnings, WarningId::unmatched_rows, id_of(form), size - n, size, longer_x ? "X" : "Y");
   }
   return n;
 }
@@ -161,19 +162,13 @@ AsymptoticResult asymptotic(const SampleView& x, const SampleView& y, const Meth
   const double standard_error = std::sqrt(squares.value() / (count - 1.0) / count);
   AsymptoticResult found{.result = std::move(computed.result), .limiting_distribution = "normal, one-sided"};
   constexpr std::size_t kManyTerms = 30;
-  if (num_blocks < kManyTerms) {
-    found.result.warnings.push_back(fmt::format(
-        "the normal distribution is a limit: of {} terms p-values are too small; calibration permutation is exact",
-        num_blocks));
-  }
+  if (num_blocks < kManyTerms) warn(found.result.warnings, WarningId::few_terms, num_blocks);
   if (standard_error > 0.0) {
     const double z = found.result.statistic / standard_error;
     found.pvalue = 0.5 * std::erfc(z / std::numbers::sqrt2);
     found.result.details.push_back({"z", z});
   } else {
-    found.result.warnings.push_back(fmt::format(
-        "all {} terms are equal: their limiting distribution has no spread to compare with; use permutation",
-        num_blocks));
+    warn(found.result.warnings, WarningId::equal_terms, num_blocks);
   }
   return found;
 }

@@ -8,6 +8,7 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "core/random.hpp"
+#include "core/warning.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
@@ -134,7 +135,7 @@ FeatureMap features_at(Kind kind, const MethodOptions& frozen) {
 
 // S has no inverse when features are as many as rows: refused, or a warning where a ridge stands in.
 void check_covariance(Kind kind, std::size_t num_features, double ridge, const TestPool& pool,
-                      std::span<const std::size_t> rows, std::vector<std::string>& warnings) {
+                      std::span<const std::size_t> rows, Warnings& warnings) {
   const auto nx =
       static_cast<std::size_t>(std::ranges::count_if(rows, [&](std::size_t row) { return row < pool.x.size(); }));
   const std::size_t ny = rows.size() - nx;
@@ -148,15 +149,16 @@ void check_covariance(Kind kind, std::size_t num_features, double ridge, const T
          id_of(kind), num_features, kMostHotellingFeatures);
   }
   if (num_features + 1 < std::min(nx, ny)) return;
-  const std::string too_few = fmt::format("{}: {} features and {} rows of {}: their covariance is singular",
-                                          id_of(kind), num_features, std::min(nx, ny), nx <= ny ? "X" : "Y");
-  if (!(ridge > 0.0)) fail(ErrorCode::invalid_option, "{}; take fewer locations or ridge > 0", too_few);
-  warnings.push_back(too_few + " but for the ridge, which sets the size of the statistic; take fewer locations");
+  if (!(ridge > 0.0)) {
+    fail(ErrorCode::invalid_option,
+         "{}: {} features and {} rows of {}: their covariance is singular; take fewer locations or ridge > 0",
+         id_of(kind), num_features, std::min(nx, ny), nx <= ny ? "X" : "Y");
+  }
+  warn(warnings, WarningId::singular_covariance, id_of(kind), num_features, std::min(nx, ny), nx <= ny ? "X" : "Y");
 }
 
 // Locations follow the mean and covariance of the pool, which one outlier can carry far away from all other rows.
-void warn_about_flat_features(Kind kind, const FeatureMap& map, const TestPool& pool,
-                              std::vector<std::string>& warnings) {
+void warn_about_flat_features(Kind kind, const FeatureMap& map, const TestPool& pool, Warnings& warnings) {
   constexpr std::size_t kLookedAt = 1000;
   const Pool rows = pool.rows();
   Matrix<double> some(std::min(rows.size(), kLookedAt), rows.dim());
@@ -166,11 +168,8 @@ void warn_about_flat_features(Kind kind, const FeatureMap& map, const TestPool& 
   for (std::size_t i = 1; i < features.rows(); ++i) {
     if (!std::ranges::equal(features.row(i), features.row(0))) return;
   }
-  if (std::ranges::equal(some.row(0), some.row(some.rows() - 1))) return;  // rows that are equal are told elsewhere
-  warnings.push_back(
-      fmt::format("{}: no feature differs between rows: the locations lie far from the data, as one outlier can draw "
-                  "them away; clip it, or give locations as reference points",
-                  id_of(kind)));
+  if (std::ranges::equal(some.row(0), some.row(some.rows() - 1))) return;  // equal rows have a warning of their own
+  warn(warnings, WarningId::equal_features, id_of(kind));
 }
 
 MethodOptions fit_on_training_rows(Kind kind, const Split& split, MethodOptions options,
@@ -218,10 +217,7 @@ FeatureSetup set_up(const TestPool& pool, const MethodOptions& options, const Pl
   check_covariance(kind, setup.map.count, ridge, pool, setup.rows, setup.warnings);
   WhitenedFeatures whitened = whiten(setup.map, pool, setup.rows, options.threads);
   if (!whitened.eigenvalues.empty() && ridge > whitened.eigenvalues.back()) {
-    setup.warnings.push_back(fmt::format(
-        "ridge = {} is above {:.3g}, the largest variance of the features: it sets the size of the "
-        "statistic, and a limiting distribution sees next to nothing; rescale the columns or take a smaller ridge",
-        ridge, whitened.eigenvalues.back()));
+    warn(setup.warnings, WarningId::large_ridge, ridge, whitened.eigenvalues.back());
   }
   setup.map = std::move(whitened.map);
   setup.statistic = std::make_unique<Hotelling>(ridge, std::move(whitened.eigenvalues));

@@ -136,7 +136,7 @@ struct AsCodedSetup {
   double seconds;  // of one permutation
 };
 
-AsCodedSetup set_up_as_coded(const TestPool& pool, const MethodOptions& options, std::vector<std::string>& warnings) {
+AsCodedSetup set_up_as_coded(const TestPool& pool, const MethodOptions& options, Warnings& warnings) {
   const ParameterValues values(kId, kParameters, options.parameters);
   if (pool.weighted()) fail(ErrorCode::invalid_weights, "{}: form = as-coded takes no weights, leave them out", kId);
   if (given_points(options, pool.x.dim())) {

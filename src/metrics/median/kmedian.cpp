@@ -10,6 +10,7 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "core/summation.hpp"
+#include "core/warning.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
@@ -96,8 +97,7 @@ DistanceResult kmedian_distance(const SampleView& x_given, const SampleView& y_g
                     {"iterations", static_cast<double>(std::max(of_x.iterations, of_y.iterations))},
                     {"converged", of_x.converged && of_y.converged ? 1.0 : 0.0}};
   if (!of_x.converged || !of_y.converged) {
-    result.warnings.push_back(
-        fmt::format("the geometric median has not converged in {} iterations; take more", median.iterations));
+    warn(result.warnings, WarningId::median_not_converged, median.iterations);
   }
   return result;
 }

@@ -6,6 +6,7 @@
 #include "core/pool.hpp"
 #include "kqd/core/matrix.hpp"
 #include "kqd/core/run_control.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/directions/directions.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "metrics/quantile/over_directions.hpp"
@@ -20,7 +21,7 @@ void measure_along(DistanceResult& result, const Directions& directions, const S
 struct SharedSlices {
   DrawnDirections drawn;
   Over over = Over::mean;
-  std::vector<std::string> warnings;
+  Warnings warnings;
 };
 
 /// The directions of e-KQD and sup-KQD for a pool, with the kernel's bandwidth taken from it.

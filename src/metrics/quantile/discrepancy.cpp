@@ -222,9 +222,7 @@ void measure_along(DistanceResult& result, const Directions& directions, const S
   result.num_directions = directions.count();
   DirectionGaps gaps = direction_gaps(x, y, directions, options, result.mmd_squared);
   result.per_direction = std::move(gaps.tau);
-  if (gaps.num_flat > 0) {
-    result.warnings.push_back(flat_directions_warning(gaps.num_flat, result.num_directions, result.kernel));
-  }
+  warn_about_flat_directions(gaps.num_flat, result.num_directions, result.kernel, result.warnings);
   summarise(result, over, options.power);
 }
 

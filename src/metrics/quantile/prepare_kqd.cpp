@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/fail.hpp"
+#include "core/warning.hpp"
 #include "directions/reference.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/data_warnings.hpp"
@@ -45,7 +46,7 @@ struct Draw {
 };
 
 Draw draw_for_test(const Kernel& kernel, const TestPool& pool, MethodOptions options, const PlanRequest& request,
-                   std::vector<std::string>& warnings) {
+                   Warnings& warnings) {
   while (true) {
     DrawnDirections drawn = draw_directions(kernel, pool.rows(), options.directions, options.seed, options.threads);
     std::vector<std::size_t> aside = rows_to_set_aside(pool, drawn.pooled_rows, request);
@@ -59,8 +60,7 @@ Draw draw_for_test(const Kernel& kernel, const TestPool& pool, MethodOptions opt
            pooled, pooled == 1 ? "" : "s",
            options.directions.family == DirectionFamily::gaussian ? "another reference measure" : "other directions");
     }
-    warnings.push_back(
-        fmt::format("{} pooled reference points would leave too few rows to test; {} are used", pooled, fewer));
+    warn(warnings, WarningId::fewer_reference_points, pooled, fewer);
     options.directions.num_reference = fewer;
   }
 }
@@ -77,9 +77,7 @@ void add_plan(PreparedPlan& prepared, std::shared_ptr<const Directions> directio
   } else {
     plan = std::make_unique<KqdPlan>(*directions, pool, prepared.rows, options, over, std::move(mmd));
   }
-  if (plan->num_flat() > 0) {
-    prepared.warnings.push_back(flat_directions_warning(plan->num_flat(), prepared.num_directions, kernel));
-  }
+  warn_about_flat_directions(plan->num_flat(), prepared.num_directions, kernel, prepared.warnings);
   prepared.pooled_scale = plan->pooled_scale();
   prepared.plan = std::move(plan);
   prepared.directions = std::move(directions);

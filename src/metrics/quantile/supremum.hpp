@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/parameter_values.hpp"
+#include "kqd/core/warning.hpp"
 #include "kqd/directions/directions.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "metrics/quantile/slices.hpp"
@@ -22,7 +23,7 @@ struct SliceModel {
   /// u_w, for points that the slices have not seen. Throws Error{degenerate_directions} when there is none.
   std::function<std::shared_ptr<const Directions>(std::span<const double> w)> direction;
   std::vector<Detail> details = {};
-  std::vector<std::string> warnings = {};
+  Warnings warnings = {};
 };
 
 /// A discrepancy that is a supremum over the sphere of a family of slices: sup-KQD, max-SW, max-GSW.

@@ -64,7 +64,7 @@ std::shared_ptr<const Directions> lines(const Settings& settings, const Pool& po
 }
 
 KernelSpec distance_kernel(const Settings& settings, const Pool& pool, const MethodOptions& options,
-                           std::vector<std::string>& warnings) {
+                           Warnings& warnings) {
   KernelSpec spec = parse_kernel("energy");
   spec.beta = settings.beta;
   return resolve(spec, pool, options.bandwidth_rule, options.seed, warnings);

@@ -12,6 +12,7 @@
 #include "core/parameter_values.hpp"
 #include "core/scale.hpp"
 #include "core/summation.hpp"
+#include "core/warning.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
@@ -129,13 +130,6 @@ struct Divergence {
   [[nodiscard]] std::size_t sweeps() const { return std::max({cross.sweeps, own_x.sweeps, own_y.sweeps}); }
 };
 
-std::string not_converged(const Divergence& found) {
-  return fmt::format(
-      "not converged after {} sweeps: the marginals are off by {:.2g}; take more iterations, a larger epsilon or a "
-      "larger tolerance",
-      found.sweeps(), found.marginal_error());
-}
-
 // Transport from P to Q, from the potentials of both self-transports or those of epsilon scaling, whichever has the
 // smaller marginal error after a sweep. The first are solutions when P = Q, where sweeps only would crawl: mass that
 // sits on the wrong side of a gap between groups of points moves by exp(-gap / eps) at a time.
@@ -181,7 +175,7 @@ DistanceResult sinkhorn(const SampleView& x_given, const SampleView& y_given, co
     result.details.push_back({"root", std::pow(result.statistic, 1.0 / options.power)});
   }
   if (!found.converged()) {
-    result.warnings.push_back(not_converged(found));
+    warn(result.warnings, WarningId::sinkhorn_not_converged, found.sweeps(), found.marginal_error());
   }
   return result;
 }
@@ -250,9 +244,7 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
   // The observed permutation speaks for all, at the cost of one more.
   const Groups groups = pool.observed();
   if (const Divergence observed = (*divergence)(groups.x, groups.y); !observed.converged()) {
-    prepared.warnings.push_back(
-        fmt::format("{}; permutations may not have converged either: the test stays valid, its power may be less",
-                    not_converged(observed)));
+    warn(prepared.warnings, WarningId::sinkhorn_not_converged_in_test, observed.sweeps(), observed.marginal_error());
   }
   // Sums of N terms at potentials of the size of the largest cost round by N eps of it. A solution stops within the
   // tolerance of its marginals: one more sweep would raise the dual by eps KL(a | marginal), and all that are left are

@@ -11,6 +11,7 @@
 #include "support/errors.hpp"
 #include "support/rounding.hpp"
 #include "support/source.hpp"
+#include "support/warnings.hpp"
 
 namespace kqd {
 namespace {
@@ -396,10 +397,8 @@ TEST(DrawDirections, more_reference_points_than_rows_are_held_to_the_rows_with_a
       return draw_directions(kGaussian, rows(all, 0, 4), rows(all, 4, 6), options, Seed{});
     };
     EXPECT_TRUE(draw(9).warnings.empty());
-    EXPECT_EQ(draw(10).warnings,
-              (std::vector<std::string>{"num_reference = 10 uses every pooled point as a reference point"}));
-    EXPECT_EQ(draw(11).warnings,
-              (std::vector<std::string>{"num_reference = 11 is more than the 10 pooled points; all of them are used"}));
+    EXPECT_EQ(draw(10).warnings, test::only(WarningId::all_points_are_reference, 10));
+    EXPECT_EQ(draw(11).warnings, test::only(WarningId::too_many_reference_points, 11, 10));
     EXPECT_EQ(draw(11).num_reference, 10U);
     EXPECT_EQ(draw(11).pooled_rows.size(), 10U);
   }

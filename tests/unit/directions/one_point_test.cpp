@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kqd/kqd.hpp"
+#include "support/warnings.hpp"
 
 namespace kqd {
 namespace {
@@ -18,7 +19,7 @@ TEST(Directions, exist_for_a_pool_of_one_repeated_point) {
         options.test.num_permutations = 99;
         const TwoSampleResult result = two_sample_test(x, y, options);
         EXPECT_EQ(result.test.pvalue, 1.0) << kernel;
-        EXPECT_EQ(result.warnings.front(), "all 29 pooled points are identical: there is nothing to compare");
+        EXPECT_EQ(result.warnings.front(), make_warning(WarningId::identical_points, 29));
         EXPECT_NEAR(ekqd(x, y, options.statistic).statistic, 0.0, 1e-12) << kernel;
       }
     }

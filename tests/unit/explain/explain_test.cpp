@@ -13,6 +13,7 @@
 #include "kqd/report/explanation.hpp"
 #include "support/errors.hpp"
 #include "support/source.hpp"
+#include "support/warnings.hpp"
 
 namespace kqd {
 namespace {
@@ -203,9 +204,11 @@ TEST(Explain, warns_of_a_column_that_outweighs_all_others) {
   Sample x = test::normal_sample({50, 3}, source);
   Sample y = test::normal_sample({50, 3}, source);
   const auto warned = [&] {
-    const auto warnings = explain(x, y, {.num_permutations = 19, .column_names = {"age", "income", "height"}}).warnings;
-    return std::ranges::any_of(warnings,
-                               [](const std::string& w) { return w.find("\"income\"") != std::string::npos; });
+    const ExplainOptions options{.num_permutations = 19, .column_names = {"age", "income", "height"}};
+    const Warnings warnings = explain(x, y, options).warnings;
+    return std::ranges::any_of(warnings, [](const Warning& w) {
+      return w.id == WarningId::dominating_columns && w.values[0] == WarningValue("\"income\"");
+    });
   };
   EXPECT_FALSE(warned());
   for (Sample* sample : {&x, &y}) {

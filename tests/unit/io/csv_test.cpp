@@ -17,6 +17,7 @@
 #include "io/csv_sniff.hpp"
 #include "kqd/core/error.hpp"
 #include "support/scratch_folder.hpp"
+#include "support/warnings.hpp"
 
 namespace kqd {
 namespace {
@@ -28,7 +29,7 @@ struct Content {
   Names names;
   std::size_t cols = 0;
   Values values;
-  std::vector<std::string> notes;
+  Warnings notes;
 };
 
 Content read(std::string_view text, const CsvOptions& options = {}) {
@@ -208,8 +209,7 @@ TEST(ReadCsv, keeps_hashes_of_texts_beyond_the_bound) {
 }
 
 TEST(ReadCsv, notes_a_header_that_may_be_data) {
-  EXPECT_EQ(read("country,2019,2020\n1,2,3\n").notes,
-            (std::vector<std::string>{"x.csv:1: taken as a header, with numbers in 2 of its 3 cells"}));
+  EXPECT_EQ(read("country,2019,2020\n1,2,3\n").notes, test::only(WarningId::numbers_in_header, "x.csv", 1, 2, 3));
   EXPECT_TRUE(read("0,1,2,3\n5,6,7,8\n").notes.empty());
 }
 

@@ -12,6 +12,7 @@
 #include "io/text_dictionary.hpp"
 #include "kqd/io/read.hpp"
 #include "support/scratch_folder.hpp"
+#include "support/warnings.hpp"
 #include "unit/io/sample_values.hpp"
 
 namespace kqd {
@@ -242,19 +243,18 @@ TEST_F(PrepareSamples, text_may_be_dropped) {
 
 // Dates.
 
-TEST_F(PrepareSamples, dates_that_are_taken_as_text_are_told) {
+TEST_F(PrepareSamples, note_dates_that_are_treated_as_text) {
   const std::string dated = "d,e,a\n2024-01-01,2024,1\nNA,x,2\n2024-01-02,y,3\n";
   for (const Categorical categorical : {Categorical::onehot, Categorical::hash}) {
     const SamplePair samples = pair(dated, dated, {.categorical = categorical, .na = NaPolicy::omit});
-    ASSERT_EQ(samples.notes.size(), 1U);
-    EXPECT_EQ(folder_.without_folder(samples.notes[0]),
-              "x.csv: column \"d\" holds dates, which are taken as text; --dates reads them as numbers");
+    ASSERT_EQ(test::ids(samples.notes), std::vector{WarningId::dates_as_text});
+    EXPECT_EQ(samples.notes[0].values[1], WarningValue("\"d\""));
   }
   const ReadOptions dates{.categorical = Categorical::onehot, .dates = true, .na = NaPolicy::omit};
-  EXPECT_EQ(pair(dated, dated, dates).notes, Names{});
+  EXPECT_EQ(pair(dated, dated, dates).notes, Warnings{});
   const ReadOptions onehot{.categorical = Categorical::onehot};
-  EXPECT_EQ(pair("d\n2024-01-01\n", "d\nsoon\n", onehot).notes, Names{});
-  EXPECT_EQ(pair("d\n2024-01-01\n7\n", "d\n2024-01-01\n", onehot).notes, Names{});
+  EXPECT_EQ(pair("d\n2024-01-01\n", "d\nsoon\n", onehot).notes, Warnings{});
+  EXPECT_EQ(pair("d\n2024-01-01\n7\n", "d\n2024-01-01\n", onehot).notes, Warnings{});
   std::string minutes = "d\n";
   for (int i = 0; i < 1440; ++i) minutes += fmt::format("2024-01-01T{:02}:{:02}\n", i / 60, i % 60);
   EXPECT_EQ(pair_message(minutes, minutes, onehot),
@@ -455,8 +455,7 @@ TEST_F(PrepareSamples, a_column_that_is_mostly_one_value_is_scaled_by_something_
   const SamplePair samples = pair("a\n1\n1\n1\n", "a\n1\n1\n9\n", {.standardize = Standardize::iqr});
   EXPECT_TRUE(std::isfinite(samples.y.points(2, 0)));
   EXPECT_GT(samples.y.points(2, 0), 0.0);
-  ASSERT_EQ(samples.notes.size(), 1U);
-  EXPECT_EQ(samples.notes[0].substr(0, 55), "half of the values or more are equal in column \"a\": sca");
+  EXPECT_EQ(samples.notes, test::only(WarningId::zero_interquartile_range, "\"a\""));
 }
 
 // Groups.

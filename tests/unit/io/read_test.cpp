@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "support/scratch_folder.hpp"
+#include "support/warnings.hpp"
 #include "unit/io/npy_bytes.hpp"
 #include "unit/io/sample_values.hpp"
 
@@ -19,8 +20,13 @@ class ReadFiles : public testing::Test {
  protected:
   SamplePair pair(std::string_view x, std::string_view y, const ReadOptions& options = {}) const {
     SamplePair result = read_pair(folder_.write("x.csv", x), folder_.write("y.csv", y), options);
-    for (std::string& note : result.notes) note = folder_.without_folder(note);
-    for (std::string& warning : result.warnings) warning = folder_.without_folder(warning);
+    for (Warnings* warnings : {&result.notes, &result.warnings}) {
+      for (Warning& warning : *warnings) {
+        for (WarningValue& value : warning.values) {
+          if (auto* text = std::get_if<std::string>(&value)) *text = folder_.without_folder(*text);
+        }
+      }
+    }
     return result;
   }
 
@@ -119,7 +125,7 @@ TEST_F(ReadFiles, columns_of_a_pair_are_matched_by_name) {
   const SamplePair samples = pair("a,b,c\n1,2,3\n", "c,a,b\n30,10,20\n31,11,21\n");
   EXPECT_EQ(values_of(samples.y), (Values{10, 20, 30, 11, 21, 31}));
   EXPECT_EQ(samples.y.column_names, (Names{"a", "b", "c"}));
-  EXPECT_EQ(samples.notes, (Names{"y.csv: columns put in the order of x.csv, by name"}));
+  EXPECT_EQ(samples.notes, test::only(WarningId::columns_reordered, "y.csv", "x.csv"));
 }
 
 TEST_F(ReadFiles, weights_of_a_pair_may_stand_in_different_places) {
@@ -127,7 +133,7 @@ TEST_F(ReadFiles, weights_of_a_pair_may_stand_in_different_places) {
   EXPECT_EQ(samples.x.weights, (Values{7}));
   EXPECT_EQ(samples.y.weights, (Values{8}));
   EXPECT_EQ(values_of(samples.y), (Values{3, 4}));
-  EXPECT_EQ(samples.notes, Names{});
+  EXPECT_EQ(samples.notes, Warnings{});
 }
 
 TEST_F(ReadFiles, a_pair_with_names_on_one_side_is_matched_by_position) {
@@ -135,23 +141,20 @@ TEST_F(ReadFiles, a_pair_with_names_on_one_side_is_matched_by_position) {
     const SamplePair samples = names_in_x ? pair("a,b\n1,2\n", "3,4\n") : pair("1,2\n", "a,b\n3,4\n");
     EXPECT_EQ(samples.x.column_names, (Names{"a", "b"}));
     EXPECT_EQ(samples.y.column_names, (Names{"a", "b"}));
-    EXPECT_EQ(samples.notes, (Names{std::string(names_in_x ? "y.csv" : "x.csv") +
-                                    " has no column names, so its columns are matched with those of " +
-                                    (names_in_x ? "x.csv" : "y.csv") + " by position"}));
+    EXPECT_EQ(samples.notes, test::only(WarningId::columns_by_position, names_in_x ? "y.csv" : "x.csv",
+                                        names_in_x ? "x.csv" : "y.csv"));
   }
 }
 
 TEST_F(ReadFiles, a_pair_passes_on_the_notes_and_warnings_of_both_readers) {
   const SamplePair noted = pair("a,1\n5,6\n", "a,1\n5,6\n");
-  EXPECT_EQ(noted.notes, (Names{"x.csv:1: taken as a header, with numbers in 1 of its 2 cells",
-                                "y.csv:1: taken as a header, with numbers in 1 of its 2 cells"}));
-  EXPECT_EQ(noted.warnings, Names{});
+  EXPECT_EQ(noted.notes, (Warnings{make_warning(WarningId::numbers_in_header, "x.csv", 1, 1, 2),
+                                   make_warning(WarningId::numbers_in_header, "y.csv", 1, 1, 2)}));
+  EXPECT_EQ(noted.warnings, Warnings{});
   const SamplePair warned = pair("0,1,2\n5,6,7\n", "1,2,3\n5,6,7\n");
-  EXPECT_EQ(warned.notes, Names{});
-  EXPECT_EQ(warned.warnings, (Names{"x.csv:1: taken as data, although it counts as a header might; "
-                                    "--header if it holds names, --no-header if it does not",
-                                    "y.csv:1: taken as data, although it counts as a header might; "
-                                    "--header if it holds names, --no-header if it does not"}));
+  EXPECT_EQ(warned.notes, Warnings{});
+  EXPECT_EQ(warned.warnings, (Warnings{make_warning(WarningId::first_row_counts, "x.csv", 1),
+                                       make_warning(WarningId::first_row_counts, "y.csv", 1)}));
 }
 
 TEST_F(ReadFiles, columns_that_only_one_file_has_are_listed) {

@@ -14,6 +14,7 @@
 #include "support/oracles.hpp"
 #include "support/rounding.hpp"
 #include "support/source.hpp"
+#include "support/warnings.hpp"
 
 namespace kqd {
 namespace {
@@ -345,8 +346,8 @@ TEST(CompatFlags, zero_centred_puts_reference_points_around_the_origin) {
   apply_compat("zero-centred", options);
   const DistanceResult centred = ekqd(x, y, options);
   EXPECT_EQ(centred.statistic, 0.0);
-  ASSERT_EQ(centred.warnings.size(), 1U);
-  EXPECT_TRUE(centred.warnings[0].starts_with("64 of 64 directions are flat"));
+  ASSERT_EQ(test::ids(centred.warnings), std::vector{WarningId::flat_directions_bandwidth});
+  EXPECT_EQ(centred.warnings[0].values[0], WarningValue(64));
 }
 
 TEST(CompatFlags, point_levels_weigh_by_the_density_at_grid_points) {
@@ -456,13 +457,9 @@ TEST(Discrepancy, centered_forms_of_large_samples_ask_first) {
 
 // --- warnings ---
 
-using Warnings = std::vector<std::string>;
-
 TEST(Warnings, name_a_sample_of_one_row) {
-  EXPECT_EQ(ekqd(column({1}), column({2, 3})).warnings,
-            (Warnings{"X has one row: its quantiles are all the same value"}));
-  EXPECT_EQ(ekqd(column({1, 2}), column({3})).warnings,
-            (Warnings{"Y has one row: its quantiles are all the same value"}));
+  EXPECT_EQ(ekqd(column({1}), column({2, 3})).warnings, test::only(WarningId::one_row, "X"));
+  EXPECT_EQ(ekqd(column({1, 2}), column({3})).warnings, test::only(WarningId::one_row, "Y"));
 }
 
 TEST(Warnings, count_and_name_constant_columns) {
@@ -473,14 +470,15 @@ TEST(Warnings, count_and_name_constant_columns) {
     for (std::size_t i = 0; i < 6; ++i) y.points(i, k) = value;
   };
   set(1, 4.0);
-  EXPECT_EQ(ekqd(x, y).warnings, (Warnings{"1 of 3 columns is constant: 2"}));
+  EXPECT_EQ(ekqd(x, y).warnings, test::only(WarningId::constant_columns, 1, 3, "2"));
   set(2, -1.0);
-  EXPECT_EQ(ekqd(x, y).warnings, (Warnings{"2 of 3 columns are constant: 2, 3"}));
+  EXPECT_EQ(ekqd(x, y).warnings, test::only(WarningId::constant_columns, 2, 3, "2, 3"));
   y.points(5, 1) = 4.5;  // not quite
-  EXPECT_EQ(ekqd(x, y).warnings, (Warnings{"1 of 3 columns is constant: 3"}));
+  EXPECT_EQ(ekqd(x, y).warnings, test::only(WarningId::constant_columns, 1, 3, "3"));
   Sample wide{Matrix<double>(3, 13, 1.0), {}, {}};
   wide.points(0, 12) = 2.0;  // all points identical is another warning
-  EXPECT_EQ(ekqd(wide, wide).warnings[0], "12 of 13 columns are constant: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ...");
+  EXPECT_EQ(ekqd(wide, wide).warnings[0],
+            make_warning(WarningId::constant_columns, 12, 13, "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, ..."));
 }
 
 TEST(Warnings, identical_points_have_distance_zero_and_say_so) {
@@ -489,7 +487,7 @@ TEST(Warnings, identical_points_have_distance_zero_and_say_so) {
     if (method.distance == nullptr) continue;
     const DistanceResult result = method.distance(same, column({3, 3}), {});
     EXPECT_EQ(result.statistic, 0.0) << method.id;
-    EXPECT_EQ(result.warnings.front(), "all 5 pooled points are identical: there is nothing to compare") << method.id;
+    EXPECT_EQ(result.warnings.front(), make_warning(WarningId::identical_points, 5)) << method.id;
   }
 }
 
@@ -498,9 +496,7 @@ TEST(Warnings, count_flat_directions) {
   const Sample x = test::normal_sample({100, 1}, source), y = test::normal_sample({100, 1}, source);
   MethodOptions options;
   options.kernel = parse_kernel("gaussian@1e-9");  // every value is 0 but at the reference points
-  EXPECT_EQ(ekqd(x, y, options).warnings,
-            (Warnings{"64 of 64 directions are flat (over 95 % of the pooled values are equal) and carry no "
-                      "information; the bandwidth 1e-09 may be far off, or the data are mostly one value"}));
+  EXPECT_EQ(ekqd(x, y, options).warnings, test::only(WarningId::flat_directions_bandwidth, 64, 64, 1e-9));
 }
 
 // 95 of 100 equal values are not over 95 %, 96 are; wherever they sit and however they are split.
@@ -514,7 +510,7 @@ TEST(Warnings, a_direction_is_flat_above_95_percent) {
     std::vector<double> x, y;
     for (const std::size_t i : test::shuffled(100, source)) (x.size() < nx ? x : y).push_back(pool[i]);
     const auto warnings = ekqd(column(x), column(y), axis).warnings;
-    return !warnings.empty() && warnings.back().starts_with("1 of 1 directions are flat");
+    return !warnings.empty() && warnings.back() == make_warning(WarningId::flat_directions, 1, 1);
   };
   for (const std::size_t nx : {2UL, 20UL, 50UL, 97UL}) {
     for (const double other : {1.0, -1000.0}) {
@@ -537,7 +533,7 @@ TEST(Warnings, say_when_reference_points_use_up_the_pool) {
   options.directions.reference = ReferenceMeasure::pooled;
   options.directions.num_reference = 9;
   const DistanceResult result = ekqd(column({1, 2, 3}), column({4, 5}), options);
-  EXPECT_EQ(result.warnings, (Warnings{"num_reference = 9 is more than the 5 pooled points; all of them are used"}));
+  EXPECT_EQ(result.warnings, test::only(WarningId::too_many_reference_points, 9, 5));
   EXPECT_EQ(result.num_reference, 5U);
 }
 

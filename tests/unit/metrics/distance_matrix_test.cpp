@@ -12,6 +12,7 @@
 #include "support/errors.hpp"
 #include "support/rounding.hpp"
 #include "support/source.hpp"
+#include "support/warnings.hpp"
 
 namespace kqd {
 namespace {
@@ -183,8 +184,7 @@ TEST(DistanceMatrix, each_sample_is_projected_and_sorted_once) {
 
 TEST(DistanceMatrix, warns_about_a_sample_of_one_row_by_its_name) {
   const DistanceMatrix matrix = matrix_of(five_samples(), few_directions("ekqd"));
-  ASSERT_EQ(matrix.warnings.size(), 1U);
-  EXPECT_EQ(matrix.warnings[0], "D has one row: its quantiles are all the same value");
+  EXPECT_EQ(matrix.warnings, test::only(WarningId::one_row, "D"));
 }
 
 TEST(DistanceMatrix, refuses_what_makes_no_matrix) {

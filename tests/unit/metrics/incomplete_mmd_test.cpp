@@ -11,6 +11,7 @@
 #include "support/errors.hpp"
 #include "support/permuted.hpp"
 #include "support/source.hpp"
+#include "support/warnings.hpp"
 
 namespace kqd {
 namespace {
@@ -155,7 +156,7 @@ TEST(KernelPairs, are_the_diagonal_of_the_kernel_matrix) {
   for (const char* text :
        {"gaussian", "laplace", "matern12", "matern32", "matern52", "rq:2", "imq", "linear", "polynomial:3:1",
         "normalised-polynomial:2:1", "energy:1", "gaussian*linear", "0.3 gaussian@1+0.7 laplace"}) {
-    std::vector<std::string> warnings;
+    Warnings warnings;
     const Kernel kernel(resolve(parse_kernel(text), x, y, BandwidthRule::median, Seed{1}, warnings));
     Matrix<double> all(20, 20);
     kernel.evaluate(x.points, y.points, all);
@@ -267,13 +268,12 @@ TEST(IncompleteMmd, asymptotic_pvalue_of_terms_without_spread_is_one_with_a_warn
   options.method = "mmd-lin";
   const TwoSampleResult found = two_sample_test(column({0, 0, 0, 0}), column({1, 1, 1, 1}), options);
   EXPECT_EQ(found.test.pvalue, 1.0);
-  EXPECT_EQ(found.warnings.back(),
-            "all 2 terms are equal: their limiting distribution has no spread to compare with; use permutation");
+  EXPECT_EQ(found.warnings.back(), make_warning(WarningId::equal_terms, 2));
 }
 
 TEST(IncompleteMmd, says_which_rows_it_leaves_out) {
   const DistanceResult found = distance("mmd-lin", column({1, 2, 3}), column({4, 5, 6, 7, 9}), with_gaussian(1));
-  EXPECT_EQ(found.warnings, std::vector<std::string>{"mmd-lin goes row with row: 2 of the 5 rows of Y are left out"});
+  EXPECT_EQ(found.warnings, test::only(WarningId::unmatched_rows, "mmd-lin", 2, 5, "Y"));
   EXPECT_EQ(found.statistic, distance("mmd-lin", column({1, 2}), column({4, 5}), with_gaussian(1)).statistic);
 }
 

@@ -12,6 +12,7 @@
 #include "support/methods.hpp"
 #include "support/permuted.hpp"
 #include "support/source.hpp"
+#include "support/warnings.hpp"
 
 namespace kqd {
 namespace {
@@ -211,7 +212,7 @@ TEST(KMedian, a_few_far_rows_move_it_little) {
 TEST(KMedian, refuses_sizes_that_take_hours_and_says_when_it_stopped_early) {
   const DistanceResult stopped =
       distance("kmedian", column({0, 1, 3}), column({4, 5, 9}), test::options_with("gaussian@1", {{"iterations", 1}}));
-  EXPECT_EQ(stopped.warnings.back(), "the geometric median has not converged in 1 iterations; take more");
+  EXPECT_EQ(stopped.warnings.back(), make_warning(WarningId::median_not_converged, 1));
   const Sample large{Matrix<double>(20'000, 1, 0.5), {}, {}};
   const TestPool pool = make_test_pool(large, large, Seed{0}, ThreadCount{1});
   PlanRequest request;

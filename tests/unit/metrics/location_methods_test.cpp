@@ -17,6 +17,7 @@
 #include "metrics/test_pool.hpp"
 #include "support/errors.hpp"
 #include "support/permuted.hpp"
+#include "support/warnings.hpp"
 
 namespace kqd {
 namespace {
@@ -254,9 +255,9 @@ TEST(Hotelling, says_when_the_ridge_is_above_every_variance) {
     return distance("me", in_unit(x), in_unit(y), options).warnings;
   };
   EXPECT_TRUE(warnings_of(1.0).empty());
-  const std::vector<std::string> warnings = warnings_of(1e-3);
-  ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_EQ(warnings[0].find("ridge = 1e-05 is above "), 0U) << warnings[0];
+  const Warnings warnings = warnings_of(1e-3);
+  ASSERT_EQ(test::ids(warnings), std::vector{WarningId::large_ridge});
+  EXPECT_EQ(warnings[0].values[0], WarningValue(1e-5));
 }
 
 TEST(LocationMethods, say_when_one_outlier_draws_all_locations_away) {
@@ -268,10 +269,7 @@ TEST(LocationMethods, say_when_one_outlier_draws_all_locations_away) {
     for (const double form : {0.0, 1.0}) {
       MethodOptions options;
       options.parameters = {{"form", form}};
-      const std::vector<std::string> warnings = distance(id, x, y, options).warnings;
-      EXPECT_TRUE(std::ranges::any_of(warnings, [&](const std::string& w) {
-        return w.starts_with(id + ": no feature differs between rows");
-      })) << id;
+      EXPECT_EQ(test::count(distance(id, x, y, options).warnings, WarningId::equal_features), 1) << id;
     }
   }
 }

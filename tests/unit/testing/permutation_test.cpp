@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "core/random.hpp"
+#include "support/warnings.hpp"
 #include "testing/sequential.hpp"
 #include "unit/testing/toy_plans.hpp"
 
@@ -362,26 +363,17 @@ TEST(PermutationTest, warns_when_the_level_is_out_of_reach) {
   const ToyPlan small({1, 2}, MeanDifference{});
   const TestOutcome one_row_each = permutation_test(small, source_in_order({1, 1}));
   EXPECT_EQ(one_row_each.pvalue, 1.0);
-  ASSERT_EQ(one_row_each.warnings.size(), 1U);
-  EXPECT_EQ(one_row_each.warnings[0],
-            "alpha = 0.05 is below 0.5, the smallest p-value that 2 permutations can give: no data can be rejected");
+  EXPECT_EQ(one_row_each.warnings, test::only(WarningId::few_distinct_permutations, 0.05, 0.5, 2));
   // Labels that change places give the same difference: 2 of 20 permutations are the least there can be.
   const ToyPlan three_each({1, 2, 3, 11, 12, 13}, MeanDifference{});
   const TestOutcome twins = permutation_test(three_each, source_in_order({3, 3}));
   EXPECT_EQ(twins.pvalue, 0.1);
-  ASSERT_EQ(twins.warnings.size(), 1U);
-  EXPECT_EQ(
-      twins.warnings[0],
-      "no permutation is further apart, but 2 of all 20 are as far: p cannot be below 0.1, and alpha = 0.05 is out of "
-      "reach");
+  EXPECT_EQ(twins.warnings, test::only(WarningId::tied_permutations, 2, 20, 0.1, 0.05));
   EXPECT_TRUE(permutation_test(three_each, source_in_order({3, 3}), {.alpha = 0.1}).warnings.empty());
   const ToyPlan plan(normal_values(40, Seed{1}), MeanDifference{});
   const PermutationSource source = source_in_order({20, 20});
   const TestOutcome few = permutation_test(plan, source, {.num_permutations = 9});
-  ASSERT_EQ(few.warnings.size(), 1U);
-  EXPECT_EQ(few.warnings[0],
-            "alpha = 0.05 is below 0.1, the smallest p-value that 9 permutations can give: no data can be rejected; "
-            "take more permutations");
+  EXPECT_EQ(few.warnings, test::only(WarningId::few_permutations, 0.05, 0.1, 9));
   EXPECT_TRUE(permutation_test(plan, source, {.num_permutations = 19}).warnings.empty());
   EXPECT_EQ(permutation_test(plan, source, {.num_permutations = 49, .early_stop = EarlyStop::betting}).warnings.size(),
             1U);

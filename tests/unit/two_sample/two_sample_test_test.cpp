@@ -14,6 +14,7 @@
 #include "kqd/kqd.hpp"
 #include "metrics/data_warnings.hpp"
 #include "support/errors.hpp"
+#include "support/warnings.hpp"
 
 namespace kqd {
 namespace {
@@ -276,11 +277,11 @@ TEST(TwoSampleTest, warns_of_a_column_that_has_all_of_the_variance) {
   for (Sample* sample : {&x, &y}) {
     for (std::size_t i = 0; i < 30; ++i) sample->points(i, 1) *= 1000.0;
   }
-  const std::string expected =
-      "column 2 has 100 % of the variance of all 3 columns: distances between rows see little else; standardise the "
-      "columns to let all count";
-  EXPECT_EQ(two_sample_test(x, y, quick(19)).warnings, std::vector<std::string>{expected});
-  EXPECT_EQ(distance("energy", x, y).warnings, std::vector<std::string>{expected});
+  for (const Warnings& warnings : {two_sample_test(x, y, quick(19)).warnings, distance("energy", x, y).warnings}) {
+    ASSERT_EQ(test::ids(warnings), std::vector{WarningId::dominating_columns});
+    EXPECT_TRUE(test::texts(warnings)[0].starts_with("of 3 columns, these have 100% of the variance"));
+    EXPECT_EQ(warnings[0].values[0], WarningValue("2"));
+  }
 }
 
 // Issue 22: two such columns hide each other from a rule for one.
@@ -293,9 +294,10 @@ TEST(TwoSampleTest, warns_of_several_columns_that_have_all_of_the_variance) {
       sample->points(i, 4) *= 900.0;
     }
   }
-  const auto warnings = two_sample_test(x, y, quick(19)).warnings;
-  ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_TRUE(warnings[0].starts_with("columns 2, 5 have 100 % of the variance of all 6 columns: ")) << warnings[0];
+  const Warnings warnings = two_sample_test(x, y, quick(19)).warnings;
+  ASSERT_EQ(test::ids(warnings), std::vector{WarningId::dominating_columns});
+  EXPECT_EQ(warnings[0].values[0], WarningValue("2, 5"));
+  EXPECT_EQ(warnings[0].values[2], WarningValue(6));
   const auto indices = [](std::vector<double> deviations) {
     const auto found = dominating_columns(deviations);
     return found ? found->indices : std::vector<std::size_t>{};
@@ -358,8 +360,7 @@ TEST(TwoSampleTest, warns_of_weights_that_may_differ) {
   for (std::size_t i = 0; i < 8; ++i) x.weights[i] = 1.5;
   y.weights[0] = 1.5;
   const TwoSampleResult result = two_sample_test(x, y, quick(19));
-  ASSERT_EQ(result.warnings.size(), 1U);
-  EXPECT_TRUE(result.warnings[0].find("of the weights of X and Y may differ (p = ") != std::string::npos);
+  EXPECT_EQ(test::ids(result.warnings), std::vector{WarningId::weights_may_differ});
 }
 
 // Rows of precision weights are exchanged over fixed weights. With equal weights that is the ordinary test: the same
@@ -414,17 +415,13 @@ TEST(TwoSampleTest, reports_what_was_done_about_cluster_sizes_that_differ) {
   for (std::int64_t c = 12; c < 24; ++c) ids.insert(ids.end(), c < 20 ? 1 : 2, c);
   options.test.design = Design::clusters(ids);
   const TwoSampleResult strata = two_sample_test(normal(20, 1, 1), normal(16, 1, 2), options);
-  EXPECT_EQ(strata.notes,
-            std::vector<std::string>{"clusters have 1 to 2 rows: permutations exchange clusters of the same size"});
+  EXPECT_EQ(strata.notes, test::only(WarningId::clusters_of_equal_size, 1, 2));
   ids.clear();  // X: 6 clusters of 3, Y: 5 of 1
   for (std::int64_t c = 0; c < 6; ++c) ids.insert(ids.end(), 3, c);
   for (std::int64_t c = 6; c < 11; ++c) ids.push_back(c);
   options.test.design = Design::clusters(ids);
   const TwoSampleResult reduced = two_sample_test(normal(18, 1, 1), normal(5, 1, 2), options);
-  EXPECT_EQ(reduced.notes,
-            std::vector<std::string>{
-                "cluster sizes differ between X and Y (1 to 3 rows): clusters were reduced to 1 row each by random "
-                "draws, which leaves 6 of 18 rows of X and 5 of 5 of Y"});
+  EXPECT_EQ(reduced.notes, test::only(WarningId::clusters_reduced_to_smallest, 1, 3, 6, 18, 5, 5));
   EXPECT_EQ(reduced.test.n_resamples, 462U);  // all of 11 over 5
 }
 

@@ -3,7 +3,7 @@ import { count, integer, list } from "../words.js";
 
 /** Which rows and columns were compared, and what became of the others. */
 export function compared({ result, explanation }) {
-  const notes = new Set([...(result.notes ?? []), ...(explanation?.notes ?? [])]);
+  const notes = new Set([...(result.notes ?? []), ...(explanation?.notes ?? [])].map(({ text }) => text));
   const all = [...facts(result), ...[...notes].map((note) => `${note[0].toUpperCase()}${note.slice(1)}.`)];
   return section("compared", "What was compared", rowsTable(result), h("ul", { class: "facts" }, all.map((fact) => h("li", null, fact))));
 }
