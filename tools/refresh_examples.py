@@ -1,7 +1,6 @@
-"""Rewrites what README.md, the guide and the docstrings show below their examples by what the examples print now.
+"""Replaces the output below the examples of README.md, the guide and the docstrings by their current output.
 
-`./dev examples` runs it after a build. Read the difference before you commit it: the tests that compare the pages cannot tell a better
-output from a worse one.
+`./dev examples` runs it after a build. Read the difference before you commit it: the tests only compare pages with output.
 """
 
 import contextlib

@@ -11,7 +11,6 @@
 #include "kqd/core/suggestion.hpp"             // suggestion: the word that was meant
 #include "kqd/core/types.hpp"                  // Seed, ThreadCount
 #include "kqd/directions/directions.hpp"       // Directions, draw_directions
-#include "kqd/experiments/experiments.hpp"     // the published experiments
 #include "kqd/explain/explain.hpp"             // explain: which columns, levels, directions and rows differ
 #include "kqd/io/csv_format.hpp"               // CsvFormat
 #include "kqd/io/duckdb.hpp"                   // duckdb_version
