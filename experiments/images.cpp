@@ -197,7 +197,7 @@ Sample draw_any(const ImageSet& images, std::size_t first, std::size_t last, std
 Matrix<double> doubled(MatrixView<const double> images, std::size_t side) {
   const std::size_t large = 2 * side;
   Matrix<double> out(images.rows(), large * large * kColours);
-  // The middle of a small pixel lies a quarter of a pixel from that of the nearest large one.
+  // The centre of a small pixel is a quarter of a pixel from that of the nearest large one.
   const auto neighbours = [side](std::size_t at) {
     const std::size_t near = at / 2;
     const std::size_t far = at % 2 == 0 ? (near == 0 ? 0 : near - 1) : std::min(near + 1, side - 1);

@@ -79,13 +79,13 @@ lab::ImageSource source_of(const std::string& folder) {
 }
 
 // Images, read once, when they are first needed.
-const lab::ImageSet& pictures_of(const std::string& folder) {
+const lab::ImageSet& images_of(const std::string& folder) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<const lab::ImageSet>> known;
   const std::scoped_lock lock(mutex);
-  auto& pictures = known[folder];
-  if (!pictures) pictures = lab::read_images("data", source_of(folder));
-  return *pictures;
+  auto& images = known[folder];
+  if (!images) images = lab::read_images("data", source_of(folder));
+  return *images;
 }
 
 // Images of three classes; a fourth one is 15% of Y. Empty unless `./dev data` has fetched the images.
@@ -94,7 +94,7 @@ Difference class_shift(const std::string& name, const std::string& folder, std::
     if (!std::filesystem::exists("data/" + source_of(folder).images)) return {};
     return [=](Seed seed, double size) {
       lab::Draw pair =
-          lab::draw_class_shift(pictures_of(folder), share, scaled(n, size), seed, lab::SecondDraw::of_the_rest);
+          lab::draw_class_shift(images_of(folder), share, scaled(n, size), seed, lab::SecondDraw::of_the_rest);
       return Draw{std::move(pair.x), std::move(pair.y)};
     };
   };

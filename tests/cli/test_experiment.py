@@ -256,7 +256,7 @@ def test_incomplete_times_are_measured_again(tmp_path, times):
     (lambda folder: np.save(folder / "train-labels.npy", np.ones(1000)), "class 3 has 0 images, but "),
     (lambda folder: (folder / "train-images.npy").write_bytes(b"no array"), "train-images.npy: "),
     (lambda folder: np.save(folder / "train-images.npy", np.zeros((1000, 16))), "have 16 values each, expected 784"),
-    (lambda folder: np.save(folder / "train-images.npy", np.full((1000, 784), np.nan)), "missing\n"),
+    (lambda folder: np.save(folder / "train-images.npy", np.full((1000, 784), np.nan)), "expected a number\n"),
 ])
 def test_unusable_images_are_errors_of_one_line(tmp_path, data, spoil, sentence):
     folder = tmp_path / "fashion-mnist"

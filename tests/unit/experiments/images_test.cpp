@@ -16,16 +16,16 @@ constexpr std::size_t kSide = 4;
 
 // An image whose three colours are three planes a x + b y + c over the centres of its pixels.
 Matrix<double> planes(std::size_t side) {
-  Matrix<double> picture(1, side * side * 3);
+  Matrix<double> image(1, side * side * 3);
   for (std::size_t y = 0; y < side; ++y) {
     for (std::size_t x = 0; x < side; ++x) {
       const double u = (static_cast<double>(x) + 0.5) / static_cast<double>(side);
       const double v = (static_cast<double>(y) + 0.5) / static_cast<double>(side);
       const std::array<double, 3> colours = {u, v, 2.0 * u - 3.0 * v + 1.0};
-      for (std::size_t c = 0; c < 3; ++c) picture(0, (y * side + x) * 3 + c) = colours[c];
+      for (std::size_t c = 0; c < 3; ++c) image(0, (y * side + x) * 3 + c) = colours[c];
     }
   }
-  return picture;
+  return image;
 }
 
 // Interpolation is exact on planes, except at the border.
@@ -44,10 +44,10 @@ TEST(Doubled, keeps_planes) {
 }
 
 TEST(Blurred, keeps_planes_inside_and_spreads_a_dot_over_its_neighbours) {
-  const Matrix<double> picture = planes(kSide);
-  const Matrix<double> soft = blurred(picture, kSide, 0.7);
+  const Matrix<double> image = planes(kSide);
+  const Matrix<double> soft = blurred(image, kSide, 0.7);
   const std::size_t inside = (1 * kSide + 2) * 3;
-  for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(soft(0, inside + c), picture(0, inside + c), 1e-12);
+  for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(soft(0, inside + c), image(0, inside + c), 1e-12);
   Matrix<double> dot(1, kSide * kSide * 3, 0.0);
   dot(0, inside) = 9.0;
   const Matrix<double> spread = blurred(dot, kSide, 0.5);
