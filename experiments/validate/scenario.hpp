@@ -36,8 +36,8 @@ struct Expectation {
   double at_least = 0.0;  ///< at_least: the bound
 };
 
-/// One experiment: the same test on new data, many times. Its name is its place in the tables, and determines the seeds of
-/// its runs: a renamed scenario has other data.
+/// One experiment: the same test on new data, many times. Its name is its place in the tables, and determines the seeds
+/// of its runs: a renamed scenario has other data.
 struct Scenario {
   std::string table;
   std::string row;
