@@ -1,5 +1,5 @@
-// The library's side of bench_python.py: the median time of the calls it makes from Python, in microseconds, on one
-// thread. The rows follow a formula that both sides know.
+// The C++ side of bench_python.py: the median time of the same calls in microseconds, on one thread. Both sides compute
+// the same rows.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// One evaluation of e-KQD against the straightforward version, the projection step against the bare matrix product, and
-// how time and memory grow with n. Usage: bench_distance [ratio|projection|growth] [largest exponent of 10]
+// One evaluation of e-KQD and the straightforward version, the projection step and the plain matrix product, and growth
+// of time and memory with n. Usage: bench_distance [ratio|projection|growth] [largest exponent of 10]
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -84,7 +84,7 @@ void growth_at(std::size_t n) {
              peak_memory_mb() / std::max(input_mb, before));
 }
 
-// One size per process, so that the peak is that size's own.
+// One size per process, so that each size has its own memory peak.
 void growth(int largest) {
   fmt::print("| n per sample | seconds | ns per row and direction | input MB | peak MB | peak / input |\n");
   fmt::print("|---|---|---|---|---|---|\n");

@@ -1,5 +1,5 @@
-// Permutation a sorted pool against sorting each permutation again, side by side in one run: the ratio is what counts,
-// the times depend on what else the machine does. Counters are medians per row and permutation, in nanoseconds.
+// Permuting the labels of a sorted pool and sorting each permutation again, in one run: the ratio is reliable, the
+// times depend on other load. Counters are medians per row and permutation, in nanoseconds.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 namespace kqd {
 namespace {
 
-// Processor time: what other programs take does not count, though their use of the caches still does.
+// Processor time, which excludes other programs, though not their use of the caches.
 template <class F>
 double seconds(const F& work) {
   const std::clock_t start = std::clock();
@@ -60,7 +60,7 @@ struct Problem {
   [[nodiscard]] simd::SortedPool pool() const { return {values, order}; }
 };
 
-// What a permutation test does without a plan: sort both groups, compare their quantiles.
+// A permutation without a plan: sorts both groups and compares their quantiles.
 double sort_again(const Problem& problem, std::size_t permutation, double power) {
   std::vector<double> x, y;
   x.reserve(problem.by_row.size());
@@ -77,7 +77,7 @@ double sort_again(const Problem& problem, std::size_t permutation, double power)
   return sum;
 }
 
-// Times permute() of all permutations, and sort_again() of one of them, over and over.
+// Times permute() of all permutations and sort_again() of one of them, repeatedly.
 template <class Permute>
 void compare(benchmark::State& state, const Problem& problem, double power, std::vector<double>& results,
              double result_scale, const Permute& permute) {

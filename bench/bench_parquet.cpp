@@ -1,7 +1,6 @@
-// How fast a Parquet file becomes a sample, next to DuckDB's own streaming read of the same file, which drops every
-// chunk.
+// Time to read a Parquet file into a sample, and of DuckDB's streaming read of the same file without keeping any chunk.
 //
-//   bench_parquet [ROWS [COLUMNS]]     1000000 20 unless told
+//   bench_parquet [ROWS [COLUMNS]]     default 1000000 20
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -101,7 +100,7 @@ int main(int argc, char** argv) {
     BareDuck(*found.library).run(fmt::format("COPY (SELECT {} FROM range({})) TO '{}'", columns(cols), rows, path));
 
     std::size_t seen = 0;
-    // Both open a database of their own: that belongs to the price of reading one file.
+    // Both open their own database, which is part of reading one file.
     const std::vector<double> seconds =
         bench::take_turns({{"duckdb", [&] { seen += BareDuck(*found.library).count_streamed_rows(path); }},
                            {"kqd", [&] { seen += read_sample(path, {.threads = ThreadCount{2}}).points.rows(); }}},

@@ -1,4 +1,4 @@
-// The matrix product of simd/ against OpenBLAS, in one run, on one thread and on two. Usage: bench_product
+// The matrix product of simd/ and OpenBLAS in one run, on one and two threads. Usage: bench_product
 #include <cblas.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace kqd::bench {
 namespace {
 
 constexpr int kTurns = 9;
-constexpr std::size_t kRowBlock = 256;  // as the stages of kqd cut their rows
+constexpr std::size_t kRowBlock = 256;  // the row blocks of the stages of kqd
 
 struct Shape {
   std::size_t rows, inner, outputs;

@@ -1,6 +1,6 @@
-// How fast CSV is read, next to a plain count of the bytes of the same file, and how much memory it takes.
+// Time and memory of reading CSV, and the time of counting the bytes of the same file.
 //
-//   bench_read [ROWS [COLUMNS]]     1000000 20 unless told
+//   bench_read [ROWS [COLUMNS]]     default 1000000 20
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using namespace kqd;
 
 constexpr int kTurns = 9;
 
-// Full precision, as programs write it: about 19 bytes a number.
+// Full precision: about 19 bytes per number.
 std::string write_file(std::size_t rows, std::size_t cols) {
   Sample sample{Matrix<double>(rows, cols), {}, {}};
   bench::Noise noise(1);
@@ -31,7 +31,7 @@ std::string write_file(std::size_t rows, std::size_t cols) {
   return path;
 }
 
-// The least anyone can do with a file: fetch its bytes and look at each.
+// The least work on a file: read and inspect every byte.
 std::size_t count_lines(const std::string& path) {
   FileSource source(path);
   std::vector<char> buffer(std::size_t{1} << 20U);

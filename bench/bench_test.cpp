@@ -1,5 +1,5 @@
-// The whole test against one straightforward evaluation, the MMD plan against the bare matrix product, and the memory
-// of a large MMD test. Usage: bench_test [ekqd|mmd|memory]
+// The whole test and one straightforward evaluation, the MMD plan and the plain matrix product, and the memory of a
+// large MMD test. Usage: bench_test [ekqd|mmd|memory]
 #include <fmt/format.h>
 
 #include <string>
@@ -17,7 +17,7 @@
 namespace kqd::bench {
 namespace {
 
-// One straightforward evaluation, its rows and its sorts shared by two threads.
+// One straightforward evaluation with rows and sorts divided among two threads.
 double straightforward_on_two_threads(MatrixView<const double> x, MatrixView<const double> y,
                                       const StraightforwardDirections& directions) {
   const std::size_t l = directions.coefficients.cols();
@@ -73,7 +73,7 @@ void whole_test() {
 void mmd_rate() {
   constexpr std::size_t kRows = 2000;
   constexpr std::size_t kDim = 50;
-  constexpr std::size_t kPermutations = 1000;  // B = 999 and the observed one
+  constexpr std::size_t kPermutations = 1000;  // B = 999 and the observed labels
   const Matrix<double> x = noise(kRows, kDim, 1);
   const Matrix<double> y = noise(kRows, kDim, 2);
   const TestPool pool = make_test_pool(SampleView{x}, SampleView{y}, Seed{0}, ThreadCount{1});

@@ -12,7 +12,7 @@
 
 #include "kqd/core/matrix.hpp"
 
-/// Ratios measured in one run: contenders take turns, so that a noisy moment hits them all, and medians are compared.
+/// Ratios measured in one run: contenders take turns, so that other load affects all, and medians are compared.
 namespace kqd::bench {
 
 struct Contender {
@@ -26,7 +26,7 @@ inline double seconds_of(const std::function<void()>& run) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Processor time of this process instead: for work on one thread, on a machine that others use too.
+/// Processor time of this process: for work on one thread, on a machine with other load.
 inline double processor_seconds_of(const std::function<void()>& run) {
   const std::clock_t start = std::clock();
   run();
@@ -54,7 +54,7 @@ inline std::vector<double> take_turns(const std::vector<Contender>& contenders, 
   return medians;
 }
 
-/// The main of a benchmark: its body, and a sentence instead of a crash where that throws.
+/// The main of a benchmark: runs its body and prints the message of an exception.
 template <class Body>
 int run(const Body& body) {
   try {
@@ -75,11 +75,11 @@ inline double peak_memory_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024.0;
 }
 
-/// Fresh pseudo-random numbers for benchmark data; any generator will do here.
+/// Pseudo-random numbers for benchmark data.
 class Noise {
  public:
   explicit Noise(unsigned long long seed) : state_(seed * 2654435761U + 88172645463325252ULL) {}
-  double operator()() {  // sum of four uniforms, scaled to variance 1: near enough to normal
+  double operator()() {  // sum of four uniforms, scaled to variance 1: approximately normal
     double total = -2.0;
     for (int i = 0; i < 4; ++i) {
       state_ ^= state_ << 13U;
@@ -94,7 +94,7 @@ class Noise {
   unsigned long long state_;
 };
 
-/// A matrix of them.
+/// A matrix of such numbers.
 inline Matrix<double> noise(std::size_t rows, std::size_t cols, unsigned seed) {
   Noise draw(seed);
   Matrix<double> matrix(rows, cols);

@@ -5,7 +5,7 @@
 
 #include "kqd/core/matrix_view.hpp"
 
-/// e-KQD as one would write it on the first day: scalar exp, std::sort, no blocking. The measure of "straightforward".
+/// A straightforward e-KQD: scalar exp, std::sort, no blocking.
 namespace kqd::bench {
 
 struct StraightforwardDirections {

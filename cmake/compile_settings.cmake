@@ -1,13 +1,13 @@
-# Warnings, sanitizers and the settings that keep results reproducible; for our own targets, never exported.
+# Warnings, sanitizers and settings for reproducible results; for targets of this project, never exported.
 add_library(kqd_compile_settings INTERFACE)
 target_compile_options(kqd_compile_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
-  -Wno-restrict                # g++ 12 warns of its own std::string (GCC bug 105651)
-  -ffp-contract=off            # the same rounding with and without FMA; vector code asks for FMA by name
-  -fno-semantic-interposition  # given to static builds too: the same objects, so ccache compiles them once
+  -Wno-restrict                # g++ 12 warns about its own std::string (GCC bug 105651)
+  -ffp-contract=off            # the same rounding with and without FMA; vector code uses FMA explicitly
+  -fno-semantic-interposition  # in static builds too, so that ccache finds the same objects
   $<$<BOOL:${KQD_WARNINGS_AS_ERRORS}>:-Werror>)
-# kqd_sanitizing_options(variable sanitizers). Checks of alignment and of null pointers cost half of the compile time. The
-# first is left to the fuzz targets, which read foreign bytes; the second to the processor, which refuses.
+# kqd_sanitizing_options(variable sanitizers). Checks of alignment and null pointers would double the compile time. The fuzz
+# targets, which read arbitrary bytes, check alignment; null pointers cause a fault anyway.
 function(kqd_sanitizing_options variable sanitizers)
   set(${variable} -fsanitize=${sanitizers} -fno-sanitize=alignment,null -fno-omit-frame-pointer -fno-sanitize-recover=all
     PARENT_SCOPE)
@@ -18,7 +18,7 @@ if(KQD_SANITIZE)
   target_link_options(kqd_compile_settings INTERFACE ${options})
 endif()
 target_compile_definitions(kqd_compile_settings INTERFACE $<$<CONFIG:Debug>:KQD_DEBUG>)
-# The same bytes wherever the sources lie.
+# The same bytes wherever the sources are.
 target_compile_options(kqd_compile_settings INTERFACE $<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)
 if(KQD_COVERAGE)
   target_compile_options(kqd_compile_settings INTERFACE --coverage)
@@ -26,15 +26,15 @@ if(KQD_COVERAGE)
   target_compile_definitions(kqd_compile_settings INTERFACE KQD_COVERAGE)
 endif()
 
-# kqd_compile_together(target count): up to so many files of one folder are one to the compiler, which parses their
-# headers once. Names of anonymous namespaces then meet; files that share them by convention are named to
-# kqd_compile_alone. Call it when the target has all its files.
+# kqd_compile_together(target count): compiles up to `count` files of one folder as one, so that their headers are parsed
+# once. Names in anonymous namespaces must then differ between files of a folder; files for which they do not are listed by
+# kqd_compile_alone. To be called when the target has all its files.
 function(kqd_compile_together target count)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${KQD_UNITY} UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
   foreach(source IN LISTS sources)
-    get_source_file_property(alone ${source} TARGET_DIRECTORY ${target} SKIP_UNITY_BUILD_INCLUSION)
-    if(NOT source MATCHES "\\.cpp$" OR alone STREQUAL "ON")
+    get_source_file_property(separate ${source} TARGET_DIRECTORY ${target} SKIP_UNITY_BUILD_INCLUSION)
+    if(NOT source MATCHES "\\.cpp$" OR separate STREQUAL "ON")
       continue()
     endif()
     get_filename_component(folder ${source} DIRECTORY)

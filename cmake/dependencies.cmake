@@ -1,4 +1,4 @@
-# Third parties of the library. Each is linked PRIVATE by the stage that uses it; no public header shows one.
+# Third parties of the library. Each is linked PRIVATE by the stage that uses it; no public header includes one.
 find_package(Threads REQUIRED)
 find_package(hwy CONFIG REQUIRED)
 find_package(fmt CONFIG REQUIRED)

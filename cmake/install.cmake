@@ -7,7 +7,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/kqdConfigVersion.cmake CO
 install(FILES ${PROJECT_BINARY_DIR}/kqdConfig.cmake ${PROJECT_BINARY_DIR}/kqdConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kqd)
 
-# pkg-config, for the shared library: a static one needs the third parties that find_package(kqd) finds.
+# pkg-config for the shared library only: a static one needs third parties, which find_package(kqd) finds.
 if(BUILD_SHARED_LIBS)
   set(pkgconfig ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   file(RELATIVE_PATH KQD_PREFIX_FROM_PC /${pkgconfig} /)
@@ -16,7 +16,7 @@ if(BUILD_SHARED_LIBS)
   install(FILES ${PROJECT_BINARY_DIR}/kqd.pc DESTINATION ${pkgconfig})
 endif()
 
-# `cpack -G DEB` in a build folder makes a Debian package; its dependencies come from what the files link.
+# `cpack -G DEB` in a build folder makes a Debian package, whose dependencies follow from the linked libraries.
 if(PROJECT_IS_TOP_LEVEL)
   install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
   set(CPACK_GENERATOR DEB)

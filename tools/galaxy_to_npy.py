@@ -1,4 +1,4 @@
-"""Turns HDF5 files of Galaxy MNIST (data sets `images` and `labels`) into NPY files, one row of 12288 bytes per picture.
+"""Turns HDF5 files of Galaxy MNIST (data sets `images` and `labels`) into NPY files, one row of 12288 bytes per image.
 
 Usage: galaxy_to_npy.py OUTPUT_FOLDER FILE.hdf5 [FILE.hdf5 ...]
 """
@@ -17,9 +17,9 @@ def read(path: str) -> tuple:
         with h5py.File(path, "r") as file:
             images, labels = np.asarray(file["images"], np.uint8), np.asarray(file["labels"], np.uint8)
     except (OSError, KeyError) as error:
-        raise SystemExit(f"{path}: no HDF5 file with `images` and `labels` ({error})") from error
+        raise SystemExit(f"{path}: not an HDF5 file with `images` and `labels` ({error})") from error
     if len(images) == 0 or images.size != len(images) * PIXELS or labels.shape != (len(images),):
-        raise SystemExit(f"{path}: images of shape {images.shape} and labels of shape {labels.shape}, expected n pictures "
+        raise SystemExit(f"{path}: images of shape {images.shape} and labels of shape {labels.shape}, expected n images "
                          "of 3 x 64 x 64 and n labels")
     return images.reshape(len(images), PIXELS), labels
 

@@ -1,10 +1,10 @@
-"""Which lines of src/ the tests have run.
+"""Measures which lines of src/ the tests run.
 
 Usage: line_coverage.py BUILD_FOLDER LEAST_PERCENT
 
-Asks gcov for every object of the library that has counts, puts together what objects say of the same line, prints a table by
-stage and the files that lack most, and writes the lines that were never run to BUILD_FOLDER/lines-not-run.txt. Exits with 1 when
-fewer than LEAST_PERCENT of all lines were run. (gcovr reads all headers of third parties too: minutes instead of seconds.)
+Runs gcov on every object of the library that has counts, combines the counts of each line, prints a table by stage and the
+files with most lines not run, and writes the lines that were never run to BUILD_FOLDER/lines-not-run.txt. Exits with 1 if less
+than LEAST_PERCENT of all lines were run. (gcovr takes minutes instead of seconds, because it also reads third-party headers.)
 """
 
 import collections
@@ -55,7 +55,7 @@ def main(folder: Path, least: float) -> int:
     for stage in [*sorted(set(stages) - {"all"}), "all"]:
         lines, lacking = stages[stage]
         print(f"{stage:<12} {lines:6} lines  {100 * (1 - lacking / lines):5.1f} %")
-    print("\nmost lacking:")
+    print("\nmost lines not run:")
     for path in sorted(missing, key=lambda path: -len(missing[path]))[:8]:
         print(f"  {len(missing[path]):4} of {len(was_run[path]):4}  {path}")
     text = "".join(f"src/{path}: {ranges(missing[path])}\n" for path in sorted(missing) if missing[path])

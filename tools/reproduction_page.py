@@ -2,8 +2,8 @@
 
 Usage: reproduction_page.py RESULTS_FOLDER PAGE
 
-Between the lines "<!-- NAME -->" and "<!-- end -->" of the page goes RESULTS_FOLDER/NAME.md without its heading, and below
-it the figure NAME.svg, which is copied to the folder "figures" next to the page. What has no results stays as it is.
+The text between the lines "<!-- NAME -->" and "<!-- end -->" of the page is replaced by RESULTS_FOLDER/NAME.md without its
+heading and by the figure NAME.svg, which is copied to the folder "figures" next to the page. Blocks without results are kept.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""Brings the pages of the project together for mkdocs: README, guide, design, benchmarks, and references made from the
-program and the Python package themselves.
+"""Collects the pages of the documentation for mkdocs: README, guide, design, benchmarks, and reference pages generated from
+the program and the Python package.
 
     /usr/bin/python3 tools/stage_docs.py FOLDER
 
@@ -17,9 +17,9 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "release"
-# Where a file of the project stands among the pages; what is not here keeps its place under docs/.
-PLACES = {"README.md": "index.md", "bench/README.md": "benchmarks.md", "bench/peers.md": "peers.md",
-          "bench/peers.svg": "peers.svg", "CHANGELOG.md": "changelog.md",
+# Pages of files outside docs/; files in docs/ keep their path.
+PLACES = {"README.md": "index.md", "bench/README.md": "benchmarks.md", "experiments/peers/README.md": "libraries.md",
+          "experiments/peers/peers.md": "peers.md", "experiments/peers/peers.svg": "peers.svg", "CHANGELOG.md": "changelog.md",
           "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md", "LICENSE": "licence.md"}
 FIRST_PAGES = ["command-line", "reading-output", "which-test", "python", "data", "formats", "scaling"]
 COMMANDS = ["test", "distance", "explain", "matrix", "experiment", "sample", "methods"]
@@ -35,7 +35,7 @@ def place_of(path):
 
 
 def staged(path, text):
-    """The text with links that lead from page to page; links to other files of the project become plain text."""
+    """The text with links between pages adapted; links to files that are not pages become plain text."""
     folder = pathlib.PurePosixPath(path).parent
     here = pathlib.PurePosixPath(place_of(path)).parent
 
@@ -64,7 +64,7 @@ def title_of(path):
 
 
 def program_page():
-    """What --help says, command by command."""
+    """The --help text of every command."""
     page = ["# The program: all flags\n"]
     listed = subprocess.run([BUILD / "kqd", "--help"], capture_output=True, text=True, check=True).stdout
     for command in [None, *(c for c in COMMANDS if re.search(rf"(?m)^  {c}\b", listed))]:
@@ -75,7 +75,7 @@ def program_page():
 
 
 def methods_page():
-    """Every method as `kqd methods ID` explains it."""
+    """The text of `kqd methods ID` for every method."""
     methods = json.loads(subprocess.run([BUILD / "kqd", "methods", "--json"], capture_output=True, text=True,
                                         check=True).stdout)
     page = ["# The methods: formulas, costs, settings\n"]
@@ -87,7 +87,7 @@ def methods_page():
 
 
 def python_page():
-    """Signatures and docstrings of what the package shows."""
+    """Signatures and docstrings of the public names of the package."""
     sys.path.insert(0, str(BUILD / "python"))
     kqd = importlib.import_module("kqd")
     page = ["# The Python package: all names\n", inspect.getdoc(kqd) or ""]
@@ -127,7 +127,8 @@ def main():
         "markdown_extensions": ["tables", "fenced_code", {"toc": {"permalink": True}}],
         "plugins": ["search"],
         "nav": [{"Getting started": "index.md"}, {"Guide": [link(p) for p in guide]},
-                {"Evidence": [*(link(p) for p in top), {"Benchmarks": "benchmarks.md"}]},
+                {"Evidence": [*(link(p) for p in top), {"Benchmarks": "benchmarks.md"},
+                              {"Comparison with libraries": "libraries.md"}]},
                 {"Reference": [{"Methods": "reference/methods.md"}, {"Program": "reference/program.md"}, {"Python": "reference/python.md"},
                                {"C++": "reference/cpp/index.html"}]},
                 {"Design": [link(p) for p in sorted((pages / "design").glob("*.md"))]},

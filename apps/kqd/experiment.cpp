@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "experiments/experiments.hpp"
 #include "flags.hpp"
 #include "output.hpp"
 #include "picture.hpp"

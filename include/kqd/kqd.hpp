@@ -12,7 +12,6 @@
 #include "kqd/core/types.hpp"                  // Seed, ThreadCount
 #include "kqd/core/warning.hpp"                // Warning, render: warnings and notes of results
 #include "kqd/directions/directions.hpp"       // Directions, draw_directions
-#include "kqd/experiments/experiments.hpp"     // the published experiments
 #include "kqd/explain/explain.hpp"             // explain: which columns, levels, directions and rows differ
 #include "kqd/io/csv_format.hpp"               // CsvFormat
 #include "kqd/io/duckdb.hpp"                   // duckdb_version

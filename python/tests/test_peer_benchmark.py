@@ -1,5 +1,4 @@
-"""bench/peer_tests.py, the tests that bench_peers.py times next to kqd, compute what kqd computes: for the samples as they
-are and for every permutation."""
+"""The tests of experiments/peers/peer_tests.py compute the same values as kqd, for the observed labels and for permutations."""
 
 import pathlib
 import sys
@@ -8,12 +7,11 @@ import kqd
 import numpy as np
 import pytest
 
-BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
-sys.path.insert(0, str(BENCH))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "experiments" / "peers"))
 import peer_tests
 
 RNG = np.random.default_rng(3)
-N, COLUMNS, LABELLINGS, THREADS = 40, 3, 5, 2
+N, COLUMNS, PERMUTATIONS, THREADS = 40, 3, 5, 2
 X, Y = RNG.normal(size=(N, COLUMNS)), RNG.normal(size=(N, COLUMNS)) + 0.4
 BANDWIDTH = 1.5
 DIRECTIONS = peer_tests.Directions(RNG.normal(size=(6, COLUMNS)), RNG.normal(size=(6, 4)), BANDWIDTH)
@@ -29,22 +27,22 @@ KQD = {
     "energy": dict(method="energy"),
 }
 PEERS = {
-    "ekqd numpy": lambda: peer_tests.ekqd_numpy(X, Y, DIRECTIONS, LABELLINGS, THREADS),
-    "ekqd numpy_sorted_once": lambda: peer_tests.ekqd_numpy_sorted_once(X, Y, DIRECTIONS, LABELLINGS, THREADS),
-    "sw pot": lambda: peer_tests.sliced_pot(X, Y, LINES, LABELLINGS, THREADS),
-    "mmd numpy": lambda: peer_tests.mmd_numpy(X, Y, BANDWIDTH, LABELLINGS),
-    "energy scipy": lambda: peer_tests.energy_scipy(X, Y, LABELLINGS),
+    "ekqd numpy": lambda: peer_tests.ekqd_numpy(X, Y, DIRECTIONS, PERMUTATIONS, THREADS),
+    "ekqd numpy_sorted_once": lambda: peer_tests.ekqd_numpy_sorted_once(X, Y, DIRECTIONS, PERMUTATIONS, THREADS),
+    "sw pot": lambda: peer_tests.sliced_pot(X, Y, LINES, PERMUTATIONS, THREADS),
+    "mmd numpy": lambda: peer_tests.mmd_numpy(X, Y, BANDWIDTH, PERMUTATIONS),
+    "energy scipy": lambda: peer_tests.energy_scipy(X, Y, PERMUTATIONS),
 }
 TORCH_PEERS = {
-    "ekqd": lambda torch: peer_tests.ekqd_torch(X, Y, DIRECTIONS, LABELLINGS, THREADS),
-    "sw": lambda torch: peer_tests.sliced_pot(X, Y, LINES, LABELLINGS, THREADS, torch.from_numpy),
-    "mmd": lambda torch: peer_tests.mmd_torch(X, Y, BANDWIDTH, LABELLINGS, torch.float64),
+    "ekqd": lambda torch: peer_tests.ekqd_torch(X, Y, DIRECTIONS, PERMUTATIONS, THREADS),
+    "sw": lambda torch: peer_tests.sliced_pot(X, Y, LINES, PERMUTATIONS, THREADS, torch.from_numpy),
+    "mmd": lambda torch: peer_tests.mmd_torch(X, Y, BANDWIDTH, PERMUTATIONS, torch.float64),
 }
 
 
 def expect_values_of_kqd(statistic, found):
     pool = np.concatenate([X, Y])
-    assert len(found) == LABELLINGS + 1
+    assert len(found) == PERMUTATIONS + 1
     for permutation, value in enumerate(found):
         x, y = np.split(pool[peer_tests.permuted_rows(permutation, len(pool))], [N])
         expected = kqd.distance(x, y, rng=0, **KQD[statistic]).statistic
@@ -74,6 +72,6 @@ def test_the_p_value_counts_the_observed_permutation():
 
 def test_scipys_test_of_one_column_is_that_of_wasserstein():
     x, y = X[:, 0], Y[:, 0]
-    values = peer_tests.wasserstein_scipy(x, y, LABELLINGS)
-    assert len(values) == LABELLINGS + 1
+    values = peer_tests.wasserstein_scipy(x, y, PERMUTATIONS)
+    assert len(values) == PERMUTATIONS + 1
     assert values[0] == pytest.approx(kqd.distance(x, y, method="wasserstein", rng=0).statistic, abs=1e-13)

@@ -16,8 +16,7 @@ namespace {
 constexpr std::size_t kNumPoints = 64;
 constexpr std::size_t kNumBins = 512;
 
-// The values of both samples, shared out between the two nearest of equally spaced knots: what a smooth estimate sees
-// of them.
+// The values of both samples by linear binning: each is shared between the two nearest of equally spaced knots.
 struct Bins {
   std::vector<double> x = std::vector<double>(kNumBins, 0.0);
   std::vector<double> y = std::vector<double>(kNumBins, 0.0);
@@ -42,7 +41,7 @@ Bins binned(const LabelledLine& line, double low, double step) {
   return bins;
 }
 
-// A standard deviation by the quartiles, or by what stands for them when half of the values are equal.
+// A standard deviation from the quartiles, or from robust_range() when half of the values are equal.
 double robust_spread(std::span<const double> sorted) {
   const double quartiles = sorted_percentile(sorted, 0.75) - sorted_percentile(sorted, 0.25);
   if (quartiles > 0.0) return quartiles / kNormalIqr;
@@ -58,11 +57,11 @@ ProjectedDensity projected_density(const LabelledLine& line) {
   const double high_end = sorted_percentile(sorted, 0.995);
   const double spread = std::min(pooled_deviation(line), robust_spread(sorted));
   const double bandwidth = 0.9 * spread * std::pow(static_cast<double>(sorted.size()), -0.2);
-  // Along a line so short its densities would be no numbers.
+  // Densities along such a short line would overflow.
   if (!(bandwidth > 0.0) || !std::isfinite(1.0 / bandwidth / line.unit)) return {};
   const double from = low_end - 2.0 * bandwidth;
   const double to = high_end + 2.0 * bandwidth;
-  // What lies beyond the picture keeps its place there, and does not pile up at its edges.
+  // Values outside the figure keep their place up to four bandwidths, so that they do not pile up at its edges.
   const double low = std::max(sorted.front(), from - 4.0 * bandwidth);
   const double high = std::min(sorted.back(), to + 4.0 * bandwidth);
   const double step = (high - low) / static_cast<double>(kNumBins - 1);

@@ -4,8 +4,8 @@
 
 namespace kqd {
 
-/// Gaussian kernel estimates at 64 points, from the 0.5 to the 99.5 per cent point of the pool and a little beyond;
-/// Silverman's bandwidth of the pool. Empty when all values are equal.
+/// Gaussian kernel estimates at 64 points, from two bandwidths below the 0.5% quantile of the pool to two above the
+/// 99.5% quantile; with Silverman's bandwidth of the pool. Empty when all values are equal.
 [[nodiscard]] ProjectedDensity projected_density(const LabelledLine& line);
 
 }  // namespace kqd

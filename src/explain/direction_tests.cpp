@@ -26,13 +26,13 @@ constexpr std::uint64_t kEnoughExceedances = 100;
 constexpr std::uint64_t kEnumerationLimit = 20'000;
 constexpr double kTail = 0.1;
 constexpr double kTailDiscount = 0.8;
-constexpr std::uint64_t kBatchOfOthers = std::uint64_t{1} << 40U;  // far beyond those of any test
+constexpr std::uint64_t kBatchOfOthers = std::uint64_t{1} << 40U;  // beyond the batches of any test
 
-// A stretch of a line: the whole, the lowest tenth, or the highest tenth turned around.
+// A stretch of a line: all of it, the lowest tenth, or the highest tenth in reverse order.
 struct Stretch {
   simd::SortedPool rows;
   GapPrecision precision = GapPrecision::single;
-  double factor = 0.0;  // what makes its part of tau_1 a score, about 1 by chance
+  double factor = 0.0;  // scales its part of tau_1 to a score of about 1 under the null hypothesis
 };
 
 double mean_along(const GapScan& permutations, const simd::SortedPool& rows, GapPrecision precision) {
@@ -41,11 +41,11 @@ double mean_along(const GapScan& permutations, const simd::SortedPool& rows, Gap
   return sum(taus) / static_cast<double>(taus.size());
 }
 
-// The sorted pool along one direction, and the test that goes on along it.
+// The sorted pool along one direction, and the state of its sequential test.
 class Line {
  public:
-  /// `others`: permutations of the design that take no part in the test, to see what chance does to a stretch; none
-  /// where labels are exchanged freely, which has a formula.
+  /// `others` are permutations of the design that the test does not use; they estimate the mean of each stretch under
+  /// the null hypothesis. Null for unrestricted permutations, which have a formula.
   Line(const LabelledLine& line, const GapScan* others, std::unique_ptr<SequentialTest> test)
       : test_(std::move(test)), weighted_(!line.weights.empty()) {
     const std::span<const double> values = line.pool.values;
@@ -56,9 +56,10 @@ class Line {
     const std::size_t high_begin = place_of(std::ranges::upper_bound(line.levels, 1.0 - kTail));
     const auto add = [&](simd::SortedPool rows, std::size_t first, std::size_t end, double discount) {
       const GapPrecision precision = precision_for(rows.values);
-      const double expected = others != nullptr ? mean_along(*others, rows, precision)
-                                                : line.chance * expected_gap(values.subspan(first, end - first + 1),
-                                                                             line.levels.subspan(first, end - first));
+      const double expected = others != nullptr
+                                  ? mean_along(*others, rows, precision)
+                                  : line.null_factor * expected_gap(values.subspan(first, end - first + 1),
+                                                                    line.levels.subspan(first, end - first));
       if (expected > 0.0) stretches_.push_back({rows, precision, discount / expected});
     };
     turn_around(values.subspan(high_begin), order.subspan(high_begin));
@@ -71,7 +72,7 @@ class Line {
   [[nodiscard]] double score() const { return observed_; }
   [[nodiscard]] double pvalue() const { return stretches_.empty() ? 1.0 : test_->pvalue(); }
 
-  // Compares further permutations with the observed one, which is the very first.
+  // Compares further permutations with the observed labels, which are the first one ever added.
   void add(const GapScan& permutations, std::size_t num_rows) {
     std::vector<double> scores(permutations.count(), 0.0);
     std::vector<double> taus(permutations.count());
@@ -91,7 +92,7 @@ class Line {
   }
 
  private:
-  // The highest rows, first the very highest: what lies among them is then what lies among the lowest of a line.
+  // The highest rows in descending order, negated, so that they look like the lowest rows of a line.
   void turn_around(std::span<const double> values, std::span<const std::uint32_t> order) {
     for (std::size_t k = values.size(); k-- > 0;) {
       highest_values_.push_back(-values[k]);
@@ -118,7 +119,7 @@ class Line {
   double observed_ = 0.0;
 };
 
-// While a direction is scanned: values, a sorted copy, order; the scratch of a thread is small next to it.
+// Memory of a scanned direction: values, a sorted copy, and their order. The scratch memory of a thread is small.
 std::size_t directions_at_a_time(std::size_t num_rows, std::size_t max_bytes) {
   constexpr std::size_t kDefaultBytes = std::size_t{512} << 20U;
   return directions_that_fit(max_bytes > 0 ? max_bytes : kDefaultBytes,
@@ -131,21 +132,21 @@ class Round {
   Round(PooledProjections sorted, const PermutationSource& source, const DirectionTestOptions& options)
       : sorted_(std::move(sorted)), run_(source, options.num_permutations, kEnumerationLimit), options_(options) {
     source.fill(PermutationMode::random, 0, 1, observed_);
-    chance_ = chance_factor(observed_, options.weights);
+    null_factor_ = null_gap_factor(observed_, options.weights);
     const std::size_t count = sorted_.values.rows();
-    // Without weights levels are the same along all directions.
+    // Without weights all directions have the same levels.
     for (std::size_t i = 0; i < (options.weights.empty() ? std::min<std::size_t>(1, count) : count); ++i) {
       levels_.push_back(pooled_levels(sorted_.order.row(i), options.weights));
     }
     if (!std::ranges::all_of(sorted_.units, [](double unit) { return std::isfinite(unit); })) {
-      fail(ErrorCode::non_finite_value, "the values of a column or direction span more than the largest number; {}",
+      fail(ErrorCode::non_finite_value, "the range of a column or direction exceeds the largest double; {}",
            kOverflowAdvice);
     }
     lines_.resize(count);
-    // Pairs, blocks and clusters: a tail that no exchange of labels can change must not outshine what they can.
+    // With pairs, blocks and clusters a tail that no permutation changes must not dominate the score.
     LabelBatch others;
     std::optional<GapScan> scan;
-    if (options.bound_rows) {
+    if (options.restricted) {
       source.fill(PermutationMode::random, kBatchOfOthers, LabelBatch::kCapacity, others);
       scan.emplace(std::span(&others, 1), LabelBatch::kCapacity, options.weights);
     }
@@ -158,7 +159,7 @@ class Round {
 
   [[nodiscard]] const PermutationRun& run() const { return run_; }
 
-  // report(share) is told how far it is.
+  // Calls report(share) with the share of the work that is done.
   void go(const std::function<void(double share)>& report) {
     while (run_.num_done() < run_.permutation_count()) {
       stop_point();
@@ -189,7 +190,7 @@ class Round {
             .weights = options_.weights,
             .levels = levels_[options_.weights.empty() ? 0 : i],
             .observed = observed_,
-            .chance = chance_};
+            .null_factor = null_factor_};
   }
 
   [[nodiscard]] std::vector<std::size_t> open_lines() const {
@@ -204,12 +205,12 @@ class Round {
   PermutationRun run_;
   const DirectionTestOptions& options_;
   LabelBatch observed_;
-  double chance_ = 0.0;
+  double null_factor_ = 0.0;
   std::vector<std::vector<double>> levels_;
   std::vector<std::optional<Line>> lines_;
 };
 
-// Adds what a round found; the densities of those that stand out most so far, before their values are forgotten.
+// Adds the results of a round, and densities of the strongest directions so far, while their values are in memory.
 void add_results(const Round& round, const DirectionTestOptions& options, std::vector<TestedDirection>& results) {
   const std::size_t first = results.size();
   results.resize(first + round.count());

@@ -13,22 +13,23 @@
 
 namespace kqd {
 
-/// Directions that know no labels, as what the pooled rows look like along them.
+/// Directions that do not depend on the labels, given by the projections of the pooled rows.
 struct DirectionFamilyView {
   std::size_t count = 0;
   /// Projections of the pooled rows on directions first .. first + count - 1, one row each.
   std::function<Matrix<double>(std::size_t first, std::size_t count)> project;
 };
 
-/// What came out along one direction.
+/// Result along one direction.
 struct TestedDirection {
   GapShape shape;
-  double score = 0.0;        ///< of the observed permutation, about 1 by chance: what the p-value counts exceedances of
-  double pvalue = 1.0;       ///< for itself
-  ProjectedDensity density;  ///< of the `num_shown` that stand out most
+  double score =
+      0.0;  ///< of the observed labels; about 1 under the null hypothesis. The p-value counts its exceedances
+  double pvalue = 1.0;       ///< not adjusted for the other directions
+  ProjectedDensity density;  ///< only for the `num_shown` strongest directions
 };
 
-/// Directions, the most telling first: by p-value, and where that is the same by how far beyond chance the gap is.
+/// Directions, strongest first: by p-value, then by score.
 [[nodiscard]] std::vector<std::size_t> ranked(std::span<const TestedDirection> directions);
 
 struct DirectionTests {
@@ -41,18 +42,18 @@ struct DirectionTestOptions {
   std::uint64_t num_permutations = 999;
   std::size_t num_shown = 0;
   std::vector<double> weights = {};  ///< per position, empty: equal
-  bool bound_rows = false;           ///< labels are not exchanged freely: pairs, blocks, clusters
+  bool restricted = false;           ///< the design restricts permutations: pairs, blocks, clusters
   std::size_t max_bytes = 0;         ///< of projections held at a time
   ThreadCount threads = {};
 };
 
-/// Tests every direction by the same permutations, each for itself.
+/// Tests every direction separately, all with the same permutations.
 ///
-/// The score of a permutation is the largest of tau_1 and of 0.8 times its parts in the lowest and the highest tenth of
-/// the pool, each over its average under permutation (with pairs, blocks or clusters over that of 64 permutations that
-/// take no part in the test): a change of a tail only drowns in the whole. (0.8 brings their
-/// upper percentiles together.) A direction is left after 100 exceedances: its p-value is then known to a tenth of
-/// itself, and valid [BC91]. So what shows nothing costs about 500 permutations, however many are asked for.
+/// The score of a permutation is the maximum of tau_1 and of 0.8 times its parts in the lowest and highest tenth of the
+/// pool, each divided by its mean under permutation (with pairs, blocks or clusters: its mean over 64 permutations that
+/// the test does not use). The parts are there because tau_1 hardly reacts to a change in one tail; the factor 0.8
+/// aligns their upper percentiles with those of tau_1. A direction stops after 100 exceedances: its p-value then has a
+/// relative error of a tenth, and is valid [BC91]. A direction without a difference thus costs about 500 permutations.
 /// Same result for any number of threads and any bound on memory.
 [[nodiscard]] DirectionTests test_directions(const DirectionFamilyView& family, const PermutationSource& source,
                                              const DirectionTestOptions& options, const RunControl* control);

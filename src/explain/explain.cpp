@@ -15,7 +15,7 @@
 #include "core/warning.hpp"
 #include "explain/density.hpp"
 #include "explain/direction_tests.hpp"
-#include "explain/study.hpp"
+#include "explain/explained_samples.hpp"
 #include "explain/witness.hpp"
 #include "kernel/resolve.hpp"
 #include "kqd/testing/pvalue.hpp"
@@ -30,10 +30,10 @@ constexpr std::size_t kShownRows = 10;
 constexpr std::size_t kShownCells = 20;
 constexpr std::size_t kShownPoints = 2000;  // of either sample
 constexpr std::size_t kColumnsOfDirection = 12;
-constexpr std::size_t kShownPixels = 200'000;  // of all pictures together
+constexpr std::size_t kShownPixels = 200'000;  // of all images together
 constexpr std::uint64_t kFewPermutations = 999;
 constexpr std::int64_t kMostPermutations = 1'000'000'000;
-constexpr double kWorkBudget = 2e12;  // rows times directions times permutations, if none were left early: minutes
+constexpr double kWorkBudget = 2e12;  // rows times directions times permutations without early stopping: minutes
 
 constexpr std::array<Name<Where>, 6> kWhereNames = {{
     {Where::nowhere, "nowhere"},
@@ -44,7 +44,7 @@ constexpr std::array<Name<Where>, 6> kWhereNames = {{
     {Where::everywhere, "everywhere"},
 }};
 
-// Permutations, the observed one included, after which the p-value of one test adjusted for all `count` can be alpha.
+// The number of permutations, observed labels included, at which an adjusted p-value of `count` tests can reach alpha.
 std::uint64_t needed_permutations(std::size_t count, double alpha) {
   constexpr double kRounding = 1e-12;
   return static_cast<std::uint64_t>(std::ceil(static_cast<double>(count) / alpha * (1.0 - kRounding)));
@@ -57,9 +57,9 @@ std::uint64_t chosen_permutations(const ExplainOptions& options, std::size_t num
   return std::max(kFewPermutations, std::min(wanted, static_cast<std::uint64_t>(feasible)));
 }
 
-// Why none of `count` tests may be called significant; empty when they may.
+// Why none of `count` tests can be significant; empty if they can.
 std::string resolution_note(std::string_view what, std::size_t count, const DirectionTests& tests, double alpha) {
-  // All permutations hold the observed one; random ones come next to it.
+  // Enumeration includes the observed labels; random permutations come in addition to them.
   const std::uint64_t needed = needed_permutations(count, alpha) - (tests.enumerated ? 0 : 1);
   if (tests.n_resamples >= needed) return "";
   return fmt::format("{} permutations are too few to call {} different after adjustment for all {}: {} are needed",
@@ -80,13 +80,13 @@ Where where_of(const TestedDirection& direction, double alpha) {
   return direction.pvalue <= alpha ? direction.shape.where : Where::nowhere;
 }
 
-void add_columns(const Study& study, std::span<const TestedDirection> columns, std::span<const double> sensitivities,
-                 Explanation& result) {
+void add_columns(const ExplainedSamples& pair, std::span<const TestedDirection> columns,
+                 std::span<const double> sensitivities, Explanation& result) {
   const std::vector<double> adjusted = benjamini_hochberg_adjusted(pvalues_of(columns));
   for (const std::size_t c : ranked(columns)) {
     const GapShape& shape = columns[c].shape;
     ColumnExplanation& column = result.columns.emplace_back();
-    column.name = study.column_name(c);
+    column.name = pair.column_name(c);
     column.index = c;
     column.wasserstein = shape.wasserstein;
     column.effect = effect_of(shape);
@@ -101,7 +101,7 @@ void add_columns(const Study& study, std::span<const TestedDirection> columns, s
   }
 }
 
-// The directions that stand out most, as functions of the kernel; columns of coefficients 0 for columns of the data.
+// The strongest directions as functions of the kernel; columns of the data have coefficients 0.
 KernelFunctions functions_of(const ExaminedDirections& examined, std::span<const std::size_t> shown) {
   const KernelDirections& principal = *examined.principal();
   Matrix<double> coefficients(principal.reference().rows(), shown.size(), 0.0);
@@ -113,23 +113,24 @@ KernelFunctions functions_of(const ExaminedDirections& examined, std::span<const
   return {principal.kernel(), Matrix<double>(principal.reference()), std::move(coefficients)};
 }
 
-std::vector<ColumnSensitivity> strongest_columns(const Study& study, const AveragedGradients& gradients,
+std::vector<ColumnSensitivity> strongest_columns(const ExplainedSamples& pair, const AveragedGradients& gradients,
                                                  std::size_t function, double sign) {
   std::vector<ColumnSensitivity> columns;
-  for (std::size_t c = 0; c < study.dim(); ++c) {
-    columns.push_back({study.column_name(c), c, sign * gradients.mean(function, c), gradients.magnitude(function, c)});
+  for (std::size_t c = 0; c < pair.dim(); ++c) {
+    columns.push_back({pair.column_name(c), c, sign * gradients.mean(function, c), gradients.magnitude(function, c)});
   }
   std::ranges::stable_sort(columns, std::greater{}, &ColumnSensitivity::magnitude);
   columns.resize(std::min(columns.size(), kColumnsOfDirection));
   return columns;
 }
 
-void add_directions(const Study& study, const ExaminedDirections& examined, std::span<const TestedDirection> tested,
-                    std::span<const std::size_t> shown, std::span<const double> scales, Explanation& result) {
+void add_directions(const ExplainedSamples& pair, const ExaminedDirections& examined,
+                    std::span<const TestedDirection> tested, std::span<const std::size_t> shown,
+                    std::span<const double> scales, Explanation& result) {
   const std::vector<double> adjusted = holm_adjusted(pvalues_of(tested));
-  AveragedGradients gradients;  // one row for each that is shown
+  AveragedGradients gradients;  // one row per shown direction
   if (examined.principal() != nullptr) {
-    gradients = averaged_gradients(functions_of(examined, shown), study.pool(), scales, study.options().threads);
+    gradients = averaged_gradients(functions_of(examined, shown), pair.pool(), scales, pair.options().threads);
   }
   for (std::size_t k = 0; k < shown.size(); ++k) {
     const std::size_t i = shown[k];
@@ -148,50 +149,50 @@ void add_directions(const Study& study, const ExaminedDirections& examined, std:
     direction.density = tested[i].density;
     const double sign = shape.mean_shift < 0.0 ? -1.0 : 1.0;
     if (examined.is_column(i)) {
-      direction.columns = {{study.column_name(i), i, sign * shape.scale, shape.scale}};
+      direction.columns = {{pair.column_name(i), i, sign * shape.scale, shape.scale}};
     } else {
-      direction.columns = strongest_columns(study, gradients, k, sign);
+      direction.columns = strongest_columns(pair, gradients, k, sign);
     }
   }
 }
 
-// How many rows of the pool, from its first one on, have enough of both samples for a scatter plot.
-std::size_t rows_to_scatter(const Study& study) {
+// The number of leading rows of the pool that contain enough rows of both samples for a scatter plot.
+std::size_t rows_to_scatter(const ExplainedSamples& pair) {
   std::size_t num_x = 0;
   std::size_t num_y = 0;
   std::size_t count = 0;
-  while (count < study.num_rows() && (num_x < kShownPoints || num_y < kShownPoints)) {
-    ++(study.in_y(count++) ? num_y : num_x);
+  while (count < pair.num_rows() && (num_x < kShownPoints || num_y < kShownPoints)) {
+    ++(pair.in_y(count++) ? num_y : num_x);
   }
   return count;
 }
 
-void add_scatter(const Study& study, const ExaminedDirections& examined, std::span<const std::size_t> shown,
+void add_scatter(const ExplainedSamples& pair, const ExaminedDirections& examined, std::span<const std::size_t> shown,
                  Explanation& result) {
   if (shown.size() < 2) return;
   Scatter& scatter = result.scatter;
   scatter.names = {result.directions[0].name, result.directions[1].name};
-  scatter.of_x = study.num_x();
-  scatter.of_y = study.num_y();
-  // The seed has shuffled the pool: its first rows are a random choice.
-  const Pool first_rows = study.pool(rows_to_scatter(study));
+  scatter.of_x = pair.num_x();
+  scatter.of_y = pair.num_y();
+  // The pool is in random order, so its first rows are a random choice.
+  const Pool first_rows = pair.pool(rows_to_scatter(pair));
   const Matrix<double> first = examined.project(first_rows, shown[0], 1);
   const Matrix<double> second = examined.project(first_rows, shown[1], 1);
   for (std::size_t i = 0; i < first_rows.size(); ++i) {
-    auto& firsts = study.in_y(i) ? scatter.y_first : scatter.x_first;
-    auto& seconds = study.in_y(i) ? scatter.y_second : scatter.x_second;
+    auto& firsts = pair.in_y(i) ? scatter.y_first : scatter.x_first;
+    auto& seconds = pair.in_y(i) ? scatter.y_second : scatter.x_second;
     if (firsts.size() == kShownPoints) continue;
     firsts.push_back(first(0, i));
     seconds.push_back(second(0, i));
   }
 }
 
-ExtremeRow extreme_row(const Study& study, std::size_t position, double score, std::span<const std::size_t> columns,
-                       bool with_pixels) {
-  const auto row = study.pool().row(position);
-  ExtremeRow result{.in_y = study.in_y(position),
-                    .index = study.index_of(position),
-                    .row = study.file_row_of(position),
+ExtremeRow extreme_row(const ExplainedSamples& pair, std::size_t position, double score,
+                       std::span<const std::size_t> columns, bool with_pixels) {
+  const auto row = pair.pool().row(position);
+  ExtremeRow result{.in_y = pair.in_y(position),
+                    .index = pair.index_of(position),
+                    .row = pair.file_row_of(position),
                     .score = score,
                     .values = {},
                     .pixels = {}};
@@ -200,21 +201,21 @@ ExtremeRow extreme_row(const Study& study, std::size_t position, double score, s
   return result;
 }
 
-void add_rows(const Study& study, const Witness& witness, Explanation& result) {
+void add_rows(const ExplainedSamples& pair, const Witness& witness, Explanation& result) {
   std::vector<std::size_t> columns;
   for (const ColumnExplanation& column : result.columns) {
     if (columns.size() == kShownCells) break;
     columns.push_back(column.index);
     result.row_columns.push_back(column.name);
   }
-  std::vector<std::size_t> order(study.num_rows());
+  std::vector<std::size_t> order(pair.num_rows());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const std::size_t count = std::min(kShownRows, order.size());
-  const std::size_t num_pictures = study.options().image ? kShownPixels / std::max<std::size_t>(1, study.dim()) / 2 : 0;
+  const std::size_t num_images = pair.options().image ? kShownPixels / std::max<std::size_t>(1, pair.dim()) / 2 : 0;
   const auto pick = [&](auto before, std::vector<ExtremeRow>& rows) {
     std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(count), before);
     for (std::size_t k = 0; k < count; ++k) {
-      rows.push_back(extreme_row(study, order[k], witness.scores[order[k]], columns, k < num_pictures));
+      rows.push_back(extreme_row(pair, order[k], witness.scores[order[k]], columns, k < num_images));
     }
   };
   const auto& scores = witness.scores;
@@ -240,10 +241,15 @@ void add_image(const ImageShape& shape, std::span<const double> sensitivities, E
   result.image = std::move(image);
 }
 
+std::string to_string(const ImageShape& shape) {
+  const std::string plane = fmt::format("{}x{}", shape.height, shape.width);
+  return shape.channels == 1 ? plane : fmt::format("{}x{}", plane, shape.channels);
+}
+
 template <class T>
 void require_count(const std::vector<T>& given, std::size_t needed, std::string_view what) {
   if (given.empty() || given.size() == needed) return;
-  fail(ErrorCode::shape_mismatch, "{} has {} entries, needs {} or none", what, given.size(), needed);
+  fail(ErrorCode::shape_mismatch, "{} has {} entries, expected {} or none", what, given.size(), needed);
 }
 
 Explanation begin(const SampleView& x, const SampleView& y, const ExplainOptions& options) {
@@ -258,33 +264,33 @@ Explanation begin(const SampleView& x, const SampleView& y, const ExplainOptions
   return result;
 }
 
-// Every direction for itself; what there is to say of all of them goes into the result.
-std::vector<TestedDirection> test_all(const Study& study, const ExaminedDirections& examined, const RunControl* control,
-                                      Explanation& result) {
-  const ExplainOptions& options = study.options();
-  const DirectionTestOptions how{.num_permutations = chosen_permutations(options, study.num_rows(), examined.count()),
+// Tests every direction; writes what concerns all of them into the result.
+std::vector<TestedDirection> test_all(const ExplainedSamples& pair, const ExaminedDirections& examined,
+                                      const RunControl* control, Explanation& result) {
+  const ExplainOptions& options = pair.options();
+  const DirectionTestOptions how{.num_permutations = chosen_permutations(options, pair.num_rows(), examined.count()),
                                  .num_shown = kShownDirections,
-                                 .weights = study.weights(),
-                                 .bound_rows = options.design.kind != DesignKind::independent,
+                                 .weights = pair.weights(),
+                                 .restricted = options.design.kind != DesignKind::independent,
                                  .max_bytes = options.max_memory,
                                  .threads = options.threads};
   DirectionTests tests = test_directions(
-      {examined.count(), [&](auto first, auto count) { return examined.project(study.pool(), first, count); }},
-      study.source(), how, control);
+      {examined.count(), [&](auto first, auto count) { return examined.project(pair.pool(), first, count); }},
+      pair.source(), how, control);
   result.n_resamples = tests.n_resamples;
   result.enumerated = tests.enumerated;
   result.n_directions_examined = tests.directions.size();
-  result.columns_note = resolution_note("columns", study.dim(), tests, options.alpha);
+  result.columns_note = resolution_note("columns", pair.dim(), tests, options.alpha);
   result.directions_note = resolution_note("directions", tests.directions.size(), tests, options.alpha);
-  append(result.warnings, study.source().warnings());
+  append(result.warnings, pair.source().warnings());
   return std::move(tests.directions);
 }
 
-// How the witness follows each column; 0 when there is nothing to tell the samples apart by.
-std::vector<double> sensitivities_of(const Study& study, const Witness& witness, std::span<const double> scales) {
-  if (witness.function.coefficients.empty()) return std::vector<double>(study.dim(), 0.0);
-  const AveragedGradients gradients =
-      averaged_gradients(witness.function, study.pool(), scales, study.options().threads);
+// The sensitivity of the witness to each column; 0 if there is no witness.
+std::vector<double> sensitivities_of(const ExplainedSamples& pair, const Witness& witness,
+                                     std::span<const double> scales) {
+  if (witness.function.coefficients.empty()) return std::vector<double>(pair.dim(), 0.0);
+  const AveragedGradients gradients = averaged_gradients(witness.function, pair.pool(), scales, pair.options().threads);
   return {gradients.mean.row(0).begin(), gradients.mean.row(0).end()};
 }
 
@@ -302,8 +308,7 @@ ImageShape parse_image_shape(std::string_view text) {
     sizes.push_back(whole ? static_cast<std::size_t>(*value) : 0);
   }
   if (sizes.size() < 2 || sizes.size() > 3 || std::ranges::find(sizes, 0U) != sizes.end()) {
-    fail(ErrorCode::invalid_option, "image shape \"{}\" is unknown, expected HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS",
-         text);
+    fail_option("image_shape", text, "HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS");
   }
   return {sizes[0], sizes[1], sizes.size() == 3 ? sizes[2] : 1};
 }
@@ -316,15 +321,18 @@ std::optional<ImageShape> image_shape(const std::vector<std::size_t>& row_shape)
 
 void validate(const ExplainOptions& options, std::size_t dim) {
   if (options.num_permutations < 0 || options.num_permutations > kMostPermutations) {
-    fail(ErrorCode::invalid_option, "num_permutations = {}, needs 0 .. {}", options.num_permutations,
-         kMostPermutations);
+    fail_option("num_permutations", options.num_permutations,
+                fmt::format("a whole number in 0..{}", kMostPermutations));
   }
   if (!(options.alpha > 0.0 && options.alpha < 1.0)) {
-    fail(ErrorCode::invalid_option, "alpha = {}, needs 0 < alpha < 1", options.alpha);
+    fail_option("alpha", options.alpha, "a number between 0 and 1");
   }
   if (options.image && options.image->size() != dim) {
-    fail(ErrorCode::shape_mismatch, "pictures of {} x {} points of {} numbers have {} numbers, the rows have {}",
-         options.image->height, options.image->width, options.image->channels, options.image->size(), dim);
+    fail(ErrorCode::shape_mismatch,
+         {.subject = "image_shape",
+          .value = to_string(*options.image),
+          .expected = fmt::format("a shape of {} values, as many as the rows have (this one has {})", dim,
+                                  options.image->size())});
   }
   require_count(options.column_names, dim, "column_names");
   validate(options.kernel);
@@ -339,34 +347,34 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
   require_count(options.rows_y, y.size(), "rows_y");
   validate(options.design, {x.size(), y.size()});
   Explanation result = begin(x, y, options);
-  const Study study(x, y, options);
-  result.notes = study.samples().notes;
-  append(result.warnings, study.samples().warnings);
+  const ExplainedSamples pair(x, y, options);
+  result.notes = pair.samples().notes;
+  append(result.warnings, pair.samples().warnings);
   const ExaminedDirections examined = [&] {
     const ProgressScope progress(control, "preparing");
-    result.kernel = resolve(options.kernel, study.pool(), options.bandwidth_rule, options.seed, result.warnings);
-    return ExaminedDirections(study, result.kernel);
+    result.kernel = resolve(options.kernel, pair.pool(), options.bandwidth_rule, options.seed, result.warnings);
+    return ExaminedDirections(pair, result.kernel);
   }();
   result.n_principal_rows = examined.num_principal_rows();
-  const std::vector<TestedDirection> tested = test_all(study, examined, control, result);
+  const std::vector<TestedDirection> tested = test_all(pair, examined, control, result);
 
-  const ProgressScope progress(control, "looking at rows");
+  const ProgressScope progress(control, "scoring rows");
   const Witness witness =
-      fit_witness({study.pool(), study.observed(), study.weights(), result.kernel, options.seed, options.threads});
+      fit_witness({pair.pool(), pair.observed(), pair.weights(), result.kernel, options.seed, options.threads});
   result.witness_kernel = witness.function.kernel.spec();
   result.witness_share = witness.share;
   result.n_witness_rows = witness.num_rows;
   std::vector<double> scales;
-  for (std::size_t c = 0; c < study.dim(); ++c) scales.push_back(tested[c].shape.scale);
+  for (std::size_t c = 0; c < pair.dim(); ++c) scales.push_back(tested[c].shape.scale);
   warn_about_scales(
-      scales, [&](std::size_t column) { return fmt::format("\"{}\"", study.column_name(column)); }, result.warnings);
-  const std::vector<double> sensitivities = sensitivities_of(study, witness, scales);
-  add_columns(study, std::span(tested).first(study.dim()), sensitivities, result);
+      scales, [&](std::size_t column) { return fmt::format("\"{}\"", pair.column_name(column)); }, result.warnings);
+  const std::vector<double> sensitivities = sensitivities_of(pair, witness, scales);
+  add_columns(pair, std::span(tested).first(pair.dim()), sensitivities, result);
   std::vector<std::size_t> strongest = ranked(tested);
   strongest.resize(std::min(strongest.size(), kShownDirections));
-  add_directions(study, examined, tested, strongest, scales, result);
-  add_scatter(study, examined, strongest, result);
-  add_rows(study, witness, result);
+  add_directions(pair, examined, tested, strongest, scales, result);
+  add_scatter(pair, examined, strongest, result);
+  add_rows(pair, witness, result);
   if (options.image) add_image(*options.image, sensitivities, result);
   return result;
 }

@@ -24,12 +24,12 @@ constexpr std::array<double, kNumZones> kShares = {kLowerEnd, kUpperBegin - kLow
 
 struct ZoneGaps {
   std::array<double, kNumZones> observed{};  // parts of the area between the two distribution functions
-  std::array<double, kNumZones> expected{};  // what chance makes of them on average
+  std::array<double, kNumZones> expected{};  // their means under the null hypothesis
 };
 
-// A zone next to the one that stands out most counts when chance would hardly make as much of it, and when the gap
-// there, chance taken off, is not much smaller than the largest.
-constexpr double kBeyondChance = 2.5;
+// A zone other than the strongest one counts if its gap is unlikely under the null hypothesis and, after subtracting
+// the mean under the null hypothesis, not much smaller than the largest.
+constexpr double kUnlikelyRatio = 2.5;
 constexpr double kComparable = 0.4;
 
 Where where_of(const ZoneGaps& gaps) {
@@ -46,7 +46,7 @@ Where where_of(const ZoneGaps& gaps) {
   if (!(ratio[first] > 1.5)) return Where::nowhere;
   std::array<bool, kNumZones> counts{};
   for (std::size_t z = 0; z < kNumZones; ++z) {
-    counts[z] = z == first || (ratio[z] >= kBeyondChance && excess[z] >= kComparable * excess[first]);
+    counts[z] = z == first || (ratio[z] >= kUnlikelyRatio && excess[z] >= kComparable * excess[first]);
   }
   if (counts[kLower] && counts[kCentre] && counts[kUpper]) return Where::everywhere;
   if (counts[kLower] && counts[kUpper]) return Where::both_tails;
@@ -61,7 +61,7 @@ class Split {
   explicit Split(const LabelledLine& line) : num_x_(line.pool.num_rows()) {
     const std::size_t n = line.pool.num_rows();
     if (line.weights.empty()) {
-      // Both vectors take every value and only one keeps it: no branch that depends on a random label.
+      // Every value is written to both vectors and kept in one, to avoid a branch on a random label.
       x_values_.resize(n);
       y_values_.resize(n);
       std::size_t num_x = 0;
@@ -83,7 +83,7 @@ class Split {
     x_ = x_weighted_.function();
     y_ = y_weighted_.function();
   }
-  Split(const Split&) = delete;  // the functions point into what it holds
+  Split(const Split&) = delete;  // the functions point into its vectors
   Split& operator=(const Split&) = delete;
 
   [[nodiscard]] const QuantileFunction& x() const { return x_; }
@@ -101,7 +101,7 @@ class Split {
   QuantileFunction y_;
 };
 
-// The distribution function of a sample after so many of its points.
+// The distribution function of a sample after a given number of its points.
 class Distribution {
  public:
   explicit Distribution(const QuantileFunction& q)
@@ -116,7 +116,7 @@ class Distribution {
   double count_;
 };
 
-// The area between the two distribution functions, zone by zone; on the way, with sign, the shift of the mean.
+// The area between the two distribution functions by zone, and the signed area: the shift of the mean.
 struct Areas {
   ZoneGaps zones;
   double mean_shift = 0.0;
@@ -142,8 +142,8 @@ Areas areas_between(const LabelledLine& line, const Split& samples) {
     const std::size_t count = ends[z + 1] - ends[z];
     areas.zones.observed[z] = area.value();
     if (count > 0) {
-      areas.zones.expected[z] =
-          line.chance * expected_gap(line.pool.values.subspan(ends[z], count + 1), line.levels.subspan(ends[z], count));
+      areas.zones.expected[z] = line.null_factor * expected_gap(line.pool.values.subspan(ends[z], count + 1),
+                                                                line.levels.subspan(ends[z], count));
     }
   }
   return areas;
@@ -159,7 +159,7 @@ std::optional<TwoValueShares> two_value_shares(const LabelledLine& line, const S
                         1.0 - Distribution(samples.y()).after(below - num_x)};
 }
 
-// The sum of term(k) over the sorted rows, each by its weight: four plain sums at a time, blocks of them compensated.
+// The weighted sum of term(k) over the sorted rows: four plain sums per block, blocks added with compensation.
 double weighted_sum(const LabelledLine& line, const auto& term) {
   constexpr std::size_t kBlock = 256;
   const auto weighted = [&](std::size_t k) {
@@ -187,7 +187,7 @@ double pooled_deviation(const LabelledLine& line) {
 
 namespace {
 
-// 1 over the number of equally weighted rows that are worth as much as those of one sample.
+// The reciprocal of the effective sample size of X or Y.
 double inverse_size(const LabelBatch& observed, std::span<const double> weights, bool of_x) {
   double total = 0.0;
   double squares = 0.0;
@@ -202,7 +202,7 @@ double inverse_size(const LabelBatch& observed, std::span<const double> weights,
 
 }  // namespace
 
-double chance_factor(const LabelBatch& observed, std::span<const double> weights) {
+double null_gap_factor(const LabelBatch& observed, std::span<const double> weights) {
   return std::sqrt(2.0 / std::numbers::pi *
                    (inverse_size(observed, weights, true) + inverse_size(observed, weights, false)));
 }

@@ -9,20 +9,20 @@
 
 namespace kqd {
 
-/// The pooled rows along one direction, sorted, with what tells the samples apart.
+/// The pooled rows along one direction, sorted, with their observed labels.
 struct LabelledLine {
   simd::SortedPool pool;            ///< values in units of `unit`, from `origin`
-  double origin = 0.0;              ///< what a value of 0 stands for
-  double unit = 1.0;                ///< what a step of 1 stands for
+  double origin = 0.0;              ///< the projection of a row of value 0
+  double unit = 1.0;                ///< length of a step of 1
   std::span<const double> weights;  ///< per position, empty: equal
   std::span<const double> levels;   ///< pooled levels between neighbours
-  const LabelBatch& observed;       ///< the observed permutation is its first one
-  double chance = 0.0;              ///< chance_factor() of it
+  const LabelBatch& observed;       ///< the observed labels are its first permutation
+  double null_factor = 0.0;         ///< null_gap_factor() of them
 };
 
-/// sqrt(F (1 - F)) times this is |F_x - F_y| on average over permutations: of a normal distribution with the variance
-/// that a difference of two distribution functions then has.
-[[nodiscard]] double chance_factor(const LabelBatch& observed, std::span<const double> weights);
+/// sqrt(F (1 - F)) times this factor is the mean of |F_x - F_y| over permutations, if F_x - F_y is normal with the
+/// variance that permutation gives it.
+[[nodiscard]] double null_gap_factor(const LabelBatch& observed, std::span<const double> weights);
 
 /// How two samples differ along one direction.
 struct GapShape {

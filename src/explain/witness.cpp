@@ -17,14 +17,14 @@ namespace kqd {
 namespace {
 
 constexpr std::size_t kMaxFitRows = 10'000;
-constexpr std::size_t kMaxTuningRows = 2'500;  // that the bandwidth is chosen by
+constexpr std::size_t kMaxTuningRows = 2'500;  // for the choice of the bandwidth
 constexpr std::size_t kMaxLandmarks = 256;
 constexpr std::size_t kTuningLandmarks = 128;
 constexpr std::size_t kRowsPerBlock = 256;
-constexpr std::array<double, 7> kRidges = {1.0, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4};  // of the largest variance
+constexpr std::array<double, 7> kRidges = {1.0, 0.1, 0.03, 0.01, 3e-3, 1e-3, 1e-4};  // relative to the largest variance
 constexpr std::array<double, 3> kBandwidthFactors = {1.0, 0.5, 2.0};
 
-// Bandwidths to try; a kernel of several parts, or without one, is taken as it is.
+// Kernels with the bandwidths to try; a kernel of several parts, or without a bandwidth, is the only candidate.
 std::vector<KernelSpec> candidates(const KernelSpec& kernel) {
   const auto bandwidth = first_bandwidth(kernel);
   if (!bandwidth || !kernel.parts.empty()) return {kernel};
@@ -47,7 +47,7 @@ void evaluate_rows(const KernelBlock& block, const Matrix<double>& coefficients,
   simd::multiply(kernel_values, simd::Op::none, coefficients, simd::Op::none, values);
 }
 
-// The labels and weights of the rows a witness is fitted to.
+// The labels and weights of the rows to which a witness is fitted.
 struct Groups {
   std::vector<double> of_x;  // weights, 0 for rows of Y
   std::vector<double> of_y;
@@ -73,7 +73,7 @@ std::vector<double> mean_of(const Matrix<double>& features, std::span<const doub
   return mean;
 }
 
-// The correlation of scores with the labels, every row by its weight and both samples by the same total.
+// The correlation of scores with the labels; rows are weighted, and both samples have the same total weight.
 double label_correlation(std::span<const double> scores, const Groups& groups) {
   const auto moments = [&](const std::vector<double>& weights, double total) {
     CompensatedSum first;
@@ -91,8 +91,8 @@ double label_correlation(std::span<const double> scores, const Groups& groups) {
   return variance > 0.0 ? 0.5 * (mean_y - mean_x) / std::sqrt(variance) : -1.0;
 }
 
-// What a row is told of one ridge: its products with both means and with itself, each principal function over its
-// variance and the ridge. One column for each ridge.
+// Coefficients, one column per ridge, that give the products of a row with both means and with itself; each principal
+// function is divided by its variance plus the ridge.
 struct RidgeWeights {
   Matrix<double> towards_x;
   Matrix<double> towards_y;
@@ -114,7 +114,7 @@ RidgeWeights ridge_weights(std::span<const double> variances, std::span<const do
   return weights;
 }
 
-// Of row i for ridge k, what the witness says of it with the row in its mean, and with the row left out.
+// Values of the witness at row i for ridge k, with the row in its mean and with the row left out.
 struct Scores {
   Matrix<double> all;
   Matrix<double> left_out;
@@ -157,7 +157,7 @@ double deviation(std::span<const double> values) {
   return std::sqrt(squares.value() / static_cast<double>(values.size()));
 }
 
-// A witness in the making: the best of its kernel.
+// The best witness of one kernel.
 struct Fit {
   Kernel kernel;
   PrincipalBasis basis;
@@ -168,9 +168,10 @@ struct Fit {
   double correlation = -2.0;
 };
 
-// A row that stands only is scored as if it had been left out: its own label must not make it extreme. But among many
-// rows that look alike, leaving one out sets rows of X towards Y and rows of Y towards X by a little, which only would
-// then tell which are the most extreme: so where a row has added little to its score, nothing is left out.
+// An isolated row is scored as if it had been left out: its own label must not make it extreme. Among many similar
+// rows, however, leaving one out moves rows of X slightly towards Y and rows of Y towards X, and these small moves
+// would decide which rows are the most extreme. So nothing is subtracted where a row contributes little to its own
+// score.
 std::vector<double> row_scores(std::span<const double> all, std::span<const double> left_out) {
   constexpr double kLittle = 1.5;
   std::vector<double> scores(all.size());
@@ -199,7 +200,7 @@ struct FittedRows {
   [[nodiscard]] bool has_both() const { return groups.total_x > 0.0 && groups.total_y > 0.0; }
 };
 
-// The best of some ridges for one kernel; none when all rows are equal to it.
+// The best ridge for one kernel; none if the kernel does not distinguish any rows.
 std::optional<Fit> fit(const KernelSpec& spec, std::size_t max_landmarks, const FittedRows& rows,
                        const WitnessRequest& request) {
   const auto& [order, pool, groups] = rows;
@@ -235,7 +236,7 @@ std::optional<Fit> fit(const KernelSpec& spec, std::size_t max_landmarks, const 
   return best;
 }
 
-// The kernel whose left-out scores tell the labels best, and what it finds.
+// The fit of the kernel whose leave-one-out scores correlate best with the labels.
 std::optional<Fit> best_fit(const FittedRows& rows, std::size_t max_landmarks, const WitnessRequest& request) {
   std::optional<Fit> best;
   for (const KernelSpec& spec : candidates(request.kernel)) {

@@ -32,18 +32,18 @@ struct AveragedGradients {
 [[nodiscard]] AveragedGradients averaged_gradients(const KernelFunctions& functions, const Pool& pool,
                                                    std::span<const double> scales, ThreadCount threads);
 
-/// What tells Y from X.
+/// A function that separates Y from X.
 struct Witness {
   KernelFunctions function;    ///< one; larger is more Y-like
-  std::vector<double> scores;  ///< per position of the pool: what the function gives, without what a row that stands
-                               ///< only has added; in standard deviations of what it gives for rows left out
-  std::size_t num_rows = 0;    ///< that the function was fitted to
-  double share = 0.0;          ///< of the labels' variance that the function predicts for rows left out
+  std::vector<double> scores;  ///< per position of the pool: value of the function, less the own contribution of an
+                               ///< isolated row; in standard deviations of the leave-one-out values
+  std::size_t num_rows = 0;    ///< rows to which the function was fitted
+  double share = 0.0;          ///< share of the variance of the labels that leave-one-out values explain
 };
 
 struct WitnessRequest {
-  Pool pool;                        ///< in label-blind order
-  const LabelBatch& labels;         ///< the observed permutation is the first one
+  Pool pool;                        ///< in an order that does not depend on the labels
+  const LabelBatch& labels;         ///< the observed labels are its first permutation
   std::span<const double> weights;  ///< per position, empty: equal
   const KernelSpec& kernel;         ///< bandwidths set
   Seed seed;
@@ -51,10 +51,10 @@ struct WitnessRequest {
 };
 
 /// The regularised difference of kernel means, sum_j d_j / (v_j + lambda) e_j, along the principal functions e_j of the
-/// pool with variances v_j: the kernel discriminant. Everything but the two means d_j knows no labels, so leaving a row
-/// out is leaving it out of its mean. lambda, and the bandwidth among
-/// half, once and twice the given one, are those whose left-out scores tell the labels best. Fitted to at most 10000
-/// rows, the bandwidth chosen by at most 2500 of them; the scores of further rows need no leaving out.
+/// pool with variances v_j: the kernel discriminant. Only the two means behind d_j depend on the labels, so a row is
+/// left out by leaving it out of its mean. lambda, and the bandwidth among half, once and twice the given one, maximise
+/// the correlation of leave-one-out scores with the labels. Fitted to at most 10000 rows, at most 2500 of which choose
+/// the bandwidth; the scores of further rows are out of sample.
 [[nodiscard]] Witness fit_witness(const WitnessRequest& request);
 
 }  // namespace kqd

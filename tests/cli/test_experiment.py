@@ -1,5 +1,4 @@
-"""`kqd experiment`: every experiment in its quick form, what it writes, and what happens when something is missing, wrong or
-interrupted."""
+"""`kqd experiment`: every experiment in its quick form, the files it writes, and runs that are refused or interrupted."""
 
 import json
 import re
@@ -16,7 +15,7 @@ import pytest
 from conftest import PROGRAM
 
 ILLUSTRATIONS = {"figure-1", "figure-2"}
-LARGE_PICTURES = {"galaxy", "cifar10", "cifar10.1", "cifar10.1-32", "cifar10-blur", "cifar10-blur-32"}
+LARGE_IMAGES = {"galaxy", "cifar10", "cifar10.1", "cifar10.1-32", "cifar10-blur", "cifar10-blur-32"}
 WITHOUT_ROWS = ILLUSTRATIONS | {"runtime"}
 
 
@@ -30,12 +29,12 @@ def listed():
     names = re.findall(r"(?m)^(\S+) +\S", text)
     schemes = dict(re.findall(r"(?m)^(\S+) .*\n .*; schemes ([^;\n]*)", text))
     return [(name, scheme) for name in names for scheme in schemes.get(name, "").split(", ")
-            if not (name in LARGE_PICTURES and scheme in ("kqd-64", "fresh"))]  # the same code as on small ones
+            if not (name in LARGE_IMAGES and scheme in ("kqd-64", "fresh"))]  # the same code as on small ones
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    """Pictures of noise under the names that the experiments look for."""
+    """Images of noise with the file names of the experiments."""
     folder = tmp_path_factory.mktemp("data")
     rng = np.random.default_rng(0)
     for name, pixels, rows, part in [("fashion-mnist", 784, 1000, "train-"), ("cifar10", 3072, 1000, "test-"),
@@ -96,7 +95,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, ended_by):
     time.sleep(2)
     run.send_signal(ended_by)
     _, words = run.communicate(timeout=60)
-    assert (run.returncode, "kept in part/power-decay.reference.quick.json, and the same command goes on" in words) == (128 + ended_by, True)
+    assert (run.returncode, "kept in part/power-decay.reference.quick.json, and the same command continues from there" in words) == (128 + ended_by, True)
     results = tmp_path / "part" / "power-decay.reference.quick.json"
     kept = decisions(results)
     assert len(kept["ekqd-1", 32].replace(".", "")) > 0
@@ -109,20 +108,20 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, ended_by):
 
 
 @pytest.mark.parametrize("arguments, sentence", [
-    (["power-decy"], 'experiment "power-decy" is unknown, .*; did you mean power-decay\\?'),
-    (["power-decay", "--methods", "ekqd"], 'method "ekqd" takes no part in power-decay, expected some of ekqd-2, .*'),
-    (["power-decay", "--scheme", "refrence"], 'scheme "refrence" is unknown to power-decay, .* did you mean reference\\?'),
-    (["sliced", "--scheme", "kqd"], 'scheme "kqd": experiment sliced has one way to run only, expected no scheme'),
-    (["figure-1", "--runs", "3"], "runs = 3: experiment figure-1 repeats nothing, expected none"),
+    (["power-decy"], 'unknown experiment "power-decy", expected one of .*; did you mean power-decay\\?'),
+    (["power-decay", "--methods", "ekqd"], "--methods ekqd: expected rows of power-decay: ekqd-2, .*"),
+    (["power-decay", "--scheme", "refrence"], "--scheme refrence: expected a scheme of power-decay: .* did you mean reference\\?"),
+    (["sliced", "--scheme", "kqd"], "--scheme kqd: expected none, because sliced has no schemes"),
+    (["figure-1", "--runs", "3"], "--runs 3: expected none, because figure-1 has no repeated runs"),
     (["power-decay", "--runs", "0"], "--runs 0: expected a whole number in 1..1000000"),
-    (["power-decay", "--out", "file"], "file: the folder cannot be made: .*"),
-    (["power-decay", "--out", "/proc/no"], "/proc/no: the folder cannot be made: .*"),
+    (["power-decay", "--out", "file"], "file: cannot create the folder: .*"),
+    (["power-decay", "--out", "/proc/no"], "/proc/no: cannot create the folder: .*"),
     (["galaxy", "--data", "nowhere"],
-     "nowhere/galaxy-mnist/images.npy: there is no such file; `./dev data galaxy-mnist FILE.hdf5` makes .*"),
+     "nowhere/galaxy-mnist/images.npy: no such file. `./dev data galaxy-mnist FILE.hdf5` makes .*; --data names its folder"),
     (["fashion-mnist", "--data", "nowhere"],
-     "nowhere/fashion-mnist/train-images.npy: there is no such file; `./dev data fashion-mnist` fetches it, .*"),
+     "nowhere/fashion-mnist/train-images.npy: no such file. `./dev data fashion-mnist` fetches it; --data names its folder"),
 ])
-def test_what_cannot_be_run_is_told_in_a_sentence(tmp_path, arguments, sentence):
+def test_invalid_options_are_errors_that_say_what_was_expected(tmp_path, arguments, sentence):
     (tmp_path / "file").write_text("not a folder")
     run = experiment(*arguments, "--quick", cwd=tmp_path)
     assert run.returncode == 2
@@ -131,12 +130,12 @@ def test_what_cannot_be_run_is_told_in_a_sentence(tmp_path, arguments, sentence)
 
 
 @pytest.mark.parametrize("text, sentence", [
-    ("{", "holds no results of an experiment"),
-    ('{"schema": 5}', "holds no results of an experiment"),
-    ('{"schema": "kqd.test/1"}', "holds no results of an experiment"),
-    ('{"schema": "kqd.experiment/1", "experiment": "sliced", "scheme": ""}', 'holds results of experiment "sliced"'),
+    ("{", "not a file of experiment results"),
+    ('{"schema": 5}', "not a file of experiment results"),
+    ('{"schema": "kqd.test/1"}', "not a file of experiment results"),
+    ('{"schema": "kqd.experiment/1", "experiment": "sliced", "scheme": ""}', 'results of experiment "sliced", expected "power-decay"'),
 ])
-def test_a_file_of_something_else_is_not_written_over(tmp_path, text, sentence):
+def test_other_files_are_not_overwritten(tmp_path, text, sentence):
     results = tmp_path / "power-decay.kqd.quick.json"
     results.write_text(text)
     run = experiment("power-decay", "--quick", "--out", ".", cwd=tmp_path)
@@ -145,18 +144,18 @@ def test_a_file_of_something_else_is_not_written_over(tmp_path, text, sentence):
     assert results.read_text() == text
 
 
-def test_a_folder_that_takes_no_files_is_told_by_the_name_of_the_file(tmp_path):
+def test_an_unwritable_folder_is_an_error_with_the_name_of_the_file(tmp_path):
     run = experiment("power-decay", "--quick", "--out", "/proc", cwd=tmp_path)
     assert run.returncode == 2 and "/proc/power-decay.kqd.quick.json" in run.stderr and run.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("change, sentence", [
-    (lambda results: results["rows"][0].update(id="zzz"), 'has a row "zzz" of no method here'),
-    (lambda results: results["rows"][0]["cells"][0].update(x=33), "holds no decisions of sw-6 at 33"),
-    (lambda results: results["rows"][0]["cells"][0].update(decisions="1x"), "holds no decisions of sw-6 at 32"),
-    (lambda results: results.update(version="9.9"), 'holds results of version "9.9", but'),
+    (lambda results: results["rows"][0].update(id="zzz"), 'row "zzz" is not a method of this experiment'),
+    (lambda results: results["rows"][0]["cells"][0].update(x=33), "unreadable decisions of sw-6 at 33"),
+    (lambda results: results["rows"][0]["cells"][0].update(decisions="1x"), "unreadable decisions of sw-6 at 32"),
+    (lambda results: results.update(version="9.9"), 'results of version "9.9", expected "'),
 ])
-def test_results_that_were_edited_are_refused_and_stay(tmp_path, change, sentence):
+def test_edited_results_are_refused_and_kept(tmp_path, change, sentence):
     arguments = ["sliced", "--quick", "--methods", "sw-6", "--out", "."]
     assert experiment(*arguments, cwd=tmp_path).returncode == 0
     path = tmp_path / "sliced.quick.json"
@@ -169,43 +168,43 @@ def test_results_that_were_edited_are_refused_and_stay(tmp_path, change, sentenc
 
 
 @pytest.mark.parametrize("name", ["sliced.quick.json", "sliced.quick.md", "sliced.quick.svg"])
-def test_a_file_that_cannot_be_written_is_told_before_the_work(tmp_path, name):
+def test_an_unwritable_file_is_an_error_before_the_first_run(tmp_path, name):
     (tmp_path / name).mkdir()
     run = experiment("sliced", "--quick", "--runs", 100000, "--out", ".", cwd=tmp_path)  # would take an hour
     assert run.returncode == 2 and name in run.stderr and run.stderr.count("\n") == 1
 
 
-def test_options_that_are_refused_leave_no_folder(tmp_path):
+def test_invalid_options_create_no_folder(tmp_path):
     for arguments in (["figure-1", "--runs", 3], ["sliced", "--methods", "nonsense"], ["galaxy", "--data", "nowhere"]):
         assert experiment(*arguments, "--out", "new", cwd=tmp_path).returncode == 2
     assert not list(tmp_path.iterdir())
 
 
-def test_results_of_another_seed_or_of_the_quick_form_are_not_mixed_in(tmp_path):
+def test_results_of_another_seed_or_of_the_quick_form_are_not_combined(tmp_path):
     quick = ["power-decay", "--scheme", "reference", "--methods", "mmd-lin", "--quick", "--out", "."]
     assert experiment(*quick, cwd=tmp_path).returncode == 0
     run = experiment(*quick, "--seed", 7, cwd=tmp_path)
-    assert (run.returncode, "holds results of seed 0, but 7 is asked for" in run.stderr) == (2, True)
+    assert (run.returncode, "results of seed 0, expected 7" in run.stderr) == (2, True)
     run = experiment(*[word for word in quick if word != "--quick"], "--runs", 1, cwd=tmp_path)
     assert run.returncode == 0
     assert {file.name for file in tmp_path.glob("*.json")} == {"power-decay.reference.json", "power-decay.reference.quick.json"}
 
 
-def test_runs_on_other_pictures_are_not_mixed_in(tmp_path, data):
+def test_runs_on_other_images_are_not_combined(tmp_path, data):
     folder = tmp_path / "fashion-mnist"
     folder.mkdir()
     for name in ("train-images.npy", "train-labels.npy"):
         (folder / name).write_bytes((data / "fashion-mnist" / name).read_bytes())
     arguments = ["fashion-mnist", "--quick", "--methods", "mmd-lin", "--data", ".", "--out", "."]
     assert experiment(*arguments, cwd=tmp_path).returncode == 0
-    pictures = np.load(folder / "train-images.npy")
-    pictures[500, 3] ^= 1
-    np.save(folder / "train-images.npy", pictures)
+    images = np.load(folder / "train-images.npy")
+    images[500, 3] ^= 1
+    np.save(folder / "train-images.npy", images)
     run = experiment(*arguments, cwd=tmp_path)
-    assert (run.returncode, "holds results of settings" in run.stderr) == (2, True)
+    assert (run.returncode, "results of settings" in run.stderr) == (2, True)
 
 
-def test_two_processes_keep_what_each_of_them_found(tmp_path):
+def test_two_processes_keep_the_results_of_both(tmp_path):
     arguments = [PROGRAM, "experiment", "power-decay", "--quick", "--runs", "40", "--out", ".", "--quiet", "--methods"]
     both = [subprocess.Popen([*arguments, method], cwd=tmp_path, stdout=subprocess.DEVNULL) for method in ("ekqd-1", "mmd-lin")]
     assert [process.wait(timeout=120) for process in both] == [0, 0]
@@ -214,10 +213,10 @@ def test_two_processes_keep_what_each_of_them_found(tmp_path):
 
 
 @pytest.mark.parametrize("text, sentence", [
-    ('{"schema": 5}', "holds no results of an experiment"),
-    ('{"schema": "kqd.experiment/1", "seconds": {}}', "holds results of version null, but "),
+    ('{"schema": 5}', "not a file of experiment results"),
+    ('{"schema": "kqd.experiment/1", "seconds": {}}', "results of version null, expected "),
 ])
-def test_times_of_something_else_are_not_taken(tmp_path, text, sentence):
+def test_other_files_are_not_read_as_times(tmp_path, text, sentence):
     (tmp_path / "runtime.quick.json").write_text(text)
     run = experiment("runtime", "--quick", "--out", ".", cwd=tmp_path)
     assert (run.returncode, sentence in run.stderr, "choose another --out" in run.stderr) == (2, True, True)
@@ -225,26 +224,26 @@ def test_times_of_something_else_are_not_taken(tmp_path, text, sentence):
 
 @pytest.fixture(scope="module")
 def times(tmp_path_factory):
-    """Of the quick form, on this machine."""
+    """Results of the quick form on this machine."""
     folder = tmp_path_factory.mktemp("times")
     assert experiment("runtime", "--quick", "--out", ".", cwd=folder).returncode == 0
     return json.loads((folder / "runtime.quick.json").read_text())
 
 
 @pytest.mark.parametrize("change, sentence", [
-    ({"seconds": 5}, "holds no times of this experiment"),
-    ({"seconds": {"64 100 ekqd-2 test": []}}, '"64 100 ekqd-2 test" holds no times'),
-    ({"seconds": {"64 100 ekqd-2 test": [1e300]}}, '"64 100 ekqd-2 test" holds no times'),
-    ({"machine": "abacus"}, 'holds results of machine "abacus", but "'),
-    ({"seed": 7}, "holds results of seed 7, but 0 is asked for"),
+    ({"seconds": 5}, "not a file of times of this experiment"),
+    ({"seconds": {"64 100 ekqd-2 test": []}}, '"64 100 ekqd-2 test" has no valid times'),
+    ({"seconds": {"64 100 ekqd-2 test": [1e300]}}, '"64 100 ekqd-2 test" has no valid times'),
+    ({"machine": "abacus"}, 'results of machine "abacus", expected "'),
+    ({"seed": 7}, "results of seed 7, expected 0"),
 ])
-def test_times_that_do_not_belong_here_are_not_taken(tmp_path, times, change, sentence):
+def test_times_of_other_settings_are_refused(tmp_path, times, change, sentence):
     (tmp_path / "runtime.quick.json").write_text(json.dumps(times | change))
     run = experiment("runtime", "--quick", "--out", ".", cwd=tmp_path)
     assert (run.returncode, sentence in run.stderr, "choose another --out" in run.stderr) == (2, True, True)
 
 
-def test_times_of_a_part_are_taken_again(tmp_path, times):
+def test_incomplete_times_are_measured_again(tmp_path, times):
     results = tmp_path / "runtime.quick.json"
     results.write_text(json.dumps(times | {"seconds": {"64 100 ekqd-2 test": [1.0]}}))
     run = experiment("runtime", "--quick", "--out", ".", cwd=tmp_path)
@@ -252,14 +251,14 @@ def test_times_of_a_part_are_taken_again(tmp_path, times):
 
 
 @pytest.mark.parametrize("spoil, sentence", [
-    (lambda folder: np.save(folder / "train-labels.npy", np.zeros(7)), "7 labels for the 1000 pictures of "),
+    (lambda folder: np.save(folder / "train-labels.npy", np.zeros(7)), "7 labels for the 1000 images of "),
     (lambda folder: np.save(folder / "train-labels.npy", np.full(1000, 0.5)), "row 1 is 0.5, expected a class 0, 1, 2, ..."),
-    (lambda folder: np.save(folder / "train-labels.npy", np.ones(1000)), "class 3 has 0 pictures, but "),
+    (lambda folder: np.save(folder / "train-labels.npy", np.ones(1000)), "class 3 has 0 images, but "),
     (lambda folder: (folder / "train-images.npy").write_bytes(b"no array"), "train-images.npy: "),
-    (lambda folder: np.save(folder / "train-images.npy", np.zeros((1000, 16))), "have 16 numbers each, expected 784"),
-    (lambda folder: np.save(folder / "train-images.npy", np.full((1000, 784), np.nan)), "missing\n"),
+    (lambda folder: np.save(folder / "train-images.npy", np.zeros((1000, 16))), "have 16 values each, expected 784"),
+    (lambda folder: np.save(folder / "train-images.npy", np.full((1000, 784), np.nan)), "expected a number\n"),
 ])
-def test_pictures_that_do_not_serve_are_told_in_a_sentence(tmp_path, data, spoil, sentence):
+def test_unusable_images_are_errors_of_one_line(tmp_path, data, spoil, sentence):
     folder = tmp_path / "fashion-mnist"
     folder.mkdir()
     for name in ("train-images.npy", "train-labels.npy"):
@@ -270,14 +269,14 @@ def test_pictures_that_do_not_serve_are_told_in_a_sentence(tmp_path, data, spoil
     assert sentence in run.stderr and run.stderr.count("\n") == 1 and "--na" not in run.stderr
 
 
-def test_too_few_pictures_are_told(tmp_path, data):
+def test_too_few_images_are_an_error(tmp_path, data):
     for name in ("cifar10", "cifar10.1"):
         (tmp_path / name).mkdir()
     for name in ("test-images.npy", "test-labels.npy"):
         (tmp_path / "cifar10" / name).write_bytes((data / "cifar10" / name).read_bytes())
     np.save(tmp_path / "cifar10.1" / "cifar10.1_v4_data.npy", np.zeros((20, 32, 32, 3), np.uint8))
     run = experiment("cifar10.1", "--quick", "--data", ".", cwd=tmp_path)
-    message = "kqd: ./cifar10.1/cifar10.1_v4_data.npy: 200 pictures are asked for, but there are 20: too few pictures\n"
+    message = "kqd: ./cifar10.1/cifar10.1_v4_data.npy: 20 images, expected at least 200\n"
     assert (run.returncode, run.stderr) == (2, message)
 
 
@@ -286,7 +285,7 @@ def galaxy_to_npy(*arguments):
     return subprocess.run([sys.executable, script, *map(str, arguments)], capture_output=True, text=True, timeout=60)
 
 
-def test_galaxies_of_hdf5_files_become_the_rows_that_the_experiment_reads(tmp_path):
+def test_hdf5_files_of_galaxies_become_arrays_that_the_experiment_reads(tmp_path):
     rng = np.random.default_rng(1)
     parts = [(rng.integers(0, 256, (n, 3, 64, 64), np.uint8), rng.integers(0, 4, n)) for n in (5, 3)]
     files = [tmp_path / "train.hdf5", tmp_path / "test.hdf5"]
@@ -300,11 +299,11 @@ def test_galaxies_of_hdf5_files_become_the_rows_that_the_experiment_reads(tmp_pa
     assert np.array_equal(labels, np.concatenate([part[1] for part in parts]))
 
 
-def test_a_file_without_galaxies_is_refused_by_name(tmp_path):
+def test_a_file_without_galaxies_is_an_error_with_its_name(tmp_path):
     (tmp_path / "notes.hdf5").write_text("no galaxies")
     with h5py.File(tmp_path / "small.hdf5", "w") as file:
         file["images"], file["labels"] = np.zeros((2, 3, 32, 32), np.uint8), np.zeros(2)
-    for name, reason in (("notes.hdf5", "no HDF5 file"), ("small.hdf5", "expected n pictures"), ("none.hdf5", "no HDF5")):
+    for name, reason in (("notes.hdf5", "not an HDF5 file"), ("small.hdf5", "expected n images"), ("none.hdf5", "not an HDF5 file")):
         run = galaxy_to_npy(tmp_path / "out", tmp_path / name)
         assert run.returncode == 1 and name in run.stderr and reason in run.stderr
     assert not (tmp_path / "out").exists()

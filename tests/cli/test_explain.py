@@ -109,8 +109,8 @@ def test_idx_files_tell_the_shape_of_their_pictures(kqd, folder):
 
 
 @pytest.mark.parametrize("flags, sentence", [
-    (("--image-shape", "4x4"), "pictures of 4 x 4 points of 1 numbers have 16 numbers, the rows have 2"),
-    (("--image-shape", "4"), 'image shape "4" is unknown, expected HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS'),
+    (("--image-shape", "4x4"), "--image-shape 4x4: expected a shape of 2 values, as many as the rows have (this one has 16)"),
+    (("--image-shape", "4"), "--image-shape 4: expected HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS"),
     (("--permutations", "0"), "--permutations 0: expected a whole number in 1..1000000000"),
     (("--alpha", "1"), "--alpha 1: expected a number between 0 and 1"),
     (("--method", "mmd"), "--method is not a flag of kqd explain"),

@@ -147,7 +147,7 @@ def test_rows_that_are_pictures_come_with_their_pixels(page_of, folder):
 def test_a_shape_that_does_not_fit_is_refused_and_without_a_page_noted(kqd, tmp_path):
     path = tmp_path / "page.html"
     run = kqd("test", *SENSORS, "--image-shape", "2x4", "--report", str(path))
-    sentence = "pictures of 2 x 4 points of 1 numbers have 8 numbers, the rows have 6"
+    sentence = "--image-shape 2x4: expected a shape of 6 values, as many as the rows have (this one has 8)"
     assert (run.stdout, run.stderr, run.code) == ("", f"kqd: {sentence}\n", 2) and not path.exists()
     run = kqd("distance", "a.csv", "b.csv", "--image-shape", "1x2")
     assert (run.stderr, run.code) == ("kqd: --image-shape has no effect without --report\n", 0)

@@ -1,8 +1,11 @@
-# cmake -DINCLUDE_DIR=... -P: every #include of an installed header is one of ours that is installed too, or one of the
-# C++ standard library (whose names only have neither folder nor extension).
+# cmake -DINCLUDE_DIR=... -P: every #include of an installed header is an installed header of kqd, or a header of the C++
+# standard library (whose names have neither folder nor extension). Experiments have no installed header.
 file(GLOB_RECURSE headers ${INCLUDE_DIR}/*)
 if(NOT headers)
   message(FATAL_ERROR "no headers in ${INCLUDE_DIR}")
+endif()
+if(EXISTS ${INCLUDE_DIR}/kqd/experiments)
+  message(SEND_ERROR "${INCLUDE_DIR}/kqd/experiments is installed")
 endif()
 foreach(header IN LISTS headers)
   file(STRINGS ${header} includes REGEX "^[ \t]*#[ \t]*include")
@@ -12,7 +15,7 @@ foreach(header IN LISTS headers)
         message(SEND_ERROR "${header}: ${line}: not installed")
       endif()
     elseif(NOT line MATCHES "<[a-z0-9_]+>")
-      message(SEND_ERROR "${header}: ${line}: neither ours nor the standard library's")
+      message(SEND_ERROR "${header}: ${line}: neither a header of kqd nor of the standard library")
     endif()
   endforeach()
 endforeach()

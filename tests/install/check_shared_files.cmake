@@ -1,4 +1,4 @@
-# Completions and the manual page lie where shells and man look for them, and are what they should be.
+# cmake -DSHARE_DIR=... -P: completions and the manual page are in the folders of shells and man, and begin as they should.
 function(check file first_line)
   file(STRINGS ${SHARE_DIR}/${file} lines LIMIT_COUNT 1)
   if(NOT lines MATCHES "${first_line}")

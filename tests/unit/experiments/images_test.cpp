@@ -14,21 +14,21 @@ namespace {
 
 constexpr std::size_t kSide = 4;
 
-// A picture whose three colours are three planes a x + b y + c over the middles of its pixels.
+// An image whose three colours are three planes a x + b y + c over the centres of its pixels.
 Matrix<double> planes(std::size_t side) {
-  Matrix<double> picture(1, side * side * 3);
+  Matrix<double> image(1, side * side * 3);
   for (std::size_t y = 0; y < side; ++y) {
     for (std::size_t x = 0; x < side; ++x) {
       const double u = (static_cast<double>(x) + 0.5) / static_cast<double>(side);
       const double v = (static_cast<double>(y) + 0.5) / static_cast<double>(side);
       const std::array<double, 3> colours = {u, v, 2.0 * u - 3.0 * v + 1.0};
-      for (std::size_t c = 0; c < 3; ++c) picture(0, (y * side + x) * 3 + c) = colours[c];
+      for (std::size_t c = 0; c < 3; ++c) image(0, (y * side + x) * 3 + c) = colours[c];
     }
   }
-  return picture;
+  return image;
 }
 
-// Interpolation is exact on planes, but at the border, where there is nothing to interpolate with.
+// Interpolation is exact on planes, except at the border.
 TEST(Doubled, keeps_planes) {
   const Matrix<double> large = doubled(planes(kSide), kSide);
   const Matrix<double> expected = planes(2 * kSide);
@@ -44,10 +44,10 @@ TEST(Doubled, keeps_planes) {
 }
 
 TEST(Blurred, keeps_planes_inside_and_spreads_a_dot_over_its_neighbours) {
-  const Matrix<double> picture = planes(kSide);
-  const Matrix<double> soft = blurred(picture, kSide, 0.7);
+  const Matrix<double> image = planes(kSide);
+  const Matrix<double> soft = blurred(image, kSide, 0.7);
   const std::size_t inside = (1 * kSide + 2) * 3;
-  for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(soft(0, inside + c), picture(0, inside + c), 1e-12);
+  for (std::size_t c = 0; c < 3; ++c) EXPECT_NEAR(soft(0, inside + c), image(0, inside + c), 1e-12);
   Matrix<double> dot(1, kSide * kSide * 3, 0.0);
   dot(0, inside) = 9.0;
   const Matrix<double> spread = blurred(dot, kSide, 0.5);
@@ -68,7 +68,7 @@ ImageSet numbered(std::size_t rows) {
 }
 
 // 2000 draws of share 0.15: outside [215, 390] with a probability below 1e-7.
-TEST(DrawClasses, has_the_shares_asked_for_and_no_picture_twice) {
+TEST(DrawClasses, has_the_requested_shares_and_no_image_twice) {
   const ImageSet set = numbered(8000);
   const std::array<ClassShare, 2> shares = {{{3, 0.85}, {0, 0.15}}};
   const Sample sample = draw_classes(set, shares, shares, 2000, Seed{1}, SecondDraw::of_all).x;
@@ -80,7 +80,7 @@ TEST(DrawClasses, has_the_shares_asked_for_and_no_picture_twice) {
     zeros += label == 0 ? 1 : 0;
     EXPECT_TRUE(seen.insert(value).second);
   }
-  // No class comes first: 100 rows without one of share 0.15 have a probability below 1e-7.
+  // Classes are shuffled: 100 rows without a class of share 0.15 have a probability below 1e-7.
   const auto beginning = sample.points.values().first(100);
   EXPECT_TRUE(std::ranges::any_of(beginning, [](double value) { return static_cast<int>(value) % 4 == 0; }));
   EXPECT_GT(zeros, 215U);
@@ -89,8 +89,8 @@ TEST(DrawClasses, has_the_shares_asked_for_and_no_picture_twice) {
                Error);
 }
 
-// 400 pictures of one class, 150 in each sample: drawn apart, some are in both (none: a probability below 1e-20).
-TEST(DrawClasses, gives_y_pictures_that_x_has_not_unless_drawn_apart) {
+// 400 images of one class, 150 in each sample: drawn independently, some are in both (none with probability < 1e-20).
+TEST(DrawClasses, samples_share_no_image_unless_drawn_independently) {
   const ImageSet set = numbered(1600);
   const std::array<ClassShare, 1> all = {{{2, 1.0}}};
   const auto shared = [&](SecondDraw second) {
@@ -101,16 +101,15 @@ TEST(DrawClasses, gives_y_pictures_that_x_has_not_unless_drawn_apart) {
   EXPECT_EQ(shared(SecondDraw::of_the_rest), 0);
   EXPECT_GT(shared(SecondDraw::of_all), 0);
   test::expect_error(ErrorCode::unreadable_input,
-                     ": class 2 has 199 pictures besides those of X, but 201 of 201 are to be of it: too few pictures",
+                     ": class 2 has 199 images that are not in X, expected 201 for a sample of 201",
                      [&] { static_cast<void>(draw_classes(set, all, all, 201, Seed{3}, SecondDraw::of_the_rest)); });
 }
 
 // (1 + 0.85)/3 x 2000 = 1233.3 are expected of a class in both samples, and six standard deviations more are 1445.
-TEST(ClassShift, is_refused_at_once_where_a_class_may_lack_pictures) {
+TEST(ClassShift, is_refused_if_a_class_can_have_too_few_images) {
   ImageSet few = numbered(4 * 1400);
   few.path = "few.npy";
-  test::expect_error(ErrorCode::unreadable_input,
-                     "few.npy: class 3 has 1400 pictures, but samples of 2000 may need 1445 of it: too few pictures",
+  test::expect_error(ErrorCode::unreadable_input, "few.npy: class 3 has 1400 images, but samples of 2000 can need 1445",
                      [&] { require_class_shift(few, 0.15, 2000, SecondDraw::of_the_rest); });
   require_class_shift(few, 0.15, 2000, SecondDraw::of_all);
   const ImageSet enough = numbered(4 * 1500);

@@ -31,7 +31,7 @@ Order some_order(std::size_t rows) {
 
 const char* const kCubic = "polynomial:3:1";
 
-// h by its formula, from nothing but the kernel of two numbers.
+// h by its formula, with the kernel of two numbers.
 double h(const Matrix<double>& points, const Order& order, std::size_t i, std::size_t j) {
   const auto k = [&](std::size_t a, std::size_t b) {
     return std::pow(points(order[a], 0) * points(order[b], 0) + 1.0, 3.0);

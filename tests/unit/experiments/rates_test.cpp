@@ -22,7 +22,7 @@ TEST(WilsonInterval, ends_are_z_standard_errors_from_the_rate) {
   }
 }
 
-TEST(WilsonInterval, none_and_all_keep_a_width) {
+TEST(WilsonInterval, has_positive_width_if_none_or_all_succeed) {
   const double z2 = 1.959963984540054 * 1.959963984540054;
   EXPECT_EQ(wilson_interval({0, 10}).lower, 0.0);
   EXPECT_NEAR(wilson_interval({0, 10}).upper, z2 / (10.0 + z2), 1e-12);
@@ -31,13 +31,13 @@ TEST(WilsonInterval, none_and_all_keep_a_width) {
 }
 
 // With two degrees of freedom the tail of the chi-square distribution is exp(-x / 2).
-TEST(ChiSquare, sums_squared_differences_and_leaves_out_pairs_that_say_nothing) {
+TEST(ChiSquare, sums_squared_differences_and_skips_pairs_without_information) {
   const std::array<CountPair, 4> pairs = {
       {{{30, 100}, {40, 100}}, {{5, 100}, {10, 200}}, {{0, 50}, {0, 300}}, {{50, 50}, {300, 300}}}};
   const ChiSquare all = chi_square(pairs);
   EXPECT_EQ(all.degrees, 2U);
   const double first = 0.1 / std::sqrt(0.35 * 0.65 * 0.02);
-  EXPECT_NEAR(all.statistic, first * first, 1e-12);  // 5 % and 5 % add nothing
+  EXPECT_NEAR(all.statistic, first * first, 1e-12);  // equal rates add nothing
   EXPECT_NEAR(all.pvalue, std::exp(-0.5 * all.statistic), 1e-12);
   EXPECT_EQ(chi_square(std::span(pairs).subspan(2)).pvalue, 1.0);
 }

@@ -38,7 +38,7 @@ double value(const Matrix<double>& pool, const std::string& kernel, const Direct
   return ordered_values(*gram, in_order(pool.rows()), draw, {&wanted, 1}).front();
 }
 
-// float32 there, so 1e-6. e-KQD^p is a mean over directions and ours a sum, which no test notices.
+// The authors use float32, hence 1e-6. Their e-KQD^p is a mean over directions and this one a sum; tests are the same.
 TEST(OrderedValues, are_the_constants_of_the_authors_unit_tests) {
   const Matrix<double> six(6, 1, {1, 2, 3, 4, 5, 6});
   const auto sup = unit_test_draw("sup X={1,2,3} Y={4,5,6} sigma=1 l=5 p=2 -> tau^2 0.6356133819");
@@ -51,9 +51,9 @@ TEST(OrderedValues, are_the_constants_of_the_authors_unit_tests) {
   EXPECT_NEAR(std::sqrt(value(crossed, "gaussian@1", centered, {Kind::mean_gap, 2.0, true}) / 3.0), 0.5697478056, 1e-6);
 }
 
-// The statistic is a function of the ordered pool: rows in another order, and the pool laid out in that order from the
-// start, are the same thing. In particular the reference points move with the order.
-TEST(OrderedValues, see_the_pool_in_its_order) {
+// The statistic is a function of the ordered pool: an order applied to rows gives the value of the pool in that order.
+// In particular the reference points change with the order.
+TEST(OrderedValues, depend_on_the_order_of_the_pool) {
   Matrix<double> pool(12, 2);
   RandomStream stream(Seed{5}, Purpose::test_data);
   for (double& entry : pool.values()) entry = stream.normal();
@@ -74,8 +74,8 @@ TEST(OrderedValues, see_the_pool_in_its_order) {
   for (std::size_t s = 0; s < all.size(); ++s) EXPECT_NEAR(moved[s], plain[s], 1e-12) << s;
 }
 
-// 400 true hypotheses at 0.05 with 39 permutations (2 of 40): Binomial(400, 0.05) leaves [4, 44] with a probability
-// below 1e-5 on either side.
+// 400 true null hypotheses at 0.05 with 39 permutations (2 of 40): Binomial(400, 0.05) leaves [4, 44] with a
+// probability below 1e-5 on either side.
 TEST(ReferenceTests, keep_their_level) {
   const std::vector<OrderedStatistic> all = {{Kind::mean_gap, 1.0}, {Kind::largest_gap, 2.0}, {Kind::mmd_multi}};
   std::vector<int> rejections(all.size(), 0);
@@ -93,7 +93,7 @@ TEST(ReferenceTests, keep_their_level) {
   }
 }
 
-TEST(AuthorsDraw, has_one_direction_more_than_reference_points_and_knows_its_sizes) {
+TEST(AuthorsDraw, has_one_direction_more_than_reference_points_and_refuses_other_sizes) {
   const DirectionDraw draw = authors_draw(200);
   EXPECT_EQ(draw.coefficients.rows(), 5U);
   EXPECT_EQ(draw.coefficients.cols(), 6U);

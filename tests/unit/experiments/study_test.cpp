@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 
@@ -14,7 +15,7 @@
 namespace kqd::lab {
 namespace {
 
-// A study of coins: what a run decides follows from its seed, and how often it was asked is counted.
+// A study of coins: the decision of a run depends on its seed only, and decisions are counted.
 struct Coins {
   std::atomic<std::size_t> tosses{0};
   std::atomic<std::size_t> fail_after{1'000'000};
@@ -58,7 +59,7 @@ class StudyRunTest : public testing::Test {
   std::string path_ = folder_.path("coins.json");
 };
 
-TEST_F(StudyRunTest, decides_the_same_on_any_number_of_threads) {
+TEST_F(StudyRunTest, decisions_do_not_depend_on_the_number_of_threads) {
   Coins coins;
   const Study study = coins.study(200);
   const std::string one = run(study, 1).cell(0, 0).decisions;
@@ -68,7 +69,7 @@ TEST_F(StudyRunTest, decides_the_same_on_any_number_of_threads) {
   EXPECT_NE(one.find('0'), std::string::npos);
 }
 
-TEST_F(StudyRunTest, goes_on_where_it_stopped_and_adds_runs_to_those_it_has) {
+TEST_F(StudyRunTest, continues_where_it_stopped_and_adds_runs) {
   Coins whole;
   const std::string expected = run(whole.study(60)).cell(0, 1).decisions;
   std::remove(path_.c_str());
@@ -78,15 +79,15 @@ TEST_F(StudyRunTest, goes_on_where_it_stopped_and_adds_runs_to_those_it_has) {
   coins.fail_after = 1'000'000;
   coins.tosses = 0;
   const StudyResults resumed = run(coins.study(50));
-  EXPECT_EQ(coins.tosses, 100U - 70U);  // nothing finished was lost
+  EXPECT_EQ(coins.tosses, 100U - 70U);  // no finished run was lost
   EXPECT_EQ(resumed.cell(0, 1).decisions, expected.substr(0, 50));
   coins.tosses = 0;
   EXPECT_EQ(run(coins.study(60)).cell(0, 1).decisions, expected);
   EXPECT_EQ(coins.tosses, 20U);
-  EXPECT_EQ(run(coins.study(10)).cell(0, 1).decisions, expected);  // fewer are asked for than there are
+  EXPECT_EQ(run(coins.study(10)).cell(0, 1).decisions, expected);  // fewer runs than there are
 }
 
-TEST_F(StudyRunTest, runs_the_chosen_rows_alone_and_keeps_the_others) {
+TEST_F(StudyRunTest, runs_only_the_chosen_rows_and_keeps_the_others) {
   Coins coins;
   const StudyResults some = run(coins.study(10), 1, {"fair"});
   EXPECT_TRUE(some.has_row(0));
@@ -98,7 +99,7 @@ TEST_F(StudyRunTest, runs_the_chosen_rows_alone_and_keeps_the_others) {
   EXPECT_THROW(static_cast<void>(chosen_rows(coins.study(1), std::vector<std::string>{"nevr"})), Error);
 }
 
-TEST_F(StudyRunTest, refuses_results_of_something_else) {
+TEST_F(StudyRunTest, refuses_other_results) {
   Coins coins;
   Study study = coins.study(5);
   static_cast<void>(run(study));
@@ -112,7 +113,7 @@ TEST_F(StudyRunTest, refuses_results_of_something_else) {
   EXPECT_THROW(none.save(folder_.path("missing/coins.json"), study, Seed{1}), Error);
 }
 
-TEST_F(StudyRunTest, reports_rates_beside_published_ones) {
+TEST_F(StudyRunTest, reports_rates_with_published_ones) {
   Coins coins;
   const Study study = coins.study(100);
   const StudyResults results = run(study);
@@ -125,7 +126,7 @@ TEST_F(StudyRunTest, reports_rates_beside_published_ones) {
   EXPECT_EQ(figure.find("nan"), std::string::npos);
 }
 
-TEST_F(StudyRunTest, lists_many_columns_below_each_other_with_best_published_rates_and_times) {
+TEST_F(StudyRunTest, has_a_line_per_column_with_best_published_rate_and_time_if_asked) {
   Coins coins;
   Study study = coins.study(4);
   study.columns_down = true;
@@ -149,18 +150,18 @@ TEST_F(StudyRunTest, lists_many_columns_below_each_other_with_best_published_rat
   EXPECT_EQ(figure.find("nan"), std::string::npos);
 }
 
-TEST_F(StudyRunTest, tells_the_cells_with_other_numbers_of_runs) {
+TEST_F(StudyRunTest, shows_the_number_of_runs_of_cells_with_another_number) {
   Coins coins;
   EXPECT_NE(study_markdown(coins.study(10), run(coins.study(10))).find(", 10 runs; "), std::string::npos);
   const StudyResults results = run(coins.study(25), 1, {"never"});
   const std::string text = study_markdown(coins.study(25), results);
-  const bool ten_is_usual = text.find(", 10 runs, or as many as stand in [ ]; ") != std::string::npos;
+  const bool ten_is_usual = text.find(", 10 runs, or the number in [ ]; ") != std::string::npos;
   EXPECT_TRUE(ten_is_usual) << text;
   EXPECT_NE(text.find("| never | 0.000 \\[25\\] | 0.000 \\[25\\] |"), std::string::npos) << text;
 }
 
-// The mark of e-KQD is a blue circle wherever it stands in the list; rows without a look of their own get free ones.
-TEST_F(StudyRunTest, draws_a_method_alike_in_every_panel) {
+// The marker of e-KQD is a blue circle at any place in the list; rows without a fixed style get an unused one.
+TEST_F(StudyRunTest, draws_a_method_in_the_same_style_in_every_panel) {
   Coins coins;
   Study study = coins.study(5);
   study.rows[0].id = "ekqd-2";
@@ -170,14 +171,16 @@ TEST_F(StudyRunTest, draws_a_method_alike_in_every_panel) {
     study.panels = {{"coins", order}};
     std::remove(path_.c_str());
     const std::string figure = study_figure(study, run(study));
-    EXPECT_NE(figure.find("<circle"), std::string::npos);
-    std::size_t found = 0;
+    std::size_t elements = 0;
+    std::size_t arcs = 0;
     for (std::size_t at = figure.find("fill=\"#0072b2\""); at != std::string::npos;
          at = figure.find("fill=\"#0072b2\"", at + 1)) {
-      EXPECT_EQ(figure.substr(figure.rfind('<', at), 7), "<circle");
-      ++found;
+      ++elements;
+      const std::size_t begin = figure.rfind('<', at);
+      arcs += static_cast<std::size_t>(std::ranges::count(figure.substr(begin, at - begin), 'a')) - 1;  // "path"
     }
-    EXPECT_EQ(found, 3U);  // two columns and the legend
+    EXPECT_EQ(elements, 2U);  // one path for both columns, and the legend
+    EXPECT_EQ(arcs, 6U);      // three circles
     EXPECT_NE(figure.find("fill=\"#d55e00\""), std::string::npos);
   }
 }

@@ -22,7 +22,7 @@ const ColumnExplanation& column(const Explanation& e, std::size_t index) {
   return *std::ranges::find(e.columns, index, &ColumnExplanation::index);
 }
 
-// The score of a permutation as the header describes it, over all gaps of the pool: X is where `labels` has a bit.
+// The score of a permutation as defined in the header, over all gaps of the pool; bits of `labels` are rows of X.
 double score_of(const std::vector<double>& sorted, const std::vector<bool>& is_x) {
   const std::size_t n = sorted.size();
   const auto nx = static_cast<double>(std::ranges::count(is_x, true));
@@ -82,7 +82,7 @@ TEST(Explain, p_value_of_a_column_is_the_share_of_permutations_that_score_as_hig
   EXPECT_DOUBLE_EQ(e.columns.front().pvalue, static_cast<double>(as_high) / static_cast<double>(permutation_count));
 }
 
-TEST(Explain, p_values_are_those_of_enumeration_with_equal_weights_too) {
+TEST(Explain, p_values_with_equal_weights_are_those_of_enumeration) {
   test::Source source(4);
   Sample x = test::normal_sample({6, 2}, source);
   Sample y = test::normal_sample({5, 2}, source, 0.8);
@@ -96,7 +96,7 @@ TEST(Explain, p_values_are_those_of_enumeration_with_equal_weights_too) {
   }
 }
 
-// Likelihoods are weights, and may be tiny; squares of them are 0.
+// Weights can be likelihoods so small that their squares are 0.
 TEST(Explain, only_ratios_of_weights_matter) {
   test::Source source(4);
   Sample x = test::normal_sample({30, 2}, source);
@@ -156,7 +156,7 @@ TEST(Explain, order_of_the_rows_changes_nothing_but_their_numbers) {
   }
 }
 
-// In many dimensions any labels are told apart by a function that has seen them.
+// In many dimensions a function fitted to the labels separates any labels.
 TEST(Explain, own_label_of_a_row_does_not_make_it_extreme) {
   double total = 0.0;
   for (const std::uint64_t seed : test::seeds(5)) {
@@ -167,14 +167,14 @@ TEST(Explain, own_label_of_a_row_does_not_make_it_extreme) {
     for (const ExtremeRow& row : e.most_y) total += row.in_y ? 1.0 : -1.0;
     for (const ExtremeRow& row : e.most_x) total += row.in_y ? -1.0 : 1.0;
   }
-  // Of 100 rows 50 would be on their own side by chance, with a standard deviation of 5 if they were independent. What
-  // has seen the labels puts nearly all there.
+  // Without information 50 of 100 rows are on their own side, with a standard deviation of 5 if they were independent.
+  // A function fitted to the labels would have nearly all of them there.
   EXPECT_LT(total, 50.0);
 }
 
-// Two places, where one sample has three times as many rows as the other: whichever rows are shown, most should be of
-// the sample that is there. Scores with every row left out would show rows of the other one only.
-TEST(Explain, rows_that_look_alike_are_not_ranked_against_their_labels) {
+// Two clusters, in each of which one sample has three times as many rows as the other: most of the shown rows should be
+// of that sample. Leave-one-out scores of all rows would show only rows of the other sample.
+TEST(Explain, similar_rows_are_not_ranked_against_their_labels) {
   test::Source source(3);
   Sample x = test::normal_sample({400, 1}, source);
   Sample y = test::normal_sample({400, 1}, source);
@@ -187,7 +187,7 @@ TEST(Explain, rows_that_look_alike_are_not_ranked_against_their_labels) {
   EXPECT_GE(std::ranges::count_if(e.most_x, [](const ExtremeRow& row) { return !row.in_y; }), 5);
 }
 
-TEST(Explain, says_when_directions_and_witness_are_made_from_some_of_the_rows) {
+TEST(Explain, reports_the_numbers_of_rows_behind_directions_and_witness) {
   test::Source source(4);
   const Sample few = test::normal_sample({300, 2}, source);
   const Explanation whole = explain(few, few, {.num_permutations = 19});
@@ -217,7 +217,7 @@ TEST(Explain, warns_of_a_column_that_outweighs_all_others) {
   EXPECT_TRUE(warned());
 }
 
-TEST(Explain, tells_the_shares_of_a_column_of_two_values) {
+TEST(Explain, reports_the_shares_of_a_column_of_two_values) {
   test::Source source(7);
   Sample x = test::normal_sample({40, 2}, source);
   Sample y = test::normal_sample({50, 2}, source);
@@ -239,7 +239,7 @@ TEST(Explain, tells_the_shares_of_a_column_of_two_values) {
   EXPECT_FALSE(shares());
 }
 
-TEST(Explain, calls_the_columns_of_pictures_pixels) {
+TEST(Explain, names_the_columns_of_images_by_pixel) {
   test::Source source(6);
   const Sample x = test::normal_sample({20, 12}, source);
   const auto name_of_last = [&](const ImageShape& shape) {
@@ -249,7 +249,7 @@ TEST(Explain, calls_the_columns_of_pictures_pixels) {
   EXPECT_EQ(name_of_last({2, 2, 3}), "pixel 2,2 of channel 3");
 }
 
-// Quantiles of a normal distribution, so that nothing is left to chance.
+// Quantiles of a normal distribution, without randomness.
 std::vector<double> normal_scores(std::size_t n) {
   std::vector<double> values;
   for (std::size_t i = 0; i < n; ++i) {
@@ -317,7 +317,7 @@ TEST(Explain, densities_integrate_to_one) {
   }
 }
 
-TEST(Explain, says_so_when_permutations_are_too_few_to_call_a_column_different) {
+TEST(Explain, notes_that_permutations_are_too_few_for_a_significant_column) {
   const auto [x, y] = shifted_pair();
   const Explanation e = explain(x, y, {.num_permutations = 78});
   EXPECT_EQ(e.columns_note,
@@ -347,7 +347,7 @@ TEST(Explain, constant_and_equal_data_show_nothing) {
   EXPECT_FALSE(e.directions.empty());
 }
 
-TEST(Explain, rows_of_weight_zero_take_no_part_and_others_keep_their_numbers) {
+TEST(Explain, rows_of_weight_zero_are_excluded_and_others_keep_their_numbers) {
   auto [x, y] = shifted_pair();
   x.weights.assign(x.points.rows(), 1.0);
   x.weights[0] = 0.0;
@@ -390,15 +390,15 @@ TEST(Explain, json_holds_hostile_names_and_stays_small_with_many_columns) {
   }));
 }
 
-TEST(Explain, shapes_of_pictures_are_read_and_checked) {
+TEST(Explain, image_shapes_are_parsed_and_checked) {
   EXPECT_EQ(parse_image_shape("32x30x3").size(), 2880U);
   EXPECT_EQ(parse_image_shape("28x28").channels, 1U);
   for (const char* text : {"28", "0x3", "2x2x2x2", "axb", "2.5x2", ""}) {
     EXPECT_THROW(static_cast<void>(parse_image_shape(text)), Error) << text;
   }
   const Pair pair = shifted_pair();
-  test::expect_error(ErrorCode::shape_mismatch, "pictures of 3 x 3 points of 1 numbers have 9 numbers, the rows have 4",
-                     [&] {
+  test::expect_error(ErrorCode::shape_mismatch,
+                     "image_shape = 3x3: expected a shape of 4 values, as many as the rows have (this one has 9)", [&] {
                        static_cast<void>(explain(pair.x, pair.y, {.image = ImageShape{3, 3}}));
                      });
   const Explanation e = explain(pair.x, pair.y, {.image = ImageShape{2, 2}});

@@ -1,0 +1,283 @@
+#include "experiments/illustrations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <numbers>
+#include <numeric>
+
+#include "core/random.hpp"
+#include "experiments/chart.hpp"
+#include "kqd/directions/directions.hpp"
+#include "kqd/io/write.hpp"
+#include "kqd/version.hpp"
+#include "quantiles/sort.hpp"
+
+namespace kqd::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Ascending, so that a quantile is an index.
+class Sorted {
+ public:
+  explicit Sorted(std::vector<double> values) : values_(std::move(values)) { sort_ascending(std::span(values_)); }
+
+  // The value of rank ceil(alpha n), the quantile used everywhere in kqd.
+  [[nodiscard]] double quantile(double alpha) const {
+    const auto rank = static_cast<std::size_t>(std::ceil(alpha * static_cast<double>(values_.size())));
+    return values_[std::max<std::size_t>(rank, 1) - 1];
+  }
+  [[nodiscard]] const std::vector<double>& values() const { return values_; }
+
+ private:
+  std::vector<double> values_;
+};
+
+// A Gaussian kernel density estimate with Silverman's bandwidth.
+std::vector<ChartPoint> density(const Sorted& sorted, double low, double high) {
+  constexpr std::size_t kPlaces = 160;
+  const std::vector<double>& values = sorted.values();
+  const auto n = static_cast<double>(values.size());
+  const double spread = (sorted.quantile(0.75) - sorted.quantile(0.25)) / 1.349;
+  const double width = 0.9 * spread * std::pow(n, -0.2);
+  std::vector<ChartPoint> points;
+  for (std::size_t k = 0; k <= kPlaces; ++k) {
+    const double place = low + (high - low) * static_cast<double>(k) / kPlaces;
+    double sum = 0.0;
+    for (const double value : values) {
+      const double z = (place - value) / width;
+      if (std::abs(z) < 6.0) sum += std::exp(-0.5 * z * z);
+    }
+    points.push_back({place, sum / (n * width * std::sqrt(2.0 * std::numbers::pi))});
+  }
+  return points;
+}
+
+double highest(const std::vector<ChartPoint>& points) {
+  return std::ranges::max_element(points, {}, &ChartPoint::y)->y;
+}
+
+// All drawn data as JSON, so that the figure can be drawn by other means.
+Json panels_json(const std::vector<ChartPanel>& panels) {
+  Json list = Json::array();
+  for (const ChartPanel& panel : panels) {
+    Json series = Json::array();
+    for (const Series& one : panel.series) {
+      Json points = Json::array();
+      for (const ChartPoint& point : one.points) points.push_back({point.x, point.y});
+      series.push_back({{"label", one.label}, {"points", std::move(points)}});
+    }
+    list.push_back({{"title", panel.title}, {"x", panel.x.title}, {"y", panel.y.title}, {"series", std::move(series)}});
+  }
+  return list;
+}
+
+ExperimentReport written(std::string_view id, const ExperimentOptions& options, const std::vector<ChartPanel>& panels,
+                         const Json& facts) {
+  const std::string name = std::string(id) + (options.quick ? ".quick" : "");
+  const std::string stem = (std::filesystem::path(options.out) / name).string();
+  Json json = {{"schema", "kqd.experiment/1"}, {"version", kVersion}, {"experiment", id}, {"seed", options.seed.value}};
+  json.update(facts);
+  json["panels"] = panels_json(panels);
+  write_text(stem + ".json", json.dump() + "\n");
+  write_text(stem + ".svg", svg_chart(panels));
+  return {"", {stem + ".json", stem + ".svg"}};
+}
+
+// Two bent clusters: a distribution whose quantiles depend strongly on the direction.
+std::vector<std::array<double, 2>> plane_sample(std::size_t n, Seed seed) {
+  std::vector<std::array<double, 2>> points;
+  RandomStream stream(seed, Purpose::synthetic_x);
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool first = stream.uniform() < 0.6;
+    const double a = stream.normal();
+    const double b = stream.normal();
+    points.push_back(first ? std::array{0.9 + 0.7 * a, 0.5 + 0.4 * a + 0.45 * b}
+                           : std::array{-1.1 + 0.45 * a, -0.2 - 0.5 * a + 0.5 * b});
+  }
+  return points;
+}
+
+Sorted projected(const std::vector<std::array<double, 2>>& points, double angle) {
+  std::vector<double> values;
+  for (const auto& [x, y] : points) values.push_back(x * std::cos(angle) + y * std::sin(angle));
+  return Sorted(std::move(values));
+}
+
+constexpr double kReach = 3.0;  // of the shown part of the plane
+
+Axis plane_axis(std::string title) {
+  return {.title = std::move(title), .low = -kReach, .high = kReach, .ticks = even_ticks(-kReach, kReach, 4)};
+}
+
+ChartPanel cloud_panel(const std::vector<std::array<double, 2>>& points, double angle) {
+  ChartPanel panel{
+      .title = "P, and a direction u", .x = plane_axis("x1"), .y = plane_axis("x2"), .series = {}, .square = true};
+  Series cloud{.label = "",
+               .points = {},
+               .colour = palette_colour(6),
+               .marker = Marker::circle,
+               .stroke = Stroke::none,
+               .marker_size = 1.5};
+  for (std::size_t i = 0; i < std::min<std::size_t>(points.size(), 600); ++i)
+    cloud.points.push_back({points[i][0], points[i][1]});
+  const double x = 2.6 * std::cos(angle);
+  const double y = 2.6 * std::sin(angle);
+  panel.series = {std::move(cloud), {.label = "", .points = {{-x, -y}, {x, y}}, .colour = palette_colour(1)}};
+  panel.texts = {{x + 0.15, y + 0.05, "u", palette_colour(1)}};
+  return panel;
+}
+
+const std::array<double, 4> kLevels = {0.5, 0.7, 0.9, 0.97};
+
+ChartPanel projection_panel(const Sorted& along) {
+  ChartPanel panel{.title = "P along u",
+                   .x = plane_axis("<u, x>"),
+                   .y = {.title = "density, smoothed"},
+                   .series = {},
+                   .square = true};
+  std::vector<ChartPoint> curve = density(along, -kReach, kReach);
+  panel.y.high = 1.15 * highest(curve);
+  panel.y.ticks = even_ticks(0.0, panel.y.high, 4);
+  panel.series.push_back({.label = "", .points = std::move(curve), .colour = palette_colour(6), .filled = true});
+  for (std::size_t k = 0; k < kLevels.size(); ++k) {
+    const double q = along.quantile(kLevels[k]);
+    panel.series.push_back({.label = fmt::format("quantile {}", kLevels[k]),
+                            .points = {{q, 0.0}, {q, panel.y.high}},
+                            .colour = palette_colour(k)});
+  }
+  return panel;
+}
+
+// q_alpha(u) u for all u on the circle: a closed curve for each level.
+ChartPanel quantiles_panel(const std::vector<std::array<double, 2>>& points) {
+  constexpr std::size_t kAngles = 180;
+  ChartPanel panel{
+      .title = "quantiles along all u", .x = plane_axis("x1"), .y = plane_axis("x2"), .series = {}, .square = true};
+  for (std::size_t k = 0; k < kLevels.size(); ++k)
+    panel.series.push_back(
+        {.label = fmt::format("quantile {}", kLevels[k]), .points = {}, .colour = palette_colour(k)});
+  for (std::size_t a = 0; a <= kAngles; ++a) {
+    const double angle = 2.0 * std::numbers::pi * static_cast<double>(a) / kAngles;
+    const Sorted along = projected(points, angle);
+    for (std::size_t k = 0; k < kLevels.size(); ++k) {
+      const double q = along.quantile(kLevels[k]);
+      panel.series[k].points.push_back({q * std::cos(angle), q * std::sin(angle)});
+    }
+  }
+  return panel;
+}
+
+std::vector<double> normal_mixture(Seed seed, Purpose purpose, double centre, std::size_t n) {
+  std::vector<double> values;
+  RandomStream stream(seed, purpose);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double side = stream.uniform() < 0.5 ? -centre : centre;
+    values.push_back(side + 0.6 * stream.normal());
+  }
+  return values;
+}
+
+Sorted along_direction(const KernelDirections& directions, std::size_t i, const std::vector<double>& points) {
+  Matrix<double> values(1, points.size());
+  directions.evaluate({points.data(), points.size(), 1}, i, values.view(), ThreadCount{1});
+  return Sorted({values.values().begin(), values.values().end()});
+}
+
+double tau_1(const Sorted& p, const Sorted& q) {
+  double sum = 0.0;
+  for (std::size_t j = 0; j < p.values().size(); ++j) sum += std::abs(p.values()[j] - q.values()[j]);
+  return sum / static_cast<double>(p.values().size());
+}
+
+// Two combinations of Gaussian kernels at -2, 0 and 2: one even, one not.
+KernelDirections two_directions() {
+  Matrix<double> reference(3, 1, {-2.0, 0.0, 2.0});
+  Matrix<double> coefficients(3, 2, {1.0, 0.3, -2.0, 0.4, 1.0, -1.0});
+  return {Kernel(parse_kernel("gaussian@1")), std::move(reference), std::move(coefficients)};
+}
+
+constexpr double kLineReach = 4.0;
+
+ChartPanel functions_panel(const KernelDirections& directions, const Sorted& p, const Sorted& q) {
+  constexpr std::size_t kPlaces = 160;
+  ChartPanel panel{
+      .title = "P, Q and two directions",
+      .x = {.title = "x", .low = -kLineReach, .high = kLineReach, .ticks = even_ticks(-kLineReach, kLineReach, 4)},
+      .y = {.title = "u(x), density", .low = -1.0, .high = 0.6, .ticks = even_ticks(-1.0, 0.6, 4)},
+      .series = {},
+      .guides = {0.0}};
+  panel.series.push_back({.label = "P",
+                          .points = density(p, -kLineReach, kLineReach),
+                          .colour = palette_colour(0),
+                          .stroke = Stroke::dotted});
+  panel.series.push_back({.label = "Q",
+                          .points = density(q, -kLineReach, kLineReach),
+                          .colour = palette_colour(1),
+                          .stroke = Stroke::dotted});
+  std::vector<double> places;
+  for (std::size_t k = 0; k <= kPlaces; ++k)
+    places.push_back(-kLineReach + 2.0 * kLineReach * static_cast<double>(k) / kPlaces);
+  Matrix<double> values(directions.count(), places.size());
+  directions.evaluate({places.data(), places.size(), 1}, 0, values.view(), ThreadCount{1});
+  for (std::size_t i = 0; i < directions.count(); ++i) {
+    Series curve{.label = fmt::format("direction u{}", i + 1),
+                 .points = {},
+                 .colour = palette_colour(4),
+                 .stroke = i == 0 ? Stroke::solid : Stroke::dashed};
+    for (std::size_t k = 0; k < places.size(); ++k) curve.points.push_back({places[k], values(i, k)});
+    panel.series.push_back(std::move(curve));
+  }
+  return panel;
+}
+
+ChartPanel pushed_panel(std::size_t number, const Sorted& p, const Sorted& q) {
+  const double low = std::min(p.values().front(), q.values().front()) - 0.1;
+  const double high = std::max(p.values().back(), q.values().back()) + 0.1;
+  ChartPanel panel{
+      .title = fmt::format("along u{}: tau = {:.3f}", number, tau_1(p, q)),
+      .x = {.title = fmt::format("u{}(x)", number), .low = low, .high = high, .ticks = even_ticks(low, high, 4)},
+      .y = {.title = "density, smoothed"},
+      .series = {}};
+  std::vector<ChartPoint> of_p = density(p, low, high);
+  std::vector<ChartPoint> of_q = density(q, low, high);
+  panel.y.high = 1.1 * std::max(highest(of_p), highest(of_q));
+  panel.y.ticks = even_ticks(0.0, panel.y.high, 4);
+  panel.series.push_back({.label = "u#P", .points = std::move(of_p), .colour = palette_colour(0), .filled = true});
+  panel.series.push_back({.label = "u#Q", .points = std::move(of_q), .colour = palette_colour(1), .filled = true});
+  return panel;
+}
+
+}  // namespace
+
+ExperimentReport figure_1(const ExperimentOptions& options, const RunControl* /*control*/) {
+  constexpr std::size_t kPoints = 20'000;
+  const double angle = 0.6;
+  const auto points = plane_sample(options.quick ? 2000 : kPoints, options.seed);
+  const Sorted along = projected(points, angle);
+  return written("figure-1", options, {cloud_panel(points, angle), projection_panel(along), quantiles_panel(points)},
+                 {{"n", points.size()}, {"angle", angle}, {"levels", kLevels}});
+}
+
+ExperimentReport figure_2(const ExperimentOptions& options, const RunControl* /*control*/) {
+  const std::size_t n = options.quick ? 2000 : 20'000;
+  const std::vector<double> p = normal_mixture(options.seed, Purpose::synthetic_x, 1.0, n);
+  const std::vector<double> q = normal_mixture(options.seed, Purpose::synthetic_y, 1.6, n);
+  const KernelDirections directions = two_directions();
+  std::vector<ChartPanel> panels = {functions_panel(directions, Sorted(p), Sorted(q))};
+  Json taus = Json::array();
+  for (std::size_t i = 0; i < directions.count(); ++i) {
+    const Sorted of_p = along_direction(directions, i, p);
+    const Sorted of_q = along_direction(directions, i, q);
+    panels.push_back(pushed_panel(i + 1, of_p, of_q));
+    taus.push_back(tau_1(of_p, of_q));
+  }
+  return written("figure-2", options, panels, {{"n", n}, {"kernel", "gaussian@1"}, {"tau", taus}});
+}
+
+}  // namespace kqd::lab

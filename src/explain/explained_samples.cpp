@@ -1,0 +1,102 @@
+#include "explain/explained_samples.hpp"
+
+#include <algorithm>
+
+#include "core/executor.hpp"
+#include "core/fail.hpp"
+#include "directions/principal.hpp"
+#include "metrics/quantile/pooled_projections.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kNumPrincipal = 20;
+constexpr std::size_t kMostRows = 20'000;  // for principal functions
+constexpr std::size_t kRowsPerTask = 4096;
+
+TestSamples samples_of(const SampleView& x, const SampleView& y, const ExplainOptions& options) {
+  require_weights(x, y, options.weights_as);
+  if (options.weights_as == WeightsAs::precision && (x.weighted() || y.weighted())) {
+    fail(ErrorCode::invalid_weights, {.subject = "weights_as",
+                                      .value = "precision",
+                                      .expected = "frequency or sampling",
+                                      .remedy = "Explanations do not support precision weights; tests do"});
+  }
+  return make_test_samples(x, y, options.design, options.weights_as, options.seed, options.threads);
+}
+
+}  // namespace
+
+ExplainedSamples::ExplainedSamples(const SampleView& x, const SampleView& y, const ExplainOptions& options)
+    : options_(options),
+      samples_(samples_of(x, y, options)),
+      pool_(make_test_pool(samples_.x, samples_.y, options.seed, options.threads)),
+      source_(samples_.design, {num_x(), num_y()}, pool_.order, pool_.permutation_seed),
+      weights_(pool_.weights_of(pool_.order)) {
+  source_.fill(PermutationMode::random, 0, 1, observed_);
+}
+
+Pool ExplainedSamples::pool(std::size_t count) const {
+  const Pool all = pool();
+  return {all.x, all.y, all.order.first(std::min(count, all.size()))};
+}
+
+std::size_t ExplainedSamples::index_of(std::size_t position) const {
+  const std::size_t row = pool_.order[position];
+  const bool in_x = row < num_x();
+  const std::vector<std::size_t>& given = in_x ? samples_.x_rows : samples_.y_rows;
+  const std::size_t place = in_x ? row : row - num_x();
+  return given.empty() ? place : given[place];
+}
+
+std::size_t ExplainedSamples::file_row_of(std::size_t position) const {
+  const auto& rows = in_y(position) ? options_.rows_y : options_.rows_x;
+  return rows.empty() ? index_of(position) + 1 : rows[index_of(position)];
+}
+
+std::string ExplainedSamples::column_name(std::size_t column) const {
+  if (!options_.column_names.empty()) return options_.column_names[column];
+  if (!options_.image) return fmt::format("column {}", column + 1);
+  const auto& [height, width, channels] = *options_.image;
+  const std::size_t point = column / channels;
+  const std::string name = fmt::format("pixel {},{}", point / width + 1, point % width + 1);
+  return channels == 1 ? name : fmt::format("{} of channel {}", name, column % channels + 1);
+}
+
+ExaminedDirections::ExaminedDirections(const ExplainedSamples& pair, const KernelSpec& kernel) : pair_(pair) {
+  const std::size_t landmarks = default_num_landmarks(kernel, pair.num_rows(), pair.dim());
+  const PrincipalBasis basis =
+      principal_basis(Kernel(kernel), pair.pool(kMostRows), {.num_landmarks = landmarks, .max_rank = kNumPrincipal},
+                      pair.options().seed, pair.options().threads);
+  if (basis.variances.empty()) return;  // the kernel takes the same value for all pairs of points
+  principal_ = std::make_unique<KernelDirections>(Kernel(kernel), Matrix<double>(basis.landmarks.view()),
+                                                  Matrix<double>(basis.coefficients.view()), false);
+}
+
+std::size_t ExaminedDirections::num_principal_rows() const {
+  return pair_.pool(kMostRows).size();
+}
+
+std::string ExaminedDirections::name(std::size_t i) const {
+  if (!is_column(i)) return fmt::format("principal {}", i - num_columns() + 1);
+  return pair_.options().column_names.empty() ? pair_.column_name(i) : "column " + pair_.column_name(i);
+}
+
+Matrix<double> ExaminedDirections::project(const Pool& rows, std::size_t first, std::size_t count) const {
+  const ThreadCount threads = pair_.options().threads;
+  const std::size_t num_axes = first < num_columns() ? std::min(count, num_columns() - first) : 0;
+  Matrix<double> values(count, rows.size());
+  parallel_for_blocks(num_axes > 0 ? rows.size() : 0, kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto row = rows.row(i);
+      for (std::size_t k = 0; k < num_axes; ++k) values(k, i) = row[first + k];
+    }
+  });
+  if (num_axes < count) {
+    project_pool(*principal_, rows, first + num_axes - num_columns(),
+                 values.view().row_range(num_axes, count - num_axes), threads);
+  }
+  return values;
+}
+
+}  // namespace kqd

@@ -1,0 +1,72 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kqd/directions/directions.hpp"
+#include "kqd/explain/explain.hpp"
+#include "kqd/testing/permutations.hpp"
+#include "metrics/test_pool.hpp"
+#include "two_sample/test_samples.hpp"
+
+namespace kqd {
+
+/// The two samples of an explanation: their pool in an order that does not depend on the labels, and the observed
+/// labels. Rows are addressed by their position in the pool. Rows of weight 0 are excluded.
+class ExplainedSamples {
+ public:
+  ExplainedSamples(const SampleView& x, const SampleView& y, const ExplainOptions& options);
+
+  [[nodiscard]] const ExplainOptions& options() const { return options_; }
+  [[nodiscard]] Pool pool() const { return pool_.rows(); }
+  /// The first rows of the pool, at most `count`: a random choice that does not depend on the labels.
+  [[nodiscard]] Pool pool(std::size_t count) const;
+  [[nodiscard]] std::size_t num_rows() const { return pool_.order.size(); }
+  [[nodiscard]] std::size_t num_x() const { return samples_.x.size(); }
+  [[nodiscard]] std::size_t num_y() const { return samples_.y.size(); }
+  [[nodiscard]] std::size_t dim() const { return samples_.x.dim(); }
+  [[nodiscard]] const TestSamples& samples() const { return samples_; }
+  [[nodiscard]] const PermutationSource& source() const { return source_; }
+  [[nodiscard]] const LabelBatch& observed() const { return observed_; }  ///< its first permutation is the observed one
+  [[nodiscard]] const std::vector<double>& weights() const { return weights_; }  ///< per position; empty: equal
+  [[nodiscard]] double weight(std::size_t position) const { return weights_.empty() ? 1.0 : weights_[position]; }
+  [[nodiscard]] bool in_y(std::size_t position) const { return !observed_.is_x(position, 0); }
+  /// Index of the row at a position: in the sample as given, from 0, and in the file, from 1.
+  [[nodiscard]] std::size_t index_of(std::size_t position) const;
+  [[nodiscard]] std::size_t file_row_of(std::size_t position) const;
+  [[nodiscard]] std::string column_name(std::size_t column) const;
+
+ private:
+  const ExplainOptions& options_;
+  TestSamples samples_;
+  TestPool pool_;
+  PermutationSource source_;
+  std::vector<double> weights_;
+  LabelBatch observed_;
+};
+
+/// All directions that are tested: the columns, then the principal functions of the kernel, computed from at most
+/// 20000 rows. None depends on the labels.
+class ExaminedDirections {
+ public:
+  ExaminedDirections(const ExplainedSamples& pair, const KernelSpec& kernel);
+
+  [[nodiscard]] std::size_t num_columns() const { return pair_.dim(); }
+  [[nodiscard]] std::size_t count() const { return num_columns() + (principal_ ? principal_->count() : 0); }
+  [[nodiscard]] bool is_column(std::size_t i) const { return i < num_columns(); }
+  /// Rows from which the principal functions were computed.
+  [[nodiscard]] std::size_t num_principal_rows() const;
+  /// "column age", "principal 3".
+  [[nodiscard]] std::string name(std::size_t i) const;
+  /// The functions behind directions num_columns() and on; null when there are none.
+  [[nodiscard]] const KernelDirections* principal() const { return principal_.get(); }
+  /// Projections of rows of the pool on directions first .. first + count - 1, one row each.
+  [[nodiscard]] Matrix<double> project(const Pool& rows, std::size_t first, std::size_t count) const;
+
+ private:
+  const ExplainedSamples& pair_;
+  std::unique_ptr<const KernelDirections> principal_;
+};
+
+}  // namespace kqd
