@@ -83,7 +83,7 @@ TEXTS = {
     "1e5-columns-and-text": (b",".join([b"1"] * 100_000) + b"\n" + b",".join([b"1"] * 99_999 + [b"x"]) + b"\n",
                              r"\.csv:2: column 100000.*x"),
     "html": (b"<!DOCTYPE html>\n<html><body>not found, sorry</body></html>\n", r"\.csv:2: the row has 2 cells"),
-    "gzip-by-another-name": (gz(b"1,2\n"), r"\.csv: is compressed by gzip in spite of its name; give its name the suffix"),
+    "gzip-by-another-name": (gz(b"1,2\n"), r"\.csv: is compressed by gzip in spite of its name. Give its name the suffix"),
     "npy-by-another-name": (saved(ONE), r"\.csv: is an NPY file in spite of its name"),
     "zip-by-another-name": (STORED, r"\.csv: is a zip archive in spite of its name"),
     "parquet-by-another-name": (b"PAR1\x15" + bytes(20), r"\.csv: is a Parquet file in spite of its name"),
@@ -181,14 +181,14 @@ ARCHIVES = {
     "encrypted": (directory_field(STORED, 8, b"\1\0"), r"\.npz:x: is encrypted"),
     "other-method": (zipped(("x.npy", saved(ONE)), method=zipfile.ZIP_LZMA), r"\.npz:x: is compressed by method 14"),
     "bzip2": (zipped(("x.npy", saved(ONE)), method=zipfile.ZIP_BZIP2), r"\.npz:x: is compressed by method 12"),
-    "size-lies": (directory_field(PACKED, 24, (10**9).to_bytes(4, "little")), r"\.npz:x: claims 1000000000 bytes"),
-    "compressed-size-lies": (directory_field(STORED, 20, (10**9).to_bytes(4, "little")), r"\.npz: .*a member reaches beyond its end"),
-    "place-lies": (directory_field(STORED, 42, (10**9).to_bytes(4, "little")), r"\.npz: .*beyond its end"),
+    "wrong-size": (directory_field(PACKED, 24, (10**9).to_bytes(4, "little")), r"\.npz:x: claims 1000000000 bytes"),
+    "compressed-wrong-size": (directory_field(STORED, 20, (10**9).to_bytes(4, "little")), r"\.npz: .*a member reaches beyond its end"),
+    "wrong-place": (directory_field(STORED, 42, (10**9).to_bytes(4, "little")), r"\.npz: .*beyond its end"),
     "place-of-another-thing": (directory_field(STORED, 42, (7).to_bytes(4, "little")), r"\.npz: .*a member is not where"),
-    "directory-place-lies": (end_field(STORED, 16, b"\xff\xff\xff\x7f"), r"\.npz: .*beyond its end"),
-    "directory-size-lies": (end_field(STORED, 12, b"\xff\xff\xff\x7f"), r"\.npz: .*its directory claims 2147483647 bytes"),
+    "directory-wrong-place": (end_field(STORED, 16, b"\xff\xff\xff\x7f"), r"\.npz: .*beyond its end"),
+    "directory-wrong-size": (end_field(STORED, 12, b"\xff\xff\xff\x7f"), r"\.npz: .*its directory claims 2147483647 bytes"),
     "directory-is-none": (changed(STORED, STORED.index(b"PK\1\2"), b"PK\7\7"), r"\.npz: .*its directory is none"),
-    "name-lies": (directory_field(STORED, 28, b"\xff\xff"), r"\.npz: .*its directory is cut off"),
+    "wrong-name-length": (directory_field(STORED, 28, b"\xff\xff"), r"\.npz: .*its directory is cut off"),
     "bomb": (zipped(("x.npy", npy(data=bytes(1 << 28)))), r"\.npz:x: has 268435456 bytes of data, expected 32"),
     "member-not-npy": (zipped(("x.npy", b"1,2\n3,4\n5,6\n")), r"\.npz:x: does not start like an NPY file"),
     "member-empty": (zipped(("x.npy", b"")), r"\.npz:x: the file is empty"),
@@ -221,27 +221,27 @@ CASES = [*((f"{name}.csv", *case) for name, case in TEXTS.items()),
          *((name, *case) for name, case in IMAGES.items())]
 
 QUERIED = [
-    ("empty.parquet", b"", r"empty\.parquet: DuckDB says: .*too small"),
-    ("text.parquet", b"1,2\n3,4\n5,6\n7,8\n", r"text\.parquet: DuckDB says: .*magic"),
-    ("hollow.parquet", b"PAR1" + bytes(200) + b"PAR1", r"hollow\.parquet: DuckDB says: "),
-    ("lying.parquet", b"PAR1" + bytes(50) + b"\xff\xff\xff\x7fPAR1", r"lying\.parquet: DuckDB says: "),
-    ("cut.json", b'[{"a": 1}, {"a"', r"cut\.json: DuckDB says: .*JSON"),
+    ("empty.parquet", b"", r"empty\.parquet: DuckDB reports: .*too small"),
+    ("text.parquet", b"1,2\n3,4\n5,6\n7,8\n", r"text\.parquet: DuckDB reports: .*magic"),
+    ("hollow.parquet", b"PAR1" + bytes(200) + b"PAR1", r"hollow\.parquet: DuckDB reports: "),
+    ("lying.parquet", b"PAR1" + bytes(50) + b"\xff\xff\xff\x7fPAR1", r"lying\.parquet: DuckDB reports: "),
+    ("cut.json", b'[{"a": 1}, {"a"', r"cut\.json: DuckDB reports: .*JSON"),
     ("empty.json", b"", r"empty\.json: "),
     ("text.json", b'[{"a": "x"}]', r"text\.json: row 1, column 1 \(a\).*x"),
     ("null.json", b'[{"a": 1}, {"a": null}]', r"null\.json: row 2, column 1 \(a\).*NULL"),
     ("nested.json", b'[{"a": {"b": 1}}]', r"nested\.json: column 1 \(a\) holds records"),
     ("list.jsonl", b'{"a": [1, 2]}\n', r"list\.jsonl: column 1 \(a\) holds lists"),
-    ("cut.jsonl", b'{"a": 1}\n{"a": \n', r"cut\.jsonl: DuckDB says: "),
+    ("cut.jsonl", b'{"a": 1}\n{"a": \n', r"cut\.jsonl: DuckDB reports: "),
     ("bad-utf-8.json", b'[{"a": "\xff"}]', r"bad-utf-8\.json: "),
 ]
 
 QUERIES = [
     ("sql:", r"sql:: holds no query"),
     ("sql: ;;", r"sql: ;;: holds no query"),
-    ("sql:SELCT 1", r'sql:SELCT 1: DuckDB says: Parser Error: syntax error at or near "SELCT"'),
-    ("sql:SELECT * FROM nowhere", r"sql:SELECT \* FROM nowhere: DuckDB says: Catalog Error"),
-    ("sql:SELECT * FROM 'missing.parquet'", r"DuckDB says: IO Error"),
-    ("sql:SELECT b FROM (SELECT 1 AS a)", r"DuckDB says: Binder Error"),
+    ("sql:SELCT 1", r'sql:SELCT 1: DuckDB reports: Parser Error: syntax error at or near "SELCT"'),
+    ("sql:SELECT * FROM nowhere", r"sql:SELECT \* FROM nowhere: DuckDB reports: Catalog Error"),
+    ("sql:SELECT * FROM 'missing.parquet'", r"DuckDB reports: IO Error"),
+    ("sql:SELECT b FROM (SELECT 1 AS a)", r"DuckDB reports: Binder Error"),
     ("sql:SELECT 1 AS a WHERE false", r"has no rows"),
     ("sql:SELECT NULL AS a", r"row 1, column 1 \(a\).*NULL"),
     ("sql:SELECT 'x' AS a", r"row 1, column 1 \(a\).*x"),
@@ -251,11 +251,11 @@ QUERIES = [
     ("sql:SELECT i AS a, CASE i WHEN 5000 THEN NULL ELSE i END AS b FROM range(9000) t(i)",
      r"row 5001, column 2 \(b\).*NULL"),
     ("sql:SELECT [1] AS a", r"column 1 \(a\) holds lists"),
-    ("sql:SELECT ? AS a", r"DuckDB says: "),
-    ("sql:SELECT error('halfway') FROM range(10000)", r"DuckDB says: .*halfway"),
-    ("sql:DROP TABLE nowhere; SELECT 1", r"DuckDB says: Catalog Error"),
-    ("sql:CREATE TABLE t (a INT)", r"DuckDB says: "),
-    ("sql:LOAD 'nowhere.extension'; SELECT 1", r"DuckDB says: Permission Error"),
+    ("sql:SELECT ? AS a", r"DuckDB reports: "),
+    ("sql:SELECT error('halfway') FROM range(10000)", r"DuckDB reports: .*halfway"),
+    ("sql:DROP TABLE nowhere; SELECT 1", r"DuckDB reports: Catalog Error"),
+    ("sql:CREATE TABLE t (a INT)", r"DuckDB reports: "),
+    ("sql:LOAD 'nowhere.extension'; SELECT 1", r"DuckDB reports: Permission Error"),
 ]
 
 
@@ -297,12 +297,12 @@ def test_a_hostile_table_is_refused_in_one_sentence(corpus, name, data, sentence
 
 @needs_duckdb
 @pytest.mark.parametrize("query, sentence", QUERIES)
-def test_a_query_that_fails_is_told_in_one_sentence(corpus, query, sentence):
+def test_a_query_that_fails_is_reported_in_one_sentence(corpus, query, sentence):
     assert_refused(corpus, [query, query], sentence)
 
 
 @needs_duckdb
-def test_what_parquet_cannot_be_read_from_is_told(corpus):
+def test_parquet_of_special_files_and_names_is_refused(corpus):
     (corpus / "null.parquet").symlink_to("/dev/null")
     assert_refused(corpus, ["null.parquet", "null.parquet"], r"null\.parquet: is not a regular file, expected one")
     name = os.fsencode(corpus) + b"/\xff.parquet"
@@ -323,9 +323,9 @@ NAMES = [
     ("x" * 300 + ".csv", r"cannot be read: File name too long"),
     ("unknown.xyz", r'unknown\.xyz: has the unknown suffix "\.xyz"'),
     ("unknown.gz", r'unknown\.gz: has the unknown suffix "\.gz"'),
-    ("no-suffix", r"no-suffix: has no suffix to tell its format by"),
+    ("no-suffix", r"no-suffix: has no suffix that names its format"),
     ("", r"the name of a file is empty"),
-    ("two.npz:z", r'two\.npz: holds no array "z", the arrays are a, b'),
+    ("two.npz:z", r'two\.npz: holds no array "z", expected one of a, b'),
     ("two.npz:a.npy", r'two\.npz: holds no array "a\.npy"'),
     ("\x1b[2J.csv", r"\\x1b\[2J\.csv: no such file"),
 ]
@@ -341,12 +341,12 @@ def odd_names(corpus):
 
 
 @pytest.mark.parametrize("name, sentence", NAMES)
-def test_a_name_that_leads_nowhere_is_told(odd_names, name, sentence):
+def test_a_name_without_a_file_is_refused(odd_names, name, sentence):
     assert_refused(odd_names, [name, "good.csv"], sentence)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
-def test_a_file_without_permission_is_told(corpus):
+def test_a_file_without_permission_is_refused(corpus):
     (corpus / "secret.csv").write_text("1\n")
     (corpus / "secret.csv").chmod(0)
     assert_refused(corpus, ["secret.csv", "good.csv"], r"secret\.csv: cannot be read: Permission denied")
@@ -364,7 +364,7 @@ STREAMS = [
 
 
 @pytest.mark.parametrize("data, sentence", STREAMS)
-def test_bad_bytes_from_a_pipe_are_told(corpus, data, sentence):
+def test_bad_bytes_from_a_pipe_are_refused(corpus, data, sentence):
     read, write = os.pipe()
     os.write(write, data)
     os.close(write)
