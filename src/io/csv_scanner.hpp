@@ -11,8 +11,8 @@ namespace kqd {
 
 /// Cuts CSV text into rows and cells, in one pass and with one buffer.
 ///
-/// After next_row() returned true, cells are read one by one until at_row_end(). Every line end counts as a line (LF, CRLF
-/// or CR), also within quotes. Messages name the line where the row starts and the column, both from 1.
+/// After next_row() returned true, cells are read one by one until at_row_end(). Every line end counts as a line (LF,
+/// CRLF or CR), also within quotes. Messages name the line where the row starts and the column, both from 1.
 class CsvScanner {
  public:
   /// The text is read in pieces of `buffer_bytes`, and no cell may be longer.
