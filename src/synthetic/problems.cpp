@@ -196,7 +196,8 @@ const Problem& find(std::string_view id) {
   if (found != kProblems.end()) return *found;
   std::array<std::string_view, kProblems.size()> known;
   std::ranges::transform(kInfos, known.begin(), &ProblemInfo::id);
-  fail_unknown("problem", id, known);
+  fail(ErrorCode::invalid_option, {.value = fmt::format("unknown problem \"{}\"", id),
+                                   .expected = fmt::format("one of {}{}", join(known), suggestion(id, known))});
 }
 
 Matrix<double> allocate_rows(std::string_view field, std::size_t num_rows, std::size_t dim) {

@@ -91,7 +91,7 @@ BAD_TEST_SETTINGS = [
     ("a.csv b.csv --alpha 1", f"--alpha 1: {ALPHA}"),
     ("a.csv b.csv --alpha -0.1", f"--alpha -0.1: {ALPHA}"),
     ("a.csv b.csv --alpha nan", f"--alpha nan: {ALPHA}"),
-    ("a.csv four.csv --design paired", "paired design: X has 3 rows and Y has 4, needs equal numbers"),
+    ("a.csv four.csv --design paired", "paired design: X has 3 rows and Y has 4, expected equal numbers"),
     ("a.csv four.csv --calibration sign-flip", "calibration sign-flip needs samples of equal size, got 3 and 4"),
     ("block-1.csv block-2.csv --design blocks:block",
      "blocks design: each of the 2 blocks holds rows of one sample only, so no labels can be exchanged; needs a block "
@@ -115,7 +115,7 @@ BAD_TEST_SETTINGS = [
 
 BAD_SAMPLE_SETTINGS = [
     ("mixtur -o x.csv y.csv",
-     'problem "mixtur" is unknown, expected one of power-decay, laplace-gaussian, mixture, perturbed-uniform, blobs, '
+     'unknown problem "mixtur", expected one of power-decay, laplace-gaussian, mixture, perturbed-uniform, blobs, '
      "mean-shift, spiked-covariance, equicorrelation, ar-correlation, spheres, thin-cube, two-clusters, scale, scaled-t, hdgm, "
      "mixed-table, null; did you mean mixture?"),
     ("mixture -n 0 -o x.csv y.csv", "--rows 0: expected a whole number in 1..1000000000"),

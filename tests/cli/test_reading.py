@@ -171,7 +171,7 @@ def test_a_gzip_file_that_expands_without_end_is_refused_by_name(folder):
     assert (folder / "bomb.csv.gz").stat().st_size < 300_000
     out, err, code = run_within(folder, 2, "test", "bomb.csv.gz", "a.csv", "--max-rows", "100", "--threads", "1")
     assert (out, code) == ("", 4)
-    assert err == ("kqd: bomb.csv.gz: expands to more than 250 times its size, as no table should; if it is right, expand "
+    assert err == ("kqd: bomb.csv.gz: expands to more than 250 times its size, as no table should. If it is right, expand "
                    "it by gunzip first\n")
     (folder / "zeros.csv.gz").write_bytes(gzip.compress(b"0,0\n" * 3_000_000))
     assert run_within(folder, 4, "distance", "zeros.csv.gz", "a.csv", "--max-rows", "9", "--quiet")[2] == 0, "12 MB are little"

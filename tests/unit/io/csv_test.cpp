@@ -102,7 +102,7 @@ TEST(ReadCsv, skips_blank_lines_and_comments) {
 TEST(ReadCsv, a_blank_line_between_values_of_one_column_is_a_missing_value) {
   const auto values = [](std::string_view text, const CsvFormat& format = {}, const CsvLimits& limits = {}) {
     std::vector<std::string> cells;
-    for (const double value : read(text, options).values)
+    for (const double value : read(text, format, limits).values)
       cells.push_back(std::isnan(value) ? "-" : fmt::format("{}", value));
     return cells;
   };

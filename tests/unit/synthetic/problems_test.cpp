@@ -168,7 +168,7 @@ TEST(SetParameter, refuses_unknown_names_and_values) {
   EXPECT_EQ(refusal_of_setting("null", "fd=3"),
             "null: unknown parameter \"fd\", expected one of distribution, df, levels; did you mean df?");
   EXPECT_EQ(refusal_of_setting("mixtrue", "sd=1"),
-            "problem = mixtrue: expected one of power-decay, laplace-gaussian, mixture, "
+            "unknown problem \"mixtrue\", expected one of power-decay, laplace-gaussian, mixture, "
             "perturbed-uniform, blobs, mean-shift, spiked-covariance, equicorrelation, ar-correlation, spheres, "
             "thin-cube, two-clusters, scale, scaled-t, hdgm, mixed-table, null; did you mean mixture?");
 }
