@@ -18,7 +18,7 @@ constexpr std::size_t kMaxThreads = 1024;
 // that started it over to the thread that runs it.
 thread_local const std::atomic<bool>* current_stop = nullptr;
 
-// Who hears of the work of this thread; never handed to another thread.
+// The progress callback of this thread; never handed to another thread.
 thread_local const ProgressScope* current_progress = nullptr;
 
 // Counts the blocks of one loop, for the scope of the thread that started it. Loops inside its blocks are parts of a

@@ -11,10 +11,10 @@ namespace kqd {
 
 /// Calls body(begin, end) once for every block [0, block_size), [block_size, 2 block_size), ... of [0, num_items).
 ///
-/// The blocks follow from the arguments only, never from the number of threads, and nothing is said about their order:
+/// The blocks follow from the arguments only, never from the number of threads, and their order is unspecified:
 /// a body that writes only what belongs to its block gives the same bits for any thread count. Sums over blocks are
 /// taken by the caller, in block order. An exception of a body is rethrown on the calling thread. Before each block the
-/// stop flag of the calling thread's StopScope is looked at.
+/// stop flag of the calling thread's StopScope is checked.
 void parallel_for_blocks(std::size_t num_items, std::size_t block_size, ThreadCount threads,
                          FunctionRef<void(std::size_t begin, std::size_t end)> body);
 
@@ -31,9 +31,9 @@ class StopScope {
   const std::atomic<bool>* outer_;
 };
 
-/// While it lives, the work of this thread is told to control->progress under the name `what`: the blocks done of each
-/// parallel_for_blocks that it starts, one after the other, and signs of life (no total) at each stop_point(). For work
-/// of several steps whose sizes nobody knows beforehand. No control, or one without a callback, tells nothing.
+/// While it exists, the work of this thread is reported to control->progress under the name `what`: the blocks done of
+/// each parallel_for_blocks that it starts, one after the other, and signs of life (no total) at each stop_point(). For
+/// work of several steps whose sizes are unknown beforehand. No control, or one without a callback, reports nothing.
 class ProgressScope {
  public:
   ProgressScope(const RunControl* control, std::string_view what);
@@ -41,7 +41,7 @@ class ProgressScope {
   ProgressScope(const ProgressScope&) = delete;
   ProgressScope& operator=(const ProgressScope&) = delete;
 
-  /// What the loops call.
+  /// Called by the loops.
   void report(double done, double total) const;
 
  private:
@@ -54,7 +54,7 @@ class ProgressScope {
 /// parallel_for_blocks too. For blocks that take more than a fraction of a second.
 void stop_point();
 
-/// The number of threads that `threads` stands for on this machine: at least 1.
+/// The number of threads that `threads` means on this machine: at least 1.
 [[nodiscard]] unsigned resolve(ThreadCount threads);
 
 }  // namespace kqd

@@ -14,6 +14,11 @@
 
 namespace kqd {
 
+/// KQD_OPTION with an id and a value that are known at run time.
+[[nodiscard]] inline std::string option_reference(std::string_view id, std::string_view value = {}) {
+  return value.empty() ? fmt::format(KQD_OPTION("{}"), id) : fmt::format(KQD_OPTION("{}={}"), id, value);
+}
+
 constexpr char kReferenceBegin = '\x01';
 constexpr char kReferenceEnd = '\x02';
 
@@ -28,6 +33,15 @@ template <class... Args>
   throw Error(code, std::move(parts));
 }
 
+/// Throws Error{code} about a place in the data: "sales.csv:17: column 3 is "n/a", expected a number. remedy".
+[[noreturn]] inline void fail_at(ErrorCode code, std::string_view place, std::string problem, std::string expected = {},
+                                 std::string remedy = {}) {
+  fail(code, {.place = std::string(place),
+              .value = std::move(problem),
+              .expected = std::move(expected),
+              .remedy = std::move(remedy)});
+}
+
 /// Throws Error{invalid_option} for a value of an option: "power = 0.5: expected a number >= 1".
 template <class Value>
 [[noreturn]] void fail_option(std::string_view id, const Value& value, std::string expected, std::string remedy = {}) {
@@ -35,6 +49,12 @@ template <class Value>
                                    .value = fmt::format("{}", value),
                                    .expected = std::move(expected),
                                    .remedy = std::move(remedy)});
+}
+
+/// fail_option() unless `holds`.
+template <class Value>
+void require_option(bool holds, std::string_view id, const Value& value, std::string_view expected) {
+  if (!holds) fail_option(id, value, std::string(expected));
 }
 
 }  // namespace kqd

@@ -5,7 +5,7 @@
 
 namespace kqd {
 
-/// Throws Error{non_finite_value} for a statistic that is not a number: as a distance it says nothing, and among
+/// Throws Error{non_finite_value} for a statistic that is not a number: it is meaningless as a distance, and among
 /// permutations a NaN would compare as "not exceeding" and make p too small.
 inline void require_finite_statistic(double statistic) {
   if (std::isfinite(statistic)) return;

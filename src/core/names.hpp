@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "core/fail.hpp"
@@ -24,16 +25,21 @@ template <class Enum, std::size_t N>
   fail(ErrorCode::internal, "enumerator {} has no name", static_cast<int>(value));
 }
 
-/// The enumerator of a spelling; throws Error{invalid_option} naming the field, what is known, and the nearest word.
+/// Throws Error{invalid_option} for a word of option `id` that is unknown, with the nearest known one.
+[[noreturn]] inline void fail_unknown(std::string_view id, std::string_view word,
+                                      std::span<const std::string_view> known) {
+  fail_option(id, word, fmt::format("one of {}{}", join(known), suggestion(word, known)));
+}
+
+/// The enumerator of a spelling; throws Error{invalid_option} for an unknown one. `id` is the option that has it.
 template <class Enum, std::size_t N>
-[[nodiscard]] Enum value_of(const std::array<Name<Enum>, N>& table, std::string_view text, std::string_view field) {
+[[nodiscard]] Enum value_of(const std::array<Name<Enum>, N>& table, std::string_view text, std::string_view id) {
   std::array<std::string_view, N> known;
   for (std::size_t i = 0; i < N; ++i) {
     if (table[i].text == text) return table[i].value;
     known[i] = table[i].text;
   }
-  fail(ErrorCode::invalid_option, "{} \"{}\" is unknown, expected one of {}{}", field, text, join(known),
-       suggestion(text, known));
+  fail_unknown(id, text, known);
 }
 
 }  // namespace kqd

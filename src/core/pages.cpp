@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20U;
 // A larger block is often touched in strides, and its first touches would clear all of it at once: seconds in which
-// nobody looks at the stop flag.
+// the stop flag is not checked.
 constexpr std::size_t kLargestHuge = 128 * kHugePage;
 
 bool takes_huge_pages(std::size_t bytes) {
@@ -31,7 +31,7 @@ char* map(std::size_t bytes) {
 
 void* map_pages(std::size_t bytes) {
   if (!takes_huge_pages(bytes)) return map(bytes);
-  // Huge pages start at their own multiples: what stands out on either side goes back.
+  // Huge pages start at their own multiples: the rest on either side is returned.
   const std::size_t size = mapped_bytes(bytes);
   char* const wide = map(size + kHugePage);
   const std::size_t before = (kHugePage - reinterpret_cast<std::uintptr_t>(wide) % kHugePage) % kHugePage;

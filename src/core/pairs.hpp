@@ -4,13 +4,13 @@
 
 namespace kqd {
 
-/// Two of several things, i < j.
+/// The indices of two of several samples, i < j.
 struct IndexPair {
   std::size_t i;
   std::size_t j;
 };
 
-/// All of them among `count` things: (0, 1), (0, 2), ..., (1, 2), ...
+/// All pairs of `count` samples: (0, 1), (0, 2), ..., (1, 2), ...
 [[nodiscard]] inline std::vector<IndexPair> all_pairs(std::size_t count) {
   std::vector<IndexPair> pairs;
   for (std::size_t i = 0; i < count; ++i) {

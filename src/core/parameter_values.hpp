@@ -20,12 +20,12 @@ class ParameterValues {
   [[nodiscard]] const Parameters& values() const { return values_; }
   [[nodiscard]] double value(std::string_view name) const { return values_.at(std::string(name)); }
   [[nodiscard]] std::size_t count(std::string_view name) const { return static_cast<std::size_t>(value(name)); }
-  /// The chosen word as an enumerator: words in the table stand in the order of the enumerators.
+  /// The chosen word as an enumerator: words in the table are in the order of the enumerators.
   template <class Enum>
   [[nodiscard]] Enum choice(std::string_view name) const {
     return static_cast<Enum>(count(name));
   }
-  /// Puts what was drawn or computed in the place of a value that asked for it.
+  /// Replaces a value that asks for an automatic choice by the one that was made.
   void replace(std::string_view name, double value) { values_.at(std::string(name)) = value; }
 
  private:

@@ -23,8 +23,8 @@ double value_from_text(std::string_view owner, const ParameterInfo& parameter, s
     const auto choice = std::ranges::find(parameter.choices, text);
     if (choice != parameter.choices.end()) return static_cast<double>(choice - parameter.choices.begin());
   }
-  fail(ErrorCode::invalid_option, "{}: {} = \"{}\", needs {}{}", owner, parameter.name, text,
-       parameter_range(parameter), suggestion(text, parameter.choices));
+  fail_at(ErrorCode::invalid_option, owner, fmt::format("{} = {}", parameter.name, text),
+          parameter_range(parameter) + suggestion(text, parameter.choices));
 }
 
 }  // namespace
@@ -34,12 +34,12 @@ const ParameterInfo& find_parameter(std::string_view owner, std::span<const Para
   const auto found = std::ranges::find(parameters, name, &ParameterInfo::name);
   if (found != parameters.end()) return *found;
   if (parameters.empty()) {
-    fail(ErrorCode::invalid_option, "{} has no parameter \"{}\": it has none of its own", owner, name);
+    fail_at(ErrorCode::invalid_option, owner, fmt::format("unknown parameter \"{}\"", name), "none");
   }
   std::vector<std::string_view> known;
   for (const ParameterInfo& parameter : parameters) known.push_back(parameter.name);
-  fail(ErrorCode::invalid_option, "{} has no parameter \"{}\", expected one of {}{}", owner, name, join(known),
-       suggestion(name, known));
+  fail_at(ErrorCode::invalid_option, owner, fmt::format("unknown parameter \"{}\"", name),
+          fmt::format("one of {}{}", join(known), suggestion(name, known)));
 }
 
 std::string parameter_text(const ParameterInfo& parameter, double value) {
@@ -58,7 +58,7 @@ void set_parameter(Parameters& values, std::string_view owner, std::span<const P
                    std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) {
-    fail(ErrorCode::invalid_option, "\"{}\" sets no parameter, expected name=value", assignment);
+    fail_at(ErrorCode::invalid_option, owner, fmt::format("\"{}\" does not set a parameter", assignment), "name=value");
   }
   const ParameterInfo& parameter = find_parameter(owner, parameters, trim(assignment.substr(0, equals)));
   values[std::string(parameter.name)] = value_from_text(owner, parameter, trim(assignment.substr(equals + 1)));
@@ -70,8 +70,8 @@ ParameterValues::ParameterValues(std::string_view owner, std::span<const Paramet
   for (const auto& [name, value] : given) {
     const ParameterInfo& parameter = find_parameter(owner, parameters, name);
     if (!is_allowed(parameter, value)) {
-      fail(ErrorCode::invalid_option, "{}: {} = {}, needs {}", owner, name, shortest(value),
-           parameter_range(parameter));
+      fail_at(ErrorCode::invalid_option, owner, fmt::format("{} = {}", name, shortest(value)),
+              parameter_range(parameter));
     }
     replace(name, value);
   }

@@ -9,7 +9,7 @@
 
 namespace kqd {
 
-/// What a stream is for. Streams of different purpose or index never share a number. Values are part of the
+/// The purpose of a stream. Streams of different purpose or index never share a number. Values are part of the
 /// reproducibility contract: append, never renumber.
 enum class Purpose : std::uint32_t {
   bandwidth_subsample = 1,
@@ -35,7 +35,7 @@ enum class Purpose : std::uint32_t {
 };
 
 /// A counter-based random stream (Philox 4x32-10 by Random123 [Sal11]), addressed by (seed, purpose, index): the same
-/// numbers whoever asks for them, in whatever order, on however many threads.
+/// numbers in any order of use and for any number of threads.
 ///
 /// The key is the seed; the counter holds 64 bits of index, 8 bits of purpose and a 56-bit block number.
 class RandomStream {

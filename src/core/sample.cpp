@@ -33,8 +33,8 @@ void refuse_non_finite_points(MatrixView<const double> points, std::string_view 
   for (std::size_t i = 0; i < points.rows(); ++i) {
     for (std::size_t j = 0; j < points.cols(); ++j) {
       if (!std::isfinite(points(i, j))) {
-        fail(ErrorCode::non_finite_value, "{}: row {}, column {} is {}, expected a finite number", name, i + 1, j + 1,
-             points(i, j));
+        fail_at(ErrorCode::non_finite_value, name, fmt::format("row {}, column {} is {}", i + 1, j + 1, points(i, j)),
+                "a finite number");
       }
     }
   }
@@ -42,26 +42,27 @@ void refuse_non_finite_points(MatrixView<const double> points, std::string_view 
 
 void refuse_bad_weights(const SampleView& sample, std::string_view name) {
   if (sample.weights.size() != sample.size()) {
-    fail(ErrorCode::shape_mismatch, "{}: {} weights for {} rows, expected one weight per row", name,
-         sample.weights.size(), sample.size());
+    fail_at(ErrorCode::shape_mismatch, name,
+            fmt::format("{} weights for {} rows", sample.weights.size(), sample.size()), "one weight per row");
   }
   double largest = 0.0;
   for (std::size_t i = 0; i < sample.size(); ++i) {
     const double w = sample.weights[i];
     if (!(w >= 0.0) || std::isinf(w)) {
-      fail(ErrorCode::invalid_weights, "{}: weight of row {} is {}, expected a finite number >= 0", name, i + 1, w);
+      fail_at(ErrorCode::invalid_weights, name, fmt::format("weight of row {} is {}", i + 1, w),
+              "a finite number >= 0");
     }
     largest = std::max(largest, w);
   }
   if (largest == 0.0)
-    fail(ErrorCode::invalid_weights, "{}: all {} weights are 0, expected at least one > 0", name, sample.size());
+    fail_at(ErrorCode::invalid_weights, name, fmt::format("all {} weights are 0", sample.size()), "at least one > 0");
 }
 
 }  // namespace
 
 void validate(const SampleView& sample, std::string_view name, ThreadCount threads) {
-  if (sample.size() == 0) fail(ErrorCode::empty_sample, "{}: no rows, expected at least one", name);
-  if (sample.dim() == 0) fail(ErrorCode::empty_sample, "{}: no columns, expected at least one", name);
+  if (sample.size() == 0) fail_at(ErrorCode::empty_sample, name, "no rows", "at least one");
+  if (sample.dim() == 0) fail_at(ErrorCode::empty_sample, name, "no columns", "at least one");
   refuse_non_finite_points(sample.points, name, threads);
   if (sample.weighted()) refuse_bad_weights(sample, name);
 }

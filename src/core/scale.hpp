@@ -20,7 +20,7 @@ constexpr double kNormalIqr = 1.349;
 /// With n - 1 below the fraction; 0 for a single value.
 [[nodiscard]] double standard_deviation(const std::vector<double>& values);
 
-/// The interquartile range, or what stands for it when at least half of the values are equal: 1.349 * 1.4826 * MAD,
+/// The interquartile range, or a substitute when at least half of the values are equal: 1.349 * 1.4826 * MAD,
 /// then 1.349 standard deviations; 0 when all are equal. `values` are put in another order.
 [[nodiscard]] double robust_range(std::vector<double>& values, double median);
 

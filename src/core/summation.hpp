@@ -34,7 +34,7 @@ class CompensatedSum {
   return total.value();
 }
 
-/// The power of two, as its exponent, that the number farthest from 0 lies at; 0 when all are 0. In units of it no sum,
+/// The power of two, as its exponent, of the number farthest from 0; 0 when all are 0. In units of it no sum,
 /// square or cube leaves the range of numbers, and no digit changes.
 [[nodiscard]] inline int binary_magnitude(std::span<const double> values) {
   double largest = 0.0;

@@ -31,7 +31,8 @@ constexpr std::array<Name<ReferenceMeasure>, 5> kMeasures = {{
 }};
 
 constexpr int kMaxRedraws = 10;
-constexpr std::size_t kLargestCount = 1U << 20U;  // of directions or reference points; above it is a mistyped number
+constexpr std::size_t kLargestCount =
+    1U << 20U;  // of directions or reference points: a larger number is a typing error
 
 std::size_t default_num_reference(std::size_t pool_size) {
   return std::max<std::size_t>(2, std::min<std::size_t>(64, pool_size / 8));
@@ -55,8 +56,8 @@ struct JudgedNorms {
   double jitter;
 };
 
-// What tells null directions from others. Vectors are as good at any scale of the points, so theirs are judged at the
-// power of two that brings the points near 1, where squares neither overflow nor vanish.
+// The norms by which null directions are recognised. Vectors are as good at any scale of the points, so theirs are
+// judged at the power of two that brings the points near 1, where squares neither overflow nor vanish.
 JudgedNorms judged_norms(const Kernel& kernel, const Matrix<double>& reference, const Matrix<double>& coefficients,
                          double jitter) {
   double largest = 0.0;
@@ -82,7 +83,7 @@ std::shared_ptr<const Directions> span_directions(const Kernel& kernel, const Ma
   return std::make_shared<LinearDirections>(std::move(weights), options.normalise, options.jitter);
 }
 
-// A null direction is drawn again, at most kMaxRedraws times; what is null after that is refused by span_directions.
+// A null direction is drawn again, at most kMaxRedraws times; span_directions refuses one that is null after that.
 Matrix<double> drawn_coefficients(const Kernel& kernel, const Matrix<double>& reference,
                                   const DirectionOptions& options, Seed seed) {
   Matrix<double> coefficients(reference.rows(), options.num_directions);
@@ -195,27 +196,27 @@ std::size_t resolve_num_reference(const DirectionOptions& options, std::size_t p
   return pool_size;
 }
 
-// What spans Gaussian directions means nothing to the other families: given to them it is a mistake. Counts are let
-// pass, so that one set of options can go through all families.
+// Points and coefficients that span Gaussian directions are a mistake with other families. Counts are accepted, so that
+// one set of options fits all families.
 void require_no_span(const DirectionOptions& options) {
   const auto refuse = [&](std::string_view field) {
-    fail(ErrorCode::invalid_option, "{} is given, but {} directions {}", field, to_string(options.family),
+    fail(ErrorCode::invalid_option, "{} are given, but {} directions {}", option_reference(field),
+         to_string(options.family),
          has_own_kernel(options.family) ? "have no reference points" : "draw reference points themselves");
   };
   if (!options.coefficients.empty()) refuse("coefficients");
   if (options.reference == ReferenceMeasure::points || !options.reference_points.empty()) refuse("reference_points");
 }
 
-// Numbers that are said twice must agree.
+// The number of reference points must agree with the points or coefficients that are given.
 void require_same_number(const DirectionOptions& options) {
-  const auto require = [&](std::string_view what, std::size_t rows) {
+  const auto check = [&](std::string_view what, std::size_t rows) {
     if (options.num_reference && *options.num_reference != rows) {
-      fail(ErrorCode::invalid_option, "num_reference = {} given with {} {}, expected only one of the two",
-           *options.num_reference, rows, what);
+      fail_option("num_reference", *options.num_reference, fmt::format("{}, the number of {}", rows, what));
     }
   };
-  if (options.reference == ReferenceMeasure::points) require("given reference points", options.reference_points.rows());
-  if (!options.coefficients.empty()) require("rows of coefficients", options.coefficients.rows());
+  if (options.reference == ReferenceMeasure::points) check("given reference points", options.reference_points.rows());
+  if (!options.coefficients.empty()) check("rows of coefficients", options.coefficients.rows());
 }
 
 }  // namespace
@@ -234,24 +235,20 @@ ReferenceMeasure parse_reference_measure(std::string_view text) {
 }
 
 void validate(const DirectionOptions& options, std::size_t dim) {
-  const auto require_count = [](std::string_view field, std::size_t value) {
-    if (value < 1 || value > kLargestCount) {
-      fail(ErrorCode::invalid_option, "{} = {}, needs 1..{}", field, value, kLargestCount);
-    }
+  const auto require_count = [](std::string_view id, std::size_t value) {
+    require_option(value >= 1 && value <= kLargestCount, id, value,
+                   fmt::format("a whole number in 1..{}", kLargestCount));
   };
   require_count("num_directions", options.num_directions);
   if (options.num_reference) require_count("num_reference", *options.num_reference);
-  if (!std::isfinite(options.jitter) || options.jitter < 0.0) {
-    fail(ErrorCode::invalid_option, "jitter = {}, needs a finite number >= 0", options.jitter);
-  }
+  require_option(std::isfinite(options.jitter) && options.jitter >= 0.0, "jitter", options.jitter, "a number >= 0");
   if (options.family != DirectionFamily::gaussian) return require_no_span(options);
   const bool own_points = options.reference == ReferenceMeasure::points;
   if (!own_points && !options.reference_points.empty()) {
-    fail(ErrorCode::invalid_option, "reference_points are given with reference \"{}\", needs \"points\"",
-         to_string(options.reference));
+    fail_option("reference", to_string(options.reference), "points, because reference points are given");
   }
   if (own_points && options.reference_points.empty()) {
-    fail(ErrorCode::invalid_option, "reference_points is empty, reference \"points\" needs them");
+    fail_option("reference", to_string(options.reference), "reference points, and none are given");
   }
   if (own_points && options.reference_points.cols() != dim) {
     fail(ErrorCode::shape_mismatch, "reference points have {} column{} and the data {}, expected the same number",

@@ -93,15 +93,13 @@ Moments landmark_moments(const KernelBlock& block, const Pool& pool, const Eigen
   return moments;
 }
 
-// The dimension of the feature space of a kernel with few features; 0 when it has many, or no end of them.
+// The dimension of the feature space of a kernel with few features; 0 when it has many or infinitely many.
 std::size_t num_features(const KernelSpec& kernel, std::size_t dim) {
   constexpr std::size_t kFew = 512;
-  const bool polynomial =
-      kernel.family == KernelFamily::polynomial || kernel.family == KernelFamily::normalised_polynomial;
-  if (!polynomial && kernel.family != KernelFamily::linear) return 0;
-  const std::size_t degree = polynomial ? static_cast<std::size_t>(kernel.degree) : 1;
+  const auto degree = feature_degree(kernel);
+  if (!degree) return 0;
   std::size_t count = 1;  // monomials of degree at most `degree` in `dim` variables: C(dim + degree, degree)
-  for (std::size_t k = 1; k <= degree; ++k) {
+  for (std::size_t k = 1; k <= *degree; ++k) {
     count = count * (dim + k) / k;
     if (count > kFew) return 0;
   }

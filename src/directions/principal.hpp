@@ -23,12 +23,12 @@ struct PrincipalOptions {
   std::size_t max_rank = 64;        ///< at most this many functions
 };
 
-/// How many landmarks are used when nobody says: min(128, N/4), or, where the kernel has fewer features than 512, as
+/// The default number of landmarks: min(128, N/4), or, where the kernel has fewer features than 512, as
 /// many as it has: then the functions are exactly those of the whole pool.
 [[nodiscard]] std::size_t default_num_landmarks(const KernelSpec& kernel, std::size_t num_rows, std::size_t dim);
 
 /// A function of the unlabelled pool and the seed only. Directions of relative variance below 1e-10 of the largest are
-/// rounding and are left out; no direction is left when all points are equal. Same bits for any thread count.
+/// rounding and are excluded; no direction is left when all points are equal. Same bits for any thread count.
 /// Cost: O(N m (d + m) + m^3) time, O(m^2) memory per 4096 rows.
 [[nodiscard]] PrincipalBasis principal_basis(const Kernel& kernel, const Pool& pool, const PrincipalOptions& options,
                                              Seed seed, ThreadCount threads);

@@ -99,17 +99,17 @@ constexpr std::array kKnownTypes = {
     known_type<Half>("f2"),          known_type<float>("f4"),         known_type<double>("f8"),
 };
 
-// What the shape means as rows and columns.
+// The rows and columns of a shape.
 class Layout {
  public:
   Layout(const ArrayHeader& header, const std::string& name)
       : fortran_order_(header.fortran_order), shape_(header.shape), rows_(1), cols_(1) {
     if (shape_.empty()) {
-      fail(ErrorCode::unreadable_input, "{}: holds a single number of shape (), expected rows", name);
+      fail_at(ErrorCode::unreadable_input, name, "holds a single number of shape ()", "rows");
     }
     if (std::ranges::find(shape_, 0U) != shape_.end()) {
-      fail(ErrorCode::empty_sample, "{}: has shape {}, expected at least one row and one column", name,
-           to_string(shape_));
+      fail_at(ErrorCode::empty_sample, name, fmt::format("has shape {}", to_string(shape_)),
+              "at least one row and one column");
     }
     std::uint64_t count = 1;
     for (const std::uint64_t size : shape_) {
@@ -119,9 +119,8 @@ class Layout {
     rows_ = shape_.front();
     cols_ = count / rows_;
     if (cols_ > kMostColumns) {
-      fail(ErrorCode::unreadable_input,
-           "{}: has shape {}, {} columns, expected at most {} (rows come first: is it to be transposed?)", name,
-           to_string(shape_), cols_, kMostColumns);
+      fail_at(ErrorCode::unreadable_input, name, fmt::format("has shape {}, {} columns", to_string(shape_), cols_),
+              fmt::format("at most {}", kMostColumns), "Rows come first: transpose the array if its columns do");
     }
   }
 
@@ -143,7 +142,8 @@ class Layout {
   }
 
   [[noreturn]] void fail_too_many(const std::string& name) const {
-    fail(ErrorCode::unreadable_input, "{}: has shape {}, more values than memory can address", name, to_string(shape_));
+    fail_at(ErrorCode::unreadable_input, name,
+            fmt::format("has shape {}, more values than memory can address", to_string(shape_)));
   }
 
  private:
@@ -155,8 +155,8 @@ class Layout {
 
 [[noreturn]] void fail_size(const ArrayHeader& header, const std::string& name, std::string_view has,
                             std::uint64_t needed) {
-  fail(ErrorCode::unreadable_input, "{}: has {} bytes of data, expected {} for shape {} of type {}", name, has, needed,
-       to_string(header.shape), in_quotes(header.type_name));
+  fail_at(ErrorCode::unreadable_input, name, fmt::format("has {} bytes of data", has),
+          fmt::format("{} for shape {} of type {}", needed, to_string(header.shape), in_quotes(header.type_name)));
 }
 
 // The values of the file one after another, as doubles.
@@ -202,7 +202,7 @@ class ValueStream {
 
  private:
   [[noreturn]] void fail_short() const {
-    if (source_.size()) fail(ErrorCode::unreadable_input, "{}: became shorter while it was read", source_.name());
+    if (source_.size()) fail_at(ErrorCode::unreadable_input, source_.name(), "became shorter while it was read");
     fail_size(header_, source_.name(), fmt::to_string(place_), num_bytes_);
   }
 
@@ -252,7 +252,7 @@ bool stands_as_in_memory(const ArrayHeader& header, const Layout& layout) {
   return header.items.convert == convert<double, false> && !layout.by_columns();
 }
 
-// The cells as they stand in the file, if that can be had. Pages are copied where a cell is written, and only there.
+// The cells mapped from the file, where that is possible. Pages are copied where a cell is written, and only there.
 std::optional<Table> map_values(const ByteSource& source, const ArrayHeader& header, const Layout& layout,
                                 std::uint64_t place, std::uint64_t num_bytes, const TextRules& rules) {
   if (num_bytes < kSmallestMapped || place % kAlignment != 0 || !stands_as_in_memory(header, layout)) return {};
@@ -320,10 +320,11 @@ std::string HeaderBytes::read(std::size_t count, std::string_view what) {
   std::string bytes(count, '\0');
   const std::size_t got = source_.read(bytes);
   if (place_ + got == 0 && count > 0) {
-    fail(ErrorCode::empty_sample, "{}: the file is empty, expected an {}", source_.name(), format_);
+    fail_at(ErrorCode::empty_sample, source_.name(), "the file is empty", fmt::format("an {}", format_));
   }
   if (got < count) {
-    fail(ErrorCode::unreadable_input, "{}: ends within {}, expected a whole {}", source_.name(), what, format_);
+    fail_at(ErrorCode::unreadable_input, source_.name(), fmt::format("ends within {}", what),
+            fmt::format("a whole {}", format_));
   }
   place_ += count;
   return bytes;

@@ -13,7 +13,7 @@
 
 namespace kqd {
 
-/// How one number of an array stands in a file, and the way to doubles from there.
+/// The encoding of the numbers of an array in a file, and their conversion to doubles.
 struct ItemType {
   std::size_t bytes = 0;
   void (*convert)(const char* bytes, std::span<double> values) = nullptr;
@@ -24,7 +24,7 @@ struct ItemType {
 /// The type that NumPy calls `code`, its kind and size: b1, i1 to i8, u1 to u8, f2, f4, f8. None: no such type.
 [[nodiscard]] std::optional<ItemType> find_item_type(std::string_view code, std::endian order);
 
-/// What the header of a binary array says about the bytes that follow it.
+/// The header of a binary array.
 struct ArrayHeader {
   std::string type_name;  ///< how messages call the type of the items
   ItemType items;
@@ -38,7 +38,7 @@ class HeaderBytes {
   /// `format` is what messages expect: "NPY file".
   HeaderBytes(ByteSource& source, std::string_view format) : source_(source), format_(format) {}
 
-  /// The next `count` bytes; `what` they are is told when the file ends within them.
+  /// The next `count` bytes; `what` names them in the error for a file that ends within them.
   [[nodiscard]] std::string read(std::size_t count, std::string_view what);
 
   /// How many bytes follow, if that is known.

@@ -25,11 +25,11 @@ class BlockedRows {
   /// The rows of a matrix as they are, one block that does not grow.
   explicit BlockedRows(Matrix<double> whole);
 
-  /// About so many rows will come: room for all of them in one block, if no row has come yet and if that is no more
-  /// than some gigabytes. Room that is not used takes no memory.
+  /// An estimate of the number of rows: room for all of them in one block, if no row has come yet and if that is no
+  /// more than some gigabytes. Room that is not used takes no memory.
   void expect_rows(std::size_t count);
 
-  /// True when all rows stand in one block.
+  /// True when all rows are in one block.
   [[nodiscard]] bool is_whole() const { return !whole_.empty() || blocks_.size() == 1; }
   /// All rows as a matrix, without a copy; leaves no rows. Needs is_whole().
   [[nodiscard]] Matrix<double> take_whole();

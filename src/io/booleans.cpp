@@ -9,7 +9,7 @@
 namespace kqd {
 namespace {
 
-// What the word stands for, if it stands for anything.
+// The value of a word, if it has one.
 std::optional<double> boolean_of(std::string_view text) {
   constexpr std::array<std::string_view, 2> kWords = {"false", "true"};
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
@@ -25,7 +25,7 @@ std::vector<std::optional<double>> meanings_of(const TextDictionary& texts) {
   return meanings;
 }
 
-// Without a number among them, which would be no boolean.
+// True when no number is among them: a number is not a boolean.
 bool holds_booleans(const Input& input, std::size_t j) {
   const Column& column = input.table.columns[j];
   return column.has_text() && !column.texts->overfull() &&

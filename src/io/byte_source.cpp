@@ -17,7 +17,7 @@ namespace kqd {
 namespace {
 
 [[noreturn]] void fail_to_read(const std::string& name, int error) {
-  fail(ErrorCode::unreadable_input, "{}: cannot be read: {}", name, std::generic_category().message(error));
+  fail_at(ErrorCode::unreadable_input, name, fmt::format("cannot be read: {}", std::generic_category().message(error)));
 }
 
 // Calls read_some(place, bytes, done so far) until all is there or nothing more comes.
@@ -44,7 +44,7 @@ FileSource::FileSource(const std::string& path) : ByteSource(printable(path)) {
     descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   } while (descriptor_ < 0 && errno == EINTR);
   if (descriptor_ < 0) {
-    if (errno == ENOENT) fail(ErrorCode::unreadable_input, "{}: no such file", name());
+    if (errno == ENOENT) fail_at(ErrorCode::unreadable_input, name(), "no such file");
     fail_to_read(name(), errno);
   }
   look_at_descriptor();
@@ -60,7 +60,7 @@ void FileSource::look_at_descriptor() {
   const bool known = ::fstat(descriptor_, &status) == 0;
   if (known && S_ISDIR(status.st_mode)) {
     if (owned_) ::close(descriptor_);
-    fail(ErrorCode::unreadable_input, "{}: is a directory, expected a file", name());
+    fail_at(ErrorCode::unreadable_input, name(), "is a directory", "a file");
   }
   // Files made up by the kernel (/proc) claim 0 bytes and have more.
   if (!known || !S_ISREG(status.st_mode) || status.st_size <= 0) return;

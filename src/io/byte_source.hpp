@@ -10,7 +10,7 @@
 
 namespace kqd {
 
-/// Bytes in one pass, from wherever they come. Readers of formats know no files, only this.
+/// Bytes in one pass, from any source. Readers of formats depend on this interface, not on files.
 class ByteSource {
  public:
   /// `name` starts every message about these bytes.
@@ -38,9 +38,9 @@ class ByteSource {
 /// A file or a pipe.
 class FileSource final : public ByteSource {
  public:
-  /// Throws Error{unreadable_input} for what is missing, a directory or not to be opened.
+  /// Throws Error{unreadable_input} for a path that is missing, a directory or cannot be opened.
   explicit FileSource(const std::string& path);
-  /// A descriptor that is open already, and stays open: what is left of it.
+  /// The rest of a descriptor that is open already, and stays open.
   FileSource(std::string name, int descriptor);
   ~FileSource() override;
 
@@ -78,7 +78,7 @@ class MemorySource final : public ByteSource {
   std::size_t size_;
 };
 
-/// Another source, whose first bytes may be looked at before they are read.
+/// Another source, whose first bytes may be inspected before they are read.
 class PeekedSource final : public ByteSource {
  public:
   static constexpr std::size_t kPeekedBytes = 8;

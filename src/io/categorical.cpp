@@ -25,11 +25,15 @@ std::uint32_t hashed_place(std::uint64_t hash) {
 [[noreturn]] void fail_too_many(const Table& table, std::size_t j) {
   const Column& column = table.columns[j];
   const bool no_room = column.has_text() && column.texts->overfull();
-  fail(ErrorCode::invalid_option,
-       "{}: column {} has more than {} different texts, too many for --categorical onehot; {}hash or drop takes it, "
-       "--drop leaves it out",
-       table.source, table.label_of(j), no_room ? std::min(column.texts->size(), kMostCategories) : kMostCategories,
-       column.has_text() && all_are_dates(*column.texts) ? "--dates reads them as numbers, " : "");
+  fail_at(ErrorCode::invalid_option, table.source,
+          fmt::format("column {} has more than {} different texts", table.label_of(j),
+                      no_room ? std::min(column.texts->size(), kMostCategories) : kMostCategories),
+          "fewer with " KQD_OPTION("categorical=onehot"),
+          fmt::format("{}To turn texts into numbers: " KQD_OPTION("categorical=hash") "; to exclude the column: {}",
+                      column.has_text() && all_are_dates(*column.texts)
+                          ? "To read dates as numbers: " KQD_OPTION("dates=yes") ". "
+                          : "",
+                      option_reference("drop", item_of(table, j))));
 }
 
 // The different numbers of a column that also has text, up to `most` of them and one more.

@@ -28,8 +28,8 @@ class ColumnEncoder {
   /// The names of the columns that come out: `name` itself, `name=text` by category, or `name#1`, `name#2`, ...
   [[nodiscard]] std::vector<std::string> names(const std::string& name) const;
 
-  /// What hashing cannot tell apart, as `"male" and "yes"`: a pair for each column that several texts share, the first
-  /// of them in order of the alphabet.
+  /// Texts that hashing does not distinguish, as `"male" and "yes"`: a pair for each column that several texts share,
+  /// the first of them in order of the alphabet.
   [[nodiscard]] const std::vector<std::string>& collisions() const { return collisions_; }
 
   /// The numbers for a cell of the `input`-th input, into width() places.

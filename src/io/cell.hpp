@@ -6,7 +6,7 @@
 
 namespace kqd {
 
-// A cell of a table is a double. A number stands for itself. Everything else is a NaN, and its payload tells what: a
+// A cell of a table is a double. Everything but a number is a NaN, and its payload says what: a
 // column that turns out to hold text late needs no second pass, and takes no more room than one of numbers.
 
 constexpr std::uint64_t kTextTag = 0x7ffcULL << 48U;  ///< below it: the number of the text in its column's dictionary
@@ -38,7 +38,7 @@ constexpr std::uint64_t kTagMask = 0xffffULL << 48U;
 [[nodiscard]] inline bool is_missing(double cell) {
   return std::isnan(cell) && !is_text(cell);
 }
-/// What stands below the tag of a text: its number in the dictionary, or its hash.
+/// The bits below the tag of a text: its number in the dictionary, or its hash.
 [[nodiscard]] constexpr std::uint64_t text_payload(double cell) {
   return std::bit_cast<std::uint64_t>(cell) & ~kTagMask;
 }

@@ -12,15 +12,17 @@
 namespace kqd {
 namespace {
 
-// So few different texts are likely kinds of something: worth a column each.
+// With at most this many different texts a column is likely to hold categories: a column for each is feasible.
 constexpr std::size_t kFewTexts = 20;
 
-// The refusal of a cell that is not a number: where it stands, what it is, and what helps.
+// Throws the error for a cell that is not a number.
 [[noreturn]] void fail_cell(ErrorCode code, const Table& table, std::size_t column, const Place& place,
-                            const std::string& help = "") {
+                            std::string_view or_else = "", std::string remedy = "") {
   const bool too_large = parse_cell(place.text).kind == CellKind::out_of_range;
-  fail(code, "{} is {}, expected a number{}{}", table.place_of(column, place.line), in_quotes(place.text),
-       too_large ? " that fits into a double (below 1.8e308)" : "", help);
+  fail_at(code, table.place_of(place.line),
+          fmt::format("{} is {}", table.cell_of(column, place.line), in_quotes(place.text)),
+          fmt::format("a number{}{}", too_large ? " that fits into a double (below 1.8e308)" : "", or_else),
+          std::move(remedy));
 }
 
 Place first_text(const Column& column) {
@@ -33,8 +35,7 @@ void check_infinite(const Table& table, std::size_t j) {
   if (place.line > 0) fail_cell(ErrorCode::non_finite_value, table, j, place);
 }
 
-// Days and other numbers in one column, or in two columns that are compared, would be compared as if they were the
-// same.
+// Days and other numbers in one column, or in two columns that are compared, would count as the same quantity.
 void check_dates(const std::vector<Input>& inputs, std::size_t place) {
   const Input* dated = nullptr;
   std::size_t numbers = 0;
@@ -46,10 +47,11 @@ void check_dates(const std::vector<Input>& inputs, std::size_t place) {
   if (dated == nullptr || numbers == 0) return;
   const std::size_t j = dated->roles.points[place];
   const Place& first = dated->table.columns[j].first_date;
-  fail(ErrorCode::unreadable_input,
-       "{} is {}, a date, and {} of the column {} a number, expected all dates or none (or leave --dates out)",
-       dated->table.place_of(j, first.line), in_quotes(first.text),
-       numbers == 1 ? "1 other cell" : fmt::format("{} other cells", numbers), numbers == 1 ? "is" : "are each");
+  fail_at(ErrorCode::unreadable_input, dated->table.place_of(first.line),
+          fmt::format("{} is {}, a date, and {} a number", dated->table.cell_of(j, first.line), in_quotes(first.text),
+                      numbers == 1 ? "1 other cell of the column is"
+                                   : fmt::format("{} other cells of the column are each", numbers)),
+          "all dates or none", "To keep dates as text, remove " KQD_OPTION("dates=yes"));
 }
 
 // A text here and there in a column of numbers is a typing error or a word for "missing", not a category.
@@ -70,23 +72,29 @@ std::string describe_texts(const Table& table, const std::vector<std::size_t>& t
   return fmt::format("{}{}", fmt::join(shown, ", "), rest > 0 ? fmt::format(" and {} more", rest) : "");
 }
 
-std::string text_help(const Table& table, const std::vector<std::size_t>& text_columns) {
+std::string remedy_for_texts(const Table& table, const std::vector<std::size_t>& text_columns) {
   const Column& first = table.columns[text_columns.front()];
   if (is_mostly_numbers(table, first)) {
-    return fmt::format("; {} of {} cells of the column {} text: --na-values can name what means missing",
-                       first.num_texts, table.rows_read(), first.num_texts == 1 ? "is" : "are");
+    constexpr std::size_t kShort = 40;  // a longer text would be cut off in a message
+    const std::string text = first_text(first).text;
+    return fmt::format("{} of {} cells of the column {} text. To treat it as missing: {}", first.num_texts,
+                       table.rows_read(), first.num_texts == 1 ? "is" : "are",
+                       option_reference("na_values", text.size() <= kShort ? printable(text) : ""));
   }
   const auto texts_of = [&](std::size_t j) -> const TextDictionary& { return *table.columns[j].texts; };
   std::vector<std::size_t> others;
   std::ranges::copy_if(text_columns, std::back_inserter(others),
                        [&](std::size_t j) { return !all_are_dates(texts_of(j)); });
-  std::string help = fmt::format("; columns of text: {}; ", describe_texts(table, text_columns));
-  if (others.empty()) return help + "--dates reads dates as numbers, --drop leaves columns out";
-  if (others.size() < text_columns.size()) help += "--dates reads those of dates as numbers; ";
-  if (std::ranges::all_of(others, [&](std::size_t j) { return texts_of(j).size() <= kFewTexts; })) {
-    return help + "--categorical onehot makes a column of each text, --categorical drop leaves them out";
+  const std::string listed = fmt::format("Columns of text: {}. ", describe_texts(table, text_columns));
+  if (others.empty()) {
+    return listed + "To read dates as numbers: " KQD_OPTION("dates=yes") "; to exclude columns: " KQD_OPTION("drop");
   }
-  return help + "--categorical onehot|hash|drop turns them into numbers or leaves them out";
+  const bool some_dates = others.size() < text_columns.size();
+  const bool few = std::ranges::all_of(others, [&](std::size_t j) { return texts_of(j).size() <= kFewTexts; });
+  return fmt::format("{}{}{}; to exclude them: " KQD_OPTION("categorical=drop"), listed,
+                     some_dates ? "To read dates as numbers: " KQD_OPTION("dates=yes") ". " : "",
+                     few ? "To make a column of each text: " KQD_OPTION("categorical=onehot")
+                         : "To turn texts into numbers: " KQD_OPTION("categorical=hash"));
 }
 
 void check_texts(const Table& table, const std::vector<std::size_t>& columns) {
@@ -95,7 +103,8 @@ void check_texts(const Table& table, const std::vector<std::size_t>& columns) {
                        [&](std::size_t j) { return table.columns[j].has_text(); });
   if (text_columns.empty()) return;
   const std::size_t j = text_columns.front();
-  fail_cell(ErrorCode::unreadable_input, table, j, first_text(table.columns[j]), text_help(table, text_columns));
+  fail_cell(ErrorCode::unreadable_input, table, j, first_text(table.columns[j]), "",
+            remedy_for_texts(table, text_columns));
 }
 
 void check_missing(const Table& table, const std::vector<std::size_t>& columns) {
@@ -109,17 +118,18 @@ void check_missing(const Table& table, const std::vector<std::size_t>& columns) 
     }
   }
   if (first == nullptr) return;
-  const std::string help =
+  std::string remedy =
       first->first_missing.line == table.header_in_data
-          ? "; the line looks like the header of a table with a row index: leave --no-header out"
-          : fmt::format("; {} {} missing: --na omit leaves such rows out, --na impute-median fills in medians", cells,
-                        cells == 1 ? "value is" : "values are");
+          ? "The line looks like the header of a table with a row index. To read it so, remove " KQD_OPTION("header=no")
+          : fmt::format("{} missing. To omit such rows: " KQD_OPTION("na=omit") "; to fill in medians: " KQD_OPTION(
+                            "na=impute-median"),
+                        cells == 1 ? "1 value is" : fmt::format("{} values are", cells));
   fail_cell(ErrorCode::non_finite_value, table, static_cast<std::size_t>(first - table.columns.data()),
-            first->first_missing, help);
+            first->first_missing, "", std::move(remedy));
 }
 
-// Columns with a part of their own are not filled in: a made-up weight or block is worse than none.
-void check_own_part(const Table& table, std::optional<std::size_t> j, bool text_allowed, NaPolicy na) {
+// Columns of weights, units and groups are not filled in: an invented weight or block is worse than none.
+void check_special(const Table& table, std::optional<std::size_t> j, bool text_allowed, NaPolicy na) {
   if (!j) return;
   const Column& column = table.columns[*j];
   check_infinite(table, *j);
@@ -127,17 +137,17 @@ void check_own_part(const Table& table, std::optional<std::size_t> j, bool text_
     fail_cell(ErrorCode::unreadable_input, table, *j, first_text(column));
   }
   if (column.num_missing > 0 && na != NaPolicy::omit) {
-    fail_cell(ErrorCode::non_finite_value, table, *j, column.first_missing,
-              fmt::format("{}; --na omit leaves such rows out", text_allowed ? " or a text" : ""));
+    fail_cell(ErrorCode::non_finite_value, table, *j, column.first_missing, text_allowed ? " or a text" : "",
+              "To omit such rows: " KQD_OPTION("na=omit"));
   }
 }
 
 void check_input(const Input& input, const ReadOptions& options) {
   const auto& [table, roles] = input;
   for (const std::size_t j : roles.points) check_infinite(table, j);
-  check_own_part(table, roles.weights, false, options.na);
-  check_own_part(table, roles.unit, true, options.na);
-  check_own_part(table, roles.group, true, options.na);
+  check_special(table, roles.weights, false, options.na);
+  check_special(table, roles.unit, true, options.na);
+  check_special(table, roles.group, true, options.na);
   if (options.categorical == Categorical::raise) check_texts(table, roles.points);
 }
 

@@ -71,7 +71,7 @@ std::optional<Range> by_position(const Finder& columns, std::string_view text) {
   return std::nullopt;
 }
 
-// * stands for any characters, ? for any one. The last * is the only one that ever has to take more.
+// * matches any characters, ? any one. Only the last * ever has to match more.
 bool matches_glob(std::string_view text, std::string_view pattern) {
   std::size_t t = 0;
   std::size_t p = 0;
@@ -94,10 +94,9 @@ bool matches_glob(std::string_view text, std::string_view pattern) {
 
 }  // namespace
 
-ColumnList::ColumnList(std::string flag, std::string_view text) : flag_(std::move(flag)) {
+ColumnList::ColumnList(std::string option, std::string_view text) : option_(std::move(option)) {
   const auto refuse = [&](std::string_view why) {
-    fail(ErrorCode::invalid_option, "{} {}: {}, expected a list such as a,b..d,temp_*,3-7", flag_, in_quotes(text),
-         why);
+    fail_option(option_, printable(text), fmt::format("a list such as a,b..d,temp_*,3-7 ({})", why));
   };
   std::string_view rest = trim(text);
   while (!rest.empty()) {
@@ -107,7 +106,7 @@ ColumnList::ColumnList(std::string flag, std::string_view text) : flag_(std::mov
       if (close == std::string_view::npos) refuse("a quote is not closed");
       item = {.text = std::string(rest.substr(1, close - 1)), .quoted = true};
       rest = trim(rest.substr(close + 1));
-      if (!rest.empty() && rest.front() != ',') refuse("a comma is missing behind a quote");
+      if (!rest.empty() && rest.front() != ',') refuse("a comma is missing after a quote");
     } else {
       const auto comma = std::min(rest.find(','), rest.size());
       item.text = trim(rest.substr(0, comma));
@@ -172,8 +171,9 @@ std::vector<bool> ColumnList::marks(const Table& table) {
 void ColumnList::check_all_found(const Table& table) const {
   const auto unknown = std::ranges::find_if_not(items_, &Item::found);
   if (unknown == items_.end()) return;
-  fail(ErrorCode::invalid_option, "{}: {} names {}, which is not a column; {}{}", table.source, flag_,
-       in_quotes(unknown->text), list_of_columns(table), suggestion(unknown->text, names_of(table)));
+  fail_at(ErrorCode::invalid_option, table.source,
+          fmt::format("there is no column {}, listed in {}", in_quotes(unknown->text), option_reference(option_)),
+          expected_columns(table, unknown->text));
 }
 
 std::string list_of(const std::vector<std::string_view>& names) {
@@ -187,10 +187,18 @@ std::string list_of(const std::vector<std::string_view>& names) {
   return fmt::format("{}{}", fmt::join(shown, ", "), rest > 0 ? fmt::format(" and {} more", rest) : "");
 }
 
-std::string list_of_columns(const Table& table) {
-  return table.has_names
-             ? fmt::format("the columns are {}", list_of(names_of(table)))
-             : fmt::format("the columns have no names, expected a number from 1 to {}", table.columns.size());
+std::string expected_columns(const Table& table, std::string_view wanted) {
+  if (!table.has_names) {
+    return fmt::format("a number from 1 to {}, because the columns have no names", table.columns.size());
+  }
+  const std::vector<std::string_view> names = names_of(table);
+  return fmt::format("one of {}{}", list_of(names), suggestion(wanted, names));
+}
+
+std::string item_of(const Table& table, std::size_t column) {
+  const std::string name = printable(table.name_of(column));
+  const bool plain = name.find_first_of(", \"*?") == std::string::npos && !name.empty();
+  return plain ? name : fmt::format("\"{}\"", name);
 }
 
 std::vector<std::string_view> names_of(const Table& table) {

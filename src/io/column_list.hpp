@@ -16,8 +16,9 @@ namespace kqd {
 /// without a name.
 class ColumnList {
  public:
-  /// `flag` starts messages. Throws Error{invalid_option} for a list that is not a list: an empty item, an open quote.
-  ColumnList(std::string flag, std::string_view text);
+  /// `option` is the id of the option that has the list. Throws Error{invalid_option} for an empty item or an open
+  /// quote.
+  ColumnList(std::string option, std::string_view text);
 
   [[nodiscard]] bool empty() const { return items_.empty(); }
 
@@ -39,15 +40,19 @@ class ColumnList {
     std::optional<std::size_t> position = {};  ///< pinned, of a column without a name
   };
 
-  std::string flag_;
+  std::string option_;
   std::vector<Item> items_;
 };
 
 /// Names as a message lists them: quoted, the first eight of them.
 [[nodiscard]] std::string list_of(const std::vector<std::string_view>& names);
 
-/// The columns of a table as a message lists them: their names, or their number.
-[[nodiscard]] std::string list_of_columns(const Table& table);
+/// The columns of a table, for an error about a column that is not there: their names and the nearest one, or their
+/// number.
+[[nodiscard]] std::string expected_columns(const Table& table, std::string_view wanted);
+
+/// The item of a list that means this column: its name, in double quotes where the syntax of lists needs them.
+[[nodiscard]] std::string item_of(const Table& table, std::size_t column);
 
 /// The names of a table's columns; none of a table without names.
 [[nodiscard]] std::vector<std::string_view> names_of(const Table& table);

@@ -11,6 +11,7 @@
 
 #include "core/fail.hpp"
 #include "core/warning.hpp"
+#include "io/csv_scanner.hpp"
 #include "io/text.hpp"
 
 namespace kqd {
@@ -29,25 +30,26 @@ FirstRow read_first_row(CsvScanner& scanner) {
   return row;
 }
 
-// A column without a name passes: it may be a row index that is left out (see assign_roles).
+// A column without a name passes: it may be a row index that is excluded (see assign_roles).
 void check_names(const FirstRow& header, const std::string& source) {
   std::unordered_map<std::string_view, std::size_t> column_of;
   for (std::size_t j = 0; j < header.cells.size(); ++j) {
     const std::string& name = header.cells[j];
     if (name.empty()) continue;
     if (!is_utf8(name)) {
-      fail(ErrorCode::unreadable_input, "{}:{}: column {} is named {}, expected a name in UTF-8", source, header.line,
-           j + 1, in_quotes(name));
+      fail_at(ErrorCode::unreadable_input, fmt::format("{}:{}", source, header.line),
+              fmt::format("column {} is named {}", j + 1, in_quotes(name)), "a name in UTF-8");
     }
     const auto [found, is_new] = column_of.emplace(name, j);
     if (!is_new) {
-      fail(ErrorCode::unreadable_input, "{}:{}: columns {} and {} are both named {}, expected different names", source,
-           header.line, found->second + 1, j + 1, in_quotes(name));
+      fail_at(ErrorCode::unreadable_input, fmt::format("{}:{}", source, header.line),
+              fmt::format("columns {} and {} are both named {}", found->second + 1, j + 1, in_quotes(name)),
+              "different names");
     }
   }
 }
 
-// How pandas writes a table whose columns have no names: nothing above the row index, then 0,1,2,... as names.
+// The header that pandas writes for columns without names: nothing above the row index, then 0,1,2,...
 bool is_header_of_index(const std::vector<std::string>& cells) {
   if (cells.size() < 2 || !cells.front().empty()) return false;
   for (std::size_t j = 1; j < cells.size(); ++j) {
@@ -75,8 +77,8 @@ Table with_first_row(const std::string& source, const FirstRow& first, const Tex
   return table;
 }
 
-// A cell of text makes a header. A missing value does not, unless above an index: it stands in data more often than on
-// top of them.
+// A cell of text makes a header. A missing value does not, unless above an index: it is more common in data
+// than in a header.
 Table begin_table(const std::string& source, FirstRow first, CsvHeader header, const TextRules& rules) {
   std::vector<Cell> cells;
   for (const std::string& text : first.cells) cells.push_back(parse_cell(text, rules));
@@ -92,8 +94,9 @@ Table begin_table(const std::string& source, FirstRow first, CsvHeader header, c
 
 [[noreturn]] void fail_ragged(CsvScanner& scanner, const Table& table, std::size_t first_line) {
   while (!scanner.at_row_end()) static_cast<void>(scanner.read_text());
-  fail(ErrorCode::unreadable_input, "{}:{}: the row has {} {}, expected {} as in line {}", table.source, scanner.line(),
-       scanner.column(), scanner.column() == 1 ? "cell" : "cells", table.cells.cols(), first_line);
+  fail_at(ErrorCode::unreadable_input, fmt::format("{}:{}", table.source, scanner.line()),
+          fmt::format("the row has {} {}", scanner.column(), scanner.column() == 1 ? "cell" : "cells"),
+          fmt::format("{} as in line {}", table.cells.cols(), first_line));
 }
 
 void read_data_row(CsvScanner& scanner, Table& table, std::size_t first_line) {
@@ -113,31 +116,31 @@ void read_data_row(CsvScanner& scanner, Table& table, std::size_t first_line) {
 
 }  // namespace
 
-Table read_csv(ByteSource& source, const CsvOptions& options, const TextRules& rules, const Thinning& thinning) {
-  CsvScanner scanner(source, options);
+Table read_csv(ByteSource& source, const CsvFormat& format, const TextRules& rules, const CsvLimits& limits) {
+  CsvScanner scanner(source, format, limits.buffer_bytes);
   if (!scanner.next_row()) {
-    fail(ErrorCode::empty_sample,
-         "{}: the file is empty or has only blank lines and comments, expected rows of numbers", source.name());
+    fail_at(ErrorCode::empty_sample, source.name(), "the file is empty or has only blank lines and comments",
+            "rows of numbers");
   }
   const std::size_t first_line = scanner.line();
   const std::size_t blank_at_top = scanner.blank_lines().count;
   TextRules own_rules = rules;
-  own_rules.decimal_comma = options.decimal_comma;
-  Table table = begin_table(source.name(), read_first_row(scanner), options.header, own_rules);
+  own_rules.decimal_comma = format.decimal_comma;
+  Table table = begin_table(source.name(), read_first_row(scanner), format.header, own_rules);
   const bool one_column = table.cells.cols() == 1;
-  const std::size_t most_rows = source.size() || options.max_memory == 0
+  const std::size_t most_rows = source.size() || limits.max_memory == 0
                                     ? std::numeric_limits<std::size_t>::max()
-                                    : options.max_memory / (table.cells.cols() * sizeof(double));
+                                    : limits.max_memory / (table.cells.cols() * sizeof(double));
   const auto require_room = [&] {
     if (table.cells.rows() < most_rows) return;
-    fail(ErrorCode::resource_limit,
-         "{}:{}: the rows so far take more than --max-memory ({} MB); allow more, or draw some of them by --max-rows",
-         table.source, scanner.line(), options.max_memory / 1'000'000);
+    fail_at(ErrorCode::resource_limit, fmt::format("{}:{}", table.source, scanner.line()),
+            fmt::format("the rows so far take more than the limit on memory ({} MB)", limits.max_memory / 1'000'000),
+            "", "To allow more: " KQD_OPTION("max_memory") "; to draw some of the rows: " KQD_OPTION("max_rows"));
   };
-  std::size_t thin_at = thinning.num_rows > 0 ? thinning.num_rows : std::numeric_limits<std::size_t>::max();
+  std::size_t thin_at = limits.thin_from > 0 ? limits.thin_from : std::numeric_limits<std::size_t>::max();
   while (scanner.next_row()) {
     if (table.cells.rows() >= thin_at) {
-      thinning.drop_rows(table);
+      limits.drop_rows(table);
       thin_at = std::max(thin_at, 2 * table.cells.rows());
     }
     const auto [count, line] = scanner.blank_lines();
@@ -153,8 +156,7 @@ Table read_csv(ByteSource& source, const CsvOptions& options, const TextRules& r
   }
   if (one_column) table.skipped_blank_lines = blank_at_top + scanner.blank_lines().count;
   if (table.rows_read() == 0) {
-    fail(ErrorCode::empty_sample, "{}: the file has a header and nothing below it, expected rows of numbers",
-         table.source);
+    fail_at(ErrorCode::empty_sample, table.source, "the file has a header and nothing below it", "rows of numbers");
   }
   return table;
 }

@@ -24,10 +24,10 @@ void validate(const CsvFormat& format) {
   if (format.delimiter == 0) return;
   const std::string shown = in_quotes({&format.delimiter, 1});
   if (!may_delimit(format.delimiter)) {
-    fail(ErrorCode::invalid_option, "delimiter = {}, expected a character that no number or name holds", shown);
+    fail_option("delimiter", shown, "a character that is not part of numbers or names");
   }
   if (format.delimiter == ',' && format.decimal_comma) {
-    fail(ErrorCode::invalid_option, "delimiter = {} with decimal commas, expected another delimiter", shown);
+    fail_option("delimiter", shown, "another character with " KQD_OPTION("decimal_comma=yes"));
   }
 }
 

@@ -29,28 +29,28 @@ std::size_t count_line_ends(std::string_view text) {
 
 }  // namespace
 
-CsvScanner::CsvScanner(ByteSource& source, const CsvOptions& options)
+CsvScanner::CsvScanner(ByteSource& source, const CsvFormat& format, std::size_t buffer_bytes)
     : source_(source),
-      buffer_(options.buffer_bytes + 1),
+      buffer_(buffer_bytes + 1),
       cursor_(buffer_.data()),
       end_(buffer_.data()),
-      decimal_comma_(options.decimal_comma) {
+      decimal_comma_(format.decimal_comma) {
   if (!refill()) return;
   skip_byte_order_mark();
   const std::string_view beginning(cursor_, static_cast<std::size_t>(end_ - cursor_));
   quote_ = sniff_quote(beginning);
   const CsvText text{beginning, exhausted_, quote_};
-  delimiter_ = options.delimiter != 0 ? options.delimiter : sniff_delimiter(text, options.decimal_comma);
+  delimiter_ = format.delimiter != 0 ? format.delimiter : sniff_delimiter(text, format.decimal_comma);
 }
 
 void CsvScanner::skip_byte_order_mark() {
   const std::string_view beginning(cursor_, static_cast<std::size_t>(end_ - cursor_));
   if (beginning.starts_with(std::string_view("\xff\xfe\0\0", 4)) ||
       beginning.starts_with(std::string_view("\0\0\xfe\xff", 4))) {
-    fail(ErrorCode::unreadable_input, "{}: text in UTF-32, expected UTF-8", source_.name());
+    fail_at(ErrorCode::unreadable_input, source_.name(), "text in UTF-32", "UTF-8");
   }
   if (beginning.starts_with("\xff\xfe") || beginning.starts_with("\xfe\xff")) {
-    fail(ErrorCode::unreadable_input, "{}: text in UTF-16, expected UTF-8", source_.name());
+    fail_at(ErrorCode::unreadable_input, source_.name(), "text in UTF-16", "UTF-8");
   }
   if (beginning.starts_with(kByteOrderMark)) cursor_ += kByteOrderMark.size();
 }
@@ -60,9 +60,9 @@ bool CsvScanner::refill() {
   const auto kept = static_cast<std::size_t>(end_ - cursor_);
   const std::size_t capacity = buffer_.size() - 1;
   if (kept == capacity) {
-    fail(ErrorCode::unreadable_input,
-         "{}:{}: column {} is longer than {} bytes, expected a number (is a quote left open?)", source_.name(), line_,
-         column_ + 1, capacity);
+    fail_at(ErrorCode::unreadable_input, fmt::format("{}:{}", source_.name(), line_),
+            fmt::format("column {} is longer than {} bytes", column_ + 1, capacity), "a number",
+            "Look for a quote that is left open");
   }
   std::memmove(buffer_.data(), cursor_, kept);
   const std::size_t added = source_.read(std::span(buffer_).subspan(kept, capacity - kept));
@@ -150,8 +150,8 @@ std::string_view CsvScanner::read_text() {
   }
   const std::string_view cell = trimmed({cursor_, static_cast<std::size_t>(end - cursor_)});
   if (cell.find('\0') != std::string_view::npos) {
-    fail(ErrorCode::unreadable_input, "{}:{}: column {} holds a NUL byte, expected text (is this a binary file?)",
-         source_.name(), line_, column_ + 1);
+    fail_at(ErrorCode::unreadable_input, fmt::format("{}:{}", source_.name(), line_),
+            fmt::format("column {} holds a NUL byte", column_ + 1), "text", "Look whether this is a binary file");
   }
   next_line_ += count_line_ends(cell);
   finish_cell(end);
@@ -175,8 +175,8 @@ const char* CsvScanner::find_cell_end() const {
   if (*p == quote_) {
     p = find_closing_quote(p + 1);
     if (p == nullptr && exhausted_) {
-      fail(ErrorCode::unreadable_input, "{}:{}: column {} opens a quote that is never closed", source_.name(), line_,
-           column_ + 1);
+      fail_at(ErrorCode::unreadable_input, fmt::format("{}:{}", source_.name(), line_),
+              fmt::format("column {} opens a quote that is never closed", column_ + 1));
     }
     if (p == nullptr) return nullptr;
   }
@@ -184,7 +184,7 @@ const char* CsvScanner::find_cell_end() const {
   return skip_blanks(p) == end_ && !exhausted_ ? nullptr : p;
 }
 
-// A cell that is not wholly quoted, such as "a"b, stands as written.
+// A cell that is not wholly quoted, such as "a"b, is kept as written.
 std::string_view CsvScanner::unquoted(std::string_view cell) {
   if (cell.size() < 2 || cell.front() != quote_ || cell.back() != quote_) return cell;
   const std::string_view inner = cell.substr(1, cell.size() - 2);

@@ -5,30 +5,18 @@
 #include <vector>
 
 #include "io/byte_source.hpp"
-#include "kqd/io/csv_format.hpp"  // CsvHeader
+#include "kqd/io/csv_format.hpp"  // CsvFormat
 
 namespace kqd {
 
-struct CsvOptions {
-  /// What stands between cells; 0: found by looking.
-  char delimiter = 0;
-  /// Whether the first row holds the names of the columns.
-  CsvHeader header = CsvHeader::found;
-  /// Numbers are written 1,5; no comma then delimits.
-  bool decimal_comma = false;
-  /// Bytes that the cells of a text of unknown size may take; 0: no bound.
-  std::size_t max_memory = 0;
-  /// The text is read in pieces of this size, and no cell may be longer.
-  std::size_t buffer_bytes = std::size_t{1} << 20U;
-};
-
 /// Cuts CSV text into rows and cells, in one pass and with one buffer.
 ///
-/// After next_row() said yes, cells are read one by one until at_row_end(). Every line end counts as a line (LF, CRLF
-/// or CR), also within quotes. Messages name the line where the row starts and the column, both from 1.
+/// After next_row() returned true, cells are read one by one until at_row_end(). Every line end counts as a line (LF,
+/// CRLF or CR), also within quotes. Messages name the line where the row starts and the column, both from 1.
 class CsvScanner {
  public:
-  CsvScanner(ByteSource& source, const CsvOptions& options);
+  /// The text is read in pieces of `buffer_bytes`, and no cell may be longer.
+  CsvScanner(ByteSource& source, const CsvFormat& format, std::size_t buffer_bytes);
 
   /// Goes to the next row that is neither blank nor a comment; false when there is none.
   [[nodiscard]] bool next_row();
@@ -40,8 +28,8 @@ class CsvScanner {
   };
   [[nodiscard]] const BlankLines& blank_lines() const { return blank_lines_; }
 
-  /// Reads the next cell if it is a plain finite number that ends well within the buffer. The fast way: when it says
-  /// no, nothing was read, and read_text() tells what the cell is.
+  /// Reads the next cell if it is a plain finite number that ends well within the buffer. The fast way: when it returns
+  /// false, nothing was read, and read_text() returns the cell.
   [[nodiscard]] bool read_number(double& value);
 
   /// How the number that read_number() read last is written. Valid until the next call.

@@ -14,7 +14,7 @@ constexpr std::size_t kBytesLookedAt = std::size_t{1} << 15U;
 
 using Counts = std::array<std::size_t, kCandidates.size()>;
 
-// How often each candidate stands outside quotes, in each of the first rows that are neither blank nor a comment.
+// How often each candidate appears outside quotes, in each of the first rows that are neither blank nor a comment.
 std::vector<Counts> count_candidates(const CsvText& text) {
   std::vector<Counts> rows;
   Counts counts{};

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kSecondsPerDay = 86400.0;
 
-// What is left of a text while it is read from the front; every reading fails for good once one has failed.
+// The rest of a text that is read from the front; every reading fails for good once one has failed.
 class Digits {
  public:
   explicit Digits(std::string_view text) : left_(text) {}

@@ -36,7 +36,7 @@ constexpr std::string_view kPatternCharacters = "*?[";
 const Library& library_or_fail(const std::string& source) {
   const duck::Found& found = duck::find_library();
   if (found.library == nullptr) {
-    fail(ErrorCode::unreadable_input, "{}: is read by DuckDB, and {}", source, found.reason);
+    fail_at(ErrorCode::unreadable_input, source, fmt::format("is read by DuckDB, and {}", found.reason));
   }
   return *found.library;
 }
@@ -76,7 +76,7 @@ class OwnedResult {
   std::string_view text = message != nullptr ? message : "no reason given";
   text = text.substr(0, text.find('\n'));
   while (text.ends_with(' ')) text.remove_suffix(1);
-  fail(ErrorCode::unreadable_input, "{}: DuckDB says: {}", source, printable(text));
+  fail_at(ErrorCode::unreadable_input, source, fmt::format("DuckDB reports: {}", printable(text)));
 }
 
 // A database in memory, and one connection to it.
@@ -114,7 +114,7 @@ class Session {
     if (library_.extract_statements(connection(), text.c_str(), statements.out()) > 0) return;
     const char* const reason = library_.extract_statements_error(statements.get());
     if (reason != nullptr) fail_by_duckdb(source_, reason);
-    fail(ErrorCode::unreadable_input, "{}: holds no query, expected one as in sql:SELECT * FROM 'x.parquet'", source_);
+    fail_at(ErrorCode::unreadable_input, source_, "holds no query", "one as in sql:SELECT * FROM 'x.parquet'");
   }
 
   void run(const std::string& statements) const {
@@ -213,8 +213,9 @@ std::vector<ColumnInfo> describe(const Session& session, const std::string& quer
   for (std::size_t j = 0; j < columns.size(); ++j) {
     const auto [found, is_new] = column_of.emplace(columns[j].name, j);
     if (!is_new) {
-      fail(ErrorCode::unreadable_input, "{}: columns {} and {} are both named {}, expected different names",
-           session.source(), found->second + 1, j + 1, in_quotes(columns[j].name));
+      fail_at(ErrorCode::unreadable_input, session.source(),
+              fmt::format("columns {} and {} are both named {}", found->second + 1, j + 1, in_quotes(columns[j].name)),
+              "different names");
     }
   }
   return columns;
@@ -230,17 +231,15 @@ bool is_read_as_it_is(duck::Type type) {
   return (type >= duck::kBoolean && type <= duck::kDouble) || type == duck::kVarchar;
 }
 
-void refuse_nested(duck::Type type, const std::string& name, std::size_t column, const std::string& source) {
+void refuse_nested(duck::Type type, const std::string& name, const std::string& source) {
   constexpr std::array kNested = {std::pair{duck::kList, "lists"},     std::pair{duck::kArray, "arrays"},
                                   std::pair{duck::kStruct, "records"}, std::pair{duck::kMap, "maps"},
                                   std::pair{duck::kUnion, "unions"},   std::pair{duck::kBlob, "bytes"},
                                   std::pair{duck::kBit, "bits"},       std::pair{duck::kInterval, "intervals"}};
   const auto found = std::ranges::find(kNested, type, [](const auto& entry) { return entry.first; });
   if (found == kNested.end()) return;
-  fail(ErrorCode::unreadable_input,
-       "{}: column {} ({}) holds {}, expected numbers or texts; a query (sql:SELECT ...) can leave it out or take it "
-       "apart",
-       source, column + 1, shortened(name), found->second);
+  fail_at(ErrorCode::unreadable_input, source, fmt::format("column {} holds {}", in_quotes(name), found->second),
+          "numbers or texts", "To exclude it or take it apart, use a query (sql:SELECT ...)");
 }
 
 // How a column is selected: as it is where we can read its type, else turned into doubles or texts.
@@ -253,7 +252,7 @@ std::string selected(const ColumnInfo& column) {
 
 // The query itself when we can read all of its columns, or one around it.
 std::string with_casts(const std::string& query, const std::vector<ColumnInfo>& columns, const std::string& source) {
-  for (std::size_t j = 0; j < columns.size(); ++j) refuse_nested(columns[j].type, columns[j].name, j, source);
+  for (std::size_t j = 0; j < columns.size(); ++j) refuse_nested(columns[j].type, columns[j].name, source);
   if (std::ranges::all_of(columns, is_read_as_it_is, &ColumnInfo::type)) return query;
   std::vector<std::string> list;
   for (const ColumnInfo& column : columns) list.push_back(selected(column));
@@ -314,7 +313,7 @@ bool are_finite(std::span<const double> values) {
 template <class T>
 constexpr bool kIsWide = std::is_integral_v<T> && sizeof(T) == 8;
 
-// True for numbers that need no look at each: nothing is missing, nor could be, and all are finite.
+// True for numbers that need no check of each: nothing is missing, nor could be, and all are finite.
 bool is_plain(const ChunkColumn& column, std::size_t num_rows, const Table& table) {
   if (column.validity != nullptr || !table.rules.missing_numbers.empty()) return false;
   return with_type_of(column.type, [&]<class T>(std::type_identity<T>) {
@@ -371,7 +370,7 @@ void append_chunk(const Library& library, Handle chunk, const std::vector<duck::
   }
 }
 
-// What "SELECT count(*)" says.
+// The result of "SELECT count(*)".
 std::size_t read_count(const Session& session, const std::string& query, const std::optional<std::string>& parameter) {
   std::int64_t count = 0;
   const Library& library = session.library();
@@ -394,7 +393,7 @@ Table fill_table(const Session& session, const std::string& query, const std::op
   std::vector<duck::Type> types;
   for (const ColumnInfo& column : rows.columns()) types.push_back(column.type);
   rows.for_each_chunk([&](Handle chunk) { append_chunk(session.library(), chunk, types, table); });
-  if (table.cells.rows() == 0) fail(ErrorCode::empty_sample, "{}: has no rows, expected at least one", source);
+  if (table.cells.rows() == 0) fail_at(ErrorCode::empty_sample, source, "has no rows", "at least one");
   return table;
 }
 
@@ -426,10 +425,8 @@ void refuse_deep_nesting(const std::string& path) {
         in_text = true;
       } else if (c == '{' || c == '[') {
         if (++depth > kDeepest) {
-          fail(ErrorCode::unreadable_input,
-               "{}: values are nested more than {} levels deep, expected rows of numbers "
-               "and texts",
-               file.name(), kDeepest);
+          fail_at(ErrorCode::unreadable_input, file.name(),
+                  fmt::format("values are nested more than {} levels deep", kDeepest), "rows of numbers and texts");
         }
       } else if ((c == '}' || c == ']') && depth > 0) {
         --depth;
@@ -461,7 +458,7 @@ Table read_json(const Session& session, const std::string& path, const std::stri
   std::vector<std::string> list;
   for (std::size_t j = 0; j < columns.size(); ++j) {
     const ColumnInfo& column = columns[j];
-    refuse_nested(column.type, column.name, j, session.source());
+    refuse_nested(column.type, column.name, session.source());
     const std::string text = member(column.name);
     list.push_back(fmt::format("{} AS {}",
                                column.type == duck::kBoolean ? fmt::format("CAST({} AS BOOLEAN)", text) : text,
@@ -481,7 +478,7 @@ std::string as_pattern(const std::string& path) {
 }
 
 // Parts "ATTACH ...; SELECT ..." in front of the last statement, as DuckDB's own parser sees it. A semicolon may also
-// stand within a text or behind the end, so those are tried from the last one on.
+// be within a text or after the end, so those are tried from the last one on.
 std::pair<std::string, std::string> split_last_statement(const Session& session, std::string query) {
   session.refuse_unless_it_parses(query);
   const auto num_statements = session.num_statements(query);
@@ -501,15 +498,15 @@ Table read_by_duckdb(const std::string& path, const TextRules& rules, ThreadCoun
   const std::string source = FileSource(path).name();
   const bool is_parquet = has_suffix(path, ".parquet");
   if (!is_utf8(path)) {
-    fail(ErrorCode::unreadable_input, "{}: DuckDB takes names in UTF-8 only; give the file another name", source);
+    fail_at(ErrorCode::unreadable_input, source, "DuckDB takes names in UTF-8 only", "", "Give the file another name");
   }
   if (is_parquet && !std::filesystem::is_regular_file(path)) {
-    fail(ErrorCode::unreadable_input, "{}: is not a regular file, expected one: Parquet is read from its end", source);
+    fail_at(ErrorCode::unreadable_input, source, "is not a regular file", "one: Parquet is read from its end");
   }
   const Session session(library_or_fail(source), source, threads);
   const std::string pattern = as_pattern(path);
   if (!is_parquet) return read_json(session, path, pattern, rules);
-  // A Parquet file tells the number of its rows at no cost.
+  // A Parquet file has the number of its rows in its footer.
   const std::size_t count = read_count(session, "SELECT count(*) FROM read_parquet(?)", pattern);
   return read_rows(session, "SELECT * FROM read_parquet(?)", pattern, rules, count);
 }

@@ -19,10 +19,10 @@ GzipSource::GzipSource(std::unique_ptr<ByteSource> compressed)
       compressed_(std::move(compressed)),
       inflater_(Inflater::Format::gzip),
       buffer_(kBufferBytes) {
-  if (!refill()) fail(ErrorCode::empty_sample, "{}: the file is empty, expected gzip data", name());
+  if (!refill()) fail_at(ErrorCode::empty_sample, name(), "the file is empty", "gzip data");
   if (!std::string_view(pending_.data(), pending_.size()).starts_with(kGzipMagic)) {
-    fail(ErrorCode::unreadable_input,
-         "{}: does not start like gzip data; if it is not compressed, drop .gz from its name", name());
+    fail_at(ErrorCode::unreadable_input, name(), "does not start like gzip data", "",
+            "If it is not compressed, drop .gz from its name");
   }
   in_member_ = true;
 }
@@ -45,8 +45,9 @@ void GzipSource::begin_member() {
     }
   }
   if (pending_.front() != kGzipMagic.front()) {
-    fail(ErrorCode::unreadable_input, "{}: other bytes follow the gzip data at byte {}, expected the end of the file",
-         name(), bytes_taken_ - pending_.size() + 1);
+    fail_at(ErrorCode::unreadable_input, name(),
+            fmt::format("other bytes follow the gzip data at byte {}", bytes_taken_ - pending_.size() + 1),
+            "the end of the file");
   }
   inflater_.restart();
   in_member_ = true;
@@ -60,21 +61,22 @@ std::size_t GzipSource::read(std::span<char> into) {
       continue;
     }
     if (pending_.empty() && !refill()) {
-      fail(ErrorCode::unreadable_input, "{}: ends within its gzip data, expected the whole file (was it cut off?)",
-           name());
+      fail_at(ErrorCode::unreadable_input, name(), "ends within its gzip data", "the whole file (was it cut off?)");
     }
     const std::size_t room_before = room.size();
     const Inflater::Status status = inflater_.run(pending_, room);
     bytes_given_ += room_before - room.size();
     if (bytes_given_ > kAlwaysAllowed && bytes_given_ / kLargestExpansion > bytes_taken_) {
-      fail(ErrorCode::resource_limit,
-           "{}: expands to more than {} times its size, as no table should; if it is right, expand it by gunzip first",
-           name(), kLargestExpansion);
+      fail_at(ErrorCode::resource_limit, name(),
+              fmt::format("expands to more than {} times its size, as no table should", kLargestExpansion), "",
+              "If it is right, expand it by gunzip first");
     }
     if (status == Inflater::Status::ended) in_member_ = false;
     if (status == Inflater::Status::damaged) {
-      fail(ErrorCode::unreadable_input, "{}: the gzip data are damaged near byte {} ({}), make the file again", name(),
-           bytes_taken_ - pending_.size(), inflater_.reason());
+      fail_at(ErrorCode::unreadable_input, name(),
+              fmt::format("the gzip data are damaged near byte {} ({})", bytes_taken_ - pending_.size(),
+                          inflater_.reason()),
+              "", "Make the file again");
     }
   }
   return into.size() - room.size();

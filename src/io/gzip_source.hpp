@@ -14,7 +14,7 @@ namespace kqd {
 /// How every gzip file starts.
 inline constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
-/// What gzip data stand for: one or more members one after another, then nothing but zeros (tapes pad with them).
+/// Inflated gzip data: one or more members one after another, then nothing but zeros (tapes pad with them).
 /// Throws Error{unreadable_input} for data that are damaged, cut off or followed by something else, and
 /// Error{resource_limit} for data that expand beyond 16 MiB and 250 times their size: a file of some bytes must not
 /// fill the memory.
@@ -22,7 +22,7 @@ class GzipSource final : public ByteSource {
  public:
   explicit GzipSource(std::unique_ptr<ByteSource> compressed);
 
-  /// Unknown: the size that a gzip file claims is that of its last member modulo 2^32, and no one checked it.
+  /// Unknown: the size that a gzip file claims is that of its last member modulo 2^32, and is not checked.
   [[nodiscard]] std::optional<std::uint64_t> size() const override { return std::nullopt; }
   [[nodiscard]] std::size_t read(std::span<char> into) override;
 
@@ -33,7 +33,7 @@ class GzipSource final : public ByteSource {
   std::unique_ptr<ByteSource> compressed_;
   Inflater inflater_;
   std::vector<char> buffer_;
-  std::span<const char> pending_;  // compressed bytes not yet looked at
+  std::span<const char> pending_;  // compressed bytes not yet inflated
   std::uint64_t bytes_taken_ = 0;  // from `compressed_`
   std::uint64_t bytes_given_ = 0;
   bool in_member_ = false;

@@ -43,10 +43,9 @@ std::uint64_t big_endian(std::string_view bytes) {
 const IdxType& type_or_fail(std::string_view magic, const std::string& name) {
   const auto type = std::ranges::find(kTypes, byte_at(magic, 2), &IdxType::code);
   if (byte_at(magic, 0) != 0 || byte_at(magic, 1) != 0 || type == kTypes.end()) {
-    fail(ErrorCode::unreadable_input,
-         "{}: does not start like an idx file (two zero bytes, then a type from 0x08 to 0x0e), expected one in the "
-         "format of MNIST",
-         name);
+    fail_at(ErrorCode::unreadable_input, name,
+            "does not start like an idx file (two zero bytes, then a type from 0x08 to 0x0e)",
+            "one in the format of MNIST");
   }
   return *type;
 }

@@ -5,13 +5,13 @@
 
 namespace kqd {
 
-/// zlib's inflate, a piece at a time. Knows no source of bytes: gzip files and members of zip archives both drive it.
+/// zlib's inflate, a piece at a time, for gzip files and members of zip archives.
 class Inflater {
  public:
   enum class Format { gzip, raw };
   enum class Status {
     more,     ///< `in` is used up or `out` is full
-    ended,    ///< the compressed stream is over; what is left of `in` lies behind it
+    ended,    ///< the compressed stream is over; the rest of `in` follows it
     damaged,  ///< no such stream, or its checksum is wrong
   };
 
@@ -20,13 +20,13 @@ class Inflater {
   Inflater& operator=(const Inflater&) = delete;
   ~Inflater();
 
-  /// Takes bytes from the front of `in` and puts what they stand for at the front of `out`; both shrink by that much.
+  /// Takes bytes from the front of `in` and puts the inflated bytes at the front of `out`; both shrink by that much.
   [[nodiscard]] Status run(std::span<const char>& in, std::span<char>& out);
 
   /// Ready for another stream.
   void restart();
 
-  /// What zlib says about damaged bytes.
+  /// The message of zlib about damaged bytes.
   [[nodiscard]] std::string reason() const;
 
  private:

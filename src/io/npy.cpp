@@ -19,14 +19,14 @@ constexpr std::uint64_t kLongestHeader = std::uint64_t{1} << 20U;
 [[noreturn]] void fail_dtype(std::string_view dtype, const std::string& name) {
   const std::string_view kind = dtype.substr(std::min<std::size_t>(1, dtype.size()));
   if (kind.starts_with('O')) {
-    fail(ErrorCode::unreadable_input, "{}: holds Python objects, which are never loaded, expected numbers", name);
+    fail_at(ErrorCode::unreadable_input, name, "holds Python objects, which are never loaded", "numbers");
   }
   if (kind.starts_with('c')) {
-    fail(ErrorCode::unreadable_input, "{}: holds complex numbers ({}), expected real ones", name, in_quotes(dtype));
+    fail_at(ErrorCode::unreadable_input, name, fmt::format("holds complex numbers ({})", in_quotes(dtype)),
+            "real ones");
   }
-  fail(ErrorCode::unreadable_input,
-       "{}: holds items of type {}, expected booleans, integers of 1 to 8 bytes or floats of 2 to 8 bytes", name,
-       in_quotes(dtype));
+  fail_at(ErrorCode::unreadable_input, name, fmt::format("holds items of type {}", in_quotes(dtype)),
+          "booleans, integers of 1 to 8 bytes or floats of 2 to 8 bytes");
 }
 
 ItemType item_type_or_fail(std::string_view dtype, const std::string& name) {
@@ -48,21 +48,22 @@ NpyHeader read_header(HeaderBytes& bytes, const std::string& name) {
   const std::uint64_t magic_bytes =
       std::clamp<std::uint64_t>(bytes.bytes_left().value_or(kNpyMagic.size()), 1, kNpyMagic.size());
   if (bytes.read(magic_bytes, "its first bytes") != kNpyMagic) {
-    fail(ErrorCode::unreadable_input, "{}: does not start like an NPY file, expected one written by numpy.save", name);
+    fail_at(ErrorCode::unreadable_input, name, "does not start like an NPY file", "one written by numpy.save");
   }
   const std::string version = bytes.read(2, "its version");
   const int major = static_cast<unsigned char>(version[0]);
   if (major < 1 || major > 3 || version[1] != 0) {
-    fail(ErrorCode::unreadable_input, "{}: is of NPY version {}.{}, expected 1.0, 2.0 or 3.0", name, major,
-         static_cast<unsigned char>(version[1]));
+    fail_at(ErrorCode::unreadable_input, name,
+            fmt::format("is of NPY version {}.{}", major, static_cast<unsigned char>(version[1])), "1.0, 2.0 or 3.0");
   }
   const std::uint64_t length = little_endian(bytes.read(major == 1 ? 2 : 4, "the length of its header"));
   if (const auto left = bytes.bytes_left(); left && length > *left) {
-    fail(ErrorCode::unreadable_input, "{}: claims a header of {} bytes, but only {} follow", name, length, *left);
+    fail_at(ErrorCode::unreadable_input, name,
+            fmt::format("claims a header of {} bytes, but only {} follow", length, *left));
   }
   if (length > kLongestHeader) {
-    fail(ErrorCode::unreadable_input, "{}: claims a header of {} bytes, expected at most {}", name, length,
-         kLongestHeader);
+    fail_at(ErrorCode::unreadable_input, name, fmt::format("claims a header of {} bytes", length),
+            fmt::format("at most {}", kLongestHeader));
   }
   return parse_npy_header(bytes.read(length, "its header"), name);
 }

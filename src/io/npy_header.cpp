@@ -25,7 +25,7 @@ class HeaderParser {
     }
     check_tail();
     for (const std::string_view key : {"descr", "fortran_order", "shape"}) {
-      if (!seen(key)) fail(ErrorCode::unreadable_input, "{}: the header has no {}", name_, in_quotes(key));
+      if (!seen(key)) fail_at(ErrorCode::unreadable_input, name_, fmt::format("the header has no {}", in_quotes(key)));
     }
     return header;
   }
@@ -35,7 +35,7 @@ class HeaderParser {
 
   void read_entry(NpyHeader& header) {
     const std::string key = read_string("a key in quotes");
-    if (seen(key)) fail(ErrorCode::unreadable_input, "{}: the header has {} twice", name_, in_quotes(key));
+    if (seen(key)) fail_at(ErrorCode::unreadable_input, name_, fmt::format("the header has {} twice", in_quotes(key)));
     keys_.push_back(key);
     expect(":");
     if (key == "descr") {
@@ -45,14 +45,14 @@ class HeaderParser {
     } else if (key == "shape") {
       header.shape = read_shape();
     } else {
-      fail(ErrorCode::unreadable_input,
-           "{}: the header has {}, expected \"descr\", \"fortran_order\" and \"shape\" only", name_, in_quotes(key));
+      fail_at(ErrorCode::unreadable_input, name_, fmt::format("the header has {}", in_quotes(key)),
+              "\"descr\", \"fortran_order\" and \"shape\" only");
     }
   }
 
   std::string read_dtype() {
     if (accept("[")) {
-      fail(ErrorCode::unreadable_input, "{}: holds records of several fields, expected one array of numbers", name_);
+      fail_at(ErrorCode::unreadable_input, name_, "holds records of several fields", "one array of numbers");
     }
     return read_string("a type in quotes");
   }
@@ -118,7 +118,8 @@ class HeaderParser {
 
   [[noreturn]] void fail_here(std::string_view expected) const {
     const std::string found = place_ < text_.size() ? "starts " + in_quotes(text_.substr(place_)) : "is its end";
-    fail(ErrorCode::unreadable_input, "{}: the header at byte {} {}, expected {}", name_, place_ + 1, found, expected);
+    fail_at(ErrorCode::unreadable_input, name_, fmt::format("the header at byte {} {}", place_ + 1, found),
+            std::string(expected));
   }
 
   std::string_view text_;

@@ -7,7 +7,7 @@
 
 namespace kqd {
 
-/// What the header of an NPY file says about its data.
+/// The header of an NPY file.
 struct NpyHeader {
   std::string dtype;  ///< as written, such as "<f8"
   bool fortran_order = false;

@@ -29,14 +29,13 @@ std::vector<std::string> keys_of(const ZipArchive& archive) {
     if (has_suffix(member.name, kMemberSuffix)) keys.push_back(key_of(member));
   }
   if (keys.empty()) {
-    fail(ErrorCode::unreadable_input, "{}: the archive holds no array, expected one written by numpy.savez",
-         archive.name());
+    fail_at(ErrorCode::unreadable_input, archive.name(), "the archive holds no array", "one written by numpy.savez");
   }
   std::vector<std::string> sorted = keys;
   std::ranges::sort(sorted);
   if (const auto twice = std::ranges::adjacent_find(sorted); twice != sorted.end()) {
-    fail(ErrorCode::unreadable_input, "{}: the archive holds two arrays {}, expected different names; write it again",
-         archive.name(), in_quotes(*twice));
+    fail_at(ErrorCode::unreadable_input, archive.name(),
+            fmt::format("the archive holds two arrays {}", in_quotes(*twice)), "different names", "Write it again");
   }
   return keys;
 }
@@ -45,13 +44,14 @@ std::string chosen_key(const NpzName& name, const ZipArchive& archive) {
   const std::vector<std::string> keys = keys_of(archive);
   if (name.key.empty()) {
     if (keys.size() == 1) return keys.front();
-    fail(ErrorCode::unreadable_input, "{}: holds {} arrays ({}), name one as in {}:{}", archive.name(), keys.size(),
-         list_of_keys(keys), archive.name(), shortened(keys.front()));
+    fail_at(ErrorCode::unreadable_input, archive.name(),
+            fmt::format("holds {} arrays ({})", keys.size(), list_of_keys(keys)), "",
+            fmt::format("Name one as in {}:{}", archive.name(), shortened(keys.front())));
   }
   if (std::ranges::find(keys, name.key) == keys.end()) {
     const std::vector<std::string_view> known(keys.begin(), keys.end());
-    fail(ErrorCode::unreadable_input, "{}: holds no array {}, the arrays are {}{}", archive.name(), in_quotes(name.key),
-         list_of_keys(keys), suggestion(name.key, known));
+    fail_at(ErrorCode::unreadable_input, archive.name(), fmt::format("holds no array {}", in_quotes(name.key)),
+            fmt::format("one of {}{}", list_of_keys(keys), suggestion(name.key, known)));
   }
   return name.key;
 }

@@ -24,7 +24,7 @@ const char* skip_plus(const char* first, const char* last) {
   return last - first >= 2 && *first == '+' && first[1] != '-' ? first + 1 : first;
 }
 
-// The text in small letters, without a sign before it; nothing when it is longer than any word that is looked for.
+// The text in small letters, without a sign before it; nothing when it is longer than any known word.
 std::optional<std::string> word_of(std::string_view text) {
   constexpr std::size_t kLongestWord = 9;
   if (text.size() > kLongestWord) return std::nullopt;
@@ -41,8 +41,8 @@ double infinity_with_sign_of(std::string_view text) {
   return text.front() == '-' ? -infinity : infinity;
 }
 
-// Of a decimal number that is not a double: whether it is too small rather than too large, told by the decimal place of
-// its first digit that is not 0 (as in 0.d * 10^place) and the exponent.
+// Of a decimal number that is not a double: whether it is too small rather than too large, judged by the decimal place
+// of its first digit that is not 0 (as in 0.d * 10^place) and the exponent.
 bool is_below_range(std::string_view text) {
   const auto exponent_mark = text.find_first_of("eE");
   const std::string_view mantissa = text.substr(0, exponent_mark);

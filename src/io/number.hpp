@@ -5,7 +5,7 @@
 
 namespace kqd {
 
-/// What the text of a cell stands for.
+/// The kind of a cell, by its text.
 enum class CellKind {
   number,        ///< a finite number
   missing,       ///< nothing, or a spelling of "missing": NA, nan, null, -, #DIV/0!, ...
@@ -24,7 +24,7 @@ struct Cell {
 /// none. The value is the nearest double.
 [[nodiscard]] const char* parse_finite(const char* first, const char* last, double& value);
 
-/// The same for numbers with a decimal comma, in which no point may stand.
+/// The same for numbers with a decimal comma, which have no point.
 [[nodiscard]] const char* parse_finite_with_comma(const char* first, const char* last, double& value);
 
 /// Whole numbers of at most this size are doubles; of those beyond, only some are.
@@ -42,7 +42,7 @@ constexpr double kLargestExactWhole = 0x1p53;
 /// than a double, 9007199254740993.0 does. Where a text has a point or an exponent, zeros at its end do not count.
 [[nodiscard]] bool is_print_of(std::string_view text, double nearest);
 
-/// What a whole cell without blanks around it stands for. A number too small for a double is a zero of its sign.
+/// The meaning of a whole cell without blanks around it. A number too small for a double is a zero of its sign.
 [[nodiscard]] Cell parse_cell(std::string_view text);
 
 }  // namespace kqd

@@ -25,7 +25,7 @@ bool is_null_device(const std::filesystem::path& path) {
   return path == "/dev/null";
 }
 
-// A rename would replace a device or a pipe by a file, which nobody means.
+// A rename would replace a device or a pipe by a file.
 void refuse_special_file(const std::filesystem::path& path) {
   std::error_code error;  // the opening that follows reports what cannot be read here
   const auto status = std::filesystem::status(path, error);
@@ -36,9 +36,9 @@ void refuse_special_file(const std::filesystem::path& path) {
   }
 }
 
-// Where the bytes belong: behind a link, or behind several, also when nothing is there yet.
+// The path to write to: the target of a link, or of several, also when nothing is there yet.
 std::filesystem::path target_of(std::filesystem::path path) {
-  constexpr int kMostLinks = 40;  // more are a circle, which opening tells
+  constexpr int kMostLinks = 40;  // more are a circle, which opening the file reports
   std::error_code no_link;
   for (int i = 0; i < kMostLinks; ++i) {
     const std::filesystem::path next = std::filesystem::read_symlink(path, no_link);

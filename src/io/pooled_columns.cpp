@@ -83,11 +83,11 @@ using ColumnPerInput = std::vector<std::size_t>;
   while (inputs[i].table.columns[columns[i]].first_rounded.line == 0) ++i;
   const Table& table = inputs[i].table;
   const Place& place = table.columns[columns[i]].first_rounded;
-  fail(ErrorCode::unreadable_input,
-       "{} is {}, which would be rounded, expected whole numbers up to 2^53, or larger ones that differ by less; if it "
-       "is "
-       "an id, exclude it by --drop {}, otherwise write it in a larger unit",
-       table.place_of(columns[i], place.line), in_quotes(place.text), table.label_of(columns[i]));
+  fail_at(ErrorCode::unreadable_input, table.place_of(place.line),
+          fmt::format("{} is {}, which would be rounded", table.cell_of(columns[i], place.line), in_quotes(place.text)),
+          "whole numbers up to 2^53, or larger ones that differ by less",
+          fmt::format("To exclude it, if it is an id: {}; otherwise write it in a larger unit",
+                      option_reference("drop", item_of(table, columns[i]))));
 }
 
 // Calls visit(cell, what it lacks) for every cell of the column that is a number.
@@ -161,8 +161,9 @@ void impute_medians(std::vector<Sample>& samples, const std::string& source) {
     if (!has_missing(samples, j)) continue;
     std::vector<double> values = pooled_values(samples, j);
     if (values.empty()) {
-      fail(ErrorCode::empty_sample, "{}: column {} has no value that a median could be taken of; --drop leaves it out",
-           source, label_of(samples, j));
+      fail_at(ErrorCode::empty_sample, source,
+              fmt::format("column {} has no value to take a median of", label_of(samples, j)), "",
+              "To exclude it: " KQD_OPTION("drop"));
     }
     const int exponent = exponent_of(values);
     for (double& value : values) value = std::scalbn(value, -exponent);

@@ -9,20 +9,20 @@
 
 namespace kqd {
 
-// What is done to columns by numbers of the pool: all samples together, each row of a weight above 0 counted once. No
-// label is looked at, so a test that permutes the rows stays exact.
+// Changes of columns by statistics of the pool: all samples together, each row of a weight above 0 counted once. They
+// do not depend on labels, so a test that permutes the rows stays exact.
 
 /// Fills missing values in by the median of their column. `source` starts the sentence of Error{empty_sample}: a column
 /// without any value.
 void impute_medians(std::vector<Sample>& samples, const std::string& source);
 
 /// Brings columns to one scale; constant ones become 0. Columns with an interquartile range of 0 that are not constant
-/// are scaled by what stands for it (see robust_range), and a note tells which.
+/// are scaled by its substitute (see robust_range), and a note lists them.
 void standardize(std::vector<Sample>& samples, Standardize kind, Warnings& notes);
 
 /// Columns with whole numbers that are not doubles, such as ids and nanoseconds: the smallest number of all inputs is
 /// subtracted from them, in whole numbers, and the differences are doubles. Cells have passed check_cells(). `pooled`
-/// says that all samples are here; only then is there something to subtract. Returns what was subtracted from the
+/// means that all samples are given; only then is there something to subtract. Returns what was subtracted from the
 /// column of units; empty: nothing.
 ///
 /// Throws Error{unreadable_input} with the first such number where that is not possible: other numbers of the column

@@ -40,7 +40,7 @@ std::string describe_texts(const Preparation& p) {
 std::string describe_missing(const Preparation& p) {
   const std::size_t cells = p.x.missing_cells + p.y.missing_cells;
   if (p.na == NaPolicy::omit) {
-    return fmt::format("{} of X and {} of Y left out for missing values", counted(p.x.omitted, "row"), p.y.omitted);
+    return fmt::format("{} of X and {} of Y omitted for missing values", counted(p.x.omitted, "row"), p.y.omitted);
   }
   return fmt::format("{} filled in by the median of both samples ({} in X, {} in Y)", counted(cells, "missing value"),
                      p.x.missing_cells, p.y.missing_cells);
@@ -63,9 +63,10 @@ std::vector<std::string> columns_taken(const Preparation& p) {
     lines.push_back(fmt::format("column {} holds the weights of the rows", shortened(p.weights_column)));
   }
   if (!p.unit_column.empty()) {
-    lines.push_back(fmt::format("column {} tells the block or cluster of a row", shortened(p.unit_column)));
+    lines.push_back(fmt::format("column {} names the block or cluster of each row", shortened(p.unit_column)));
   }
-  if (!p.dropped_texts.empty()) lines.push_back(fmt::format("text left out: {}", all_of_them(p.dropped_texts)));
+  if (!p.dropped_texts.empty())
+    lines.push_back(fmt::format("columns of text excluded: {}", all_of_them(p.dropped_texts)));
   if (!p.encoded.empty()) lines.push_back(describe_texts(p));
   if (!p.booleans.empty()) lines.push_back(fmt::format("true and false as 1 and 0: {}", all_of_them(p.booleans)));
   for (const OffsetColumn& column : p.offsets) {
@@ -114,7 +115,7 @@ std::vector<std::string> describe_columns(const Preparation& p) {
 
 std::vector<std::string> describe(const Preparation& p) {
   std::vector<std::string> lines = columns_taken(p);
-  if (p.ungrouped > 0) lines.push_back(fmt::format("{} without a group left out", counted(p.ungrouped, "row")));
+  if (p.ungrouped > 0) lines.push_back(fmt::format("{} without a group omitted", counted(p.ungrouped, "row")));
   if (p.na == NaPolicy::omit || p.x.missing_cells + p.y.missing_cells > 0) lines.push_back(describe_missing(p));
   if (p.x.not_drawn + p.y.not_drawn > 0) lines.push_back(describe_subsample(p));
   add_scale(p, lines);

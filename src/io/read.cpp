@@ -45,7 +45,7 @@ ReaderOptions reader_options_of(const ReadOptions& options) {
   return {.rules = rules_of(options),
           .csv = options.csv,
           .threads = options.threads,
-          .max_memory = options.max_memory,
+          .limits = {.max_memory = options.max_memory},
           .map_files = options.map_files};
 }
 
@@ -60,8 +60,9 @@ void keep_numbers_only(std::vector<Input>& inputs, Preparation& preparation) {
     }
   }
   if (numbers.empty()) {
-    fail(ErrorCode::empty_sample,
-         "{}: all columns hold text, so --categorical drop leaves none; onehot or hash takes them", front.table.source);
+    fail_at(ErrorCode::empty_sample, front.table.source,
+            "all columns hold text, so " KQD_OPTION("categorical=drop") " leaves none", "",
+            "To turn texts into numbers: " KQD_OPTION("categorical=onehot") " or " KQD_OPTION("categorical=hash"));
   }
   for (Input& input : inputs) {
     std::vector<std::size_t> points;
@@ -83,7 +84,7 @@ std::vector<ColumnEncoder> make_encoders(std::vector<Input>& inputs, Categorical
   return encoders;
 }
 
-// A day is nearer to the next than to another year, which columns of 0 and 1 do not know.
+// As columns of 0 and 1, two dates are equally far apart whether a day or a year passes between them.
 void note_dates_as_text(const std::vector<Input>& inputs, Warnings& notes) {
   const Input& front = inputs.front();
   std::vector<std::string> names;
@@ -131,9 +132,9 @@ class UnitCodes {
       if (!input.roles.unit) continue;
       const Column& column = input.table.columns[*input.roles.unit];
       if (column.has_text() && column.texts->overfull()) {
-        fail(ErrorCode::invalid_option,
-             "{}: column {} has more than {} different texts, too many for blocks or clusters", input.table.source,
-             input.table.label_of(*input.roles.unit), column.texts->size());
+        fail_at(ErrorCode::invalid_option, input.table.source,
+                fmt::format("column {} has more than {} different texts, too many for blocks or clusters",
+                            input.table.label_of(*input.roles.unit), column.texts->size()));
       }
       whole_ = whole_ && all_whole(input);
     }
@@ -172,7 +173,7 @@ class UnitCodes {
   std::vector<std::string> names_;
 };
 
-// From cells to samples. Each block of cells is freed once it was seen.
+// Converts cells to samples. Each block of cells is freed after it was read.
 class Filler {
  public:
   Filler(std::vector<Input>& inputs, const RowPlan& rows, const std::vector<ColumnEncoder>& encoders,
@@ -201,7 +202,7 @@ class Filler {
   }
 
  private:
-  // Whether the cells of an input become a sample as they are: every row, every column, in their order.
+  // True when the cells of an input become a sample unchanged: every row, every column, in their order.
   [[nodiscard]] bool passes_whole(const Input& input, std::size_t sample,
                                   const std::vector<RowPlan::SampleNumber>& sample_of_row) const {
     std::vector<std::size_t> all(input.table.cells.cols());
@@ -210,7 +211,7 @@ class Filler {
            std::ranges::all_of(sample_of_row, [&](RowPlan::SampleNumber s) { return s == sample; });
   }
 
-  // Cells that stand in one matrix already, such as those of a mapped file, are not copied.
+  // Cells that are in one matrix already, such as those of a mapped file, are not copied.
   bool take_over(Input& input, std::size_t sample, const std::vector<RowPlan::SampleNumber>& sample_of_row) {
     if (!input.table.cells.is_whole() || !passes_whole(input, sample, sample_of_row)) return false;
     samples_[sample].points = input.table.cells.take_whole();
@@ -314,7 +315,7 @@ std::span<const double> row_of(Input& input, std::size_t index) {
   return index < block.rows() ? block.row(index) : std::span<const double>{};
 }
 
-// Tools that name columns by numbers write 0,1,2,... or 1,2,3,... on top.
+// Tools that name columns by numbers write 0,1,2,... or 1,2,3,... in the first row.
 bool counts_up(std::span<const double> row) {
   if (row.size() < 3 || (row[0] != 0.0 && row[0] != 1.0)) return false;
   for (std::size_t j = 0; j < row.size(); ++j) {
@@ -323,7 +324,7 @@ bool counts_up(std::span<const double> row) {
   return true;
 }
 
-// Names differ, as a rule: equal numbers are data.
+// Names of columns are usually different: equal numbers are data.
 bool may_be_names(std::span<const double> row) {
   std::vector<double> sorted(row.begin(), row.end());
   std::ranges::sort(sorted);
@@ -331,8 +332,8 @@ bool may_be_names(std::span<const double> row) {
          std::ranges::adjacent_find(sorted) == sorted.end();
 }
 
-// Whether the first row of a file is like no other row there: in each column, further from all other values than ten
-// times their range; or, to be a row that files have in common, different from each.
+// The first row of a file compared with the others: is_far when, in each column, it is further from all other values
+// than ten times their range; is_unique when no other row equals it.
 struct FirstRowAlone {
   bool is_far = false;
   bool is_unique = true;
@@ -365,7 +366,7 @@ FirstRowAlone compare_first_row(Input& input) {
   return found;
 }
 
-// Numbers on top of a file may be names, such as years, and no reader can know. What makes one doubt is said.
+// A first row of numbers may be names, such as years. Warns when there is a reason to doubt that it is data.
 void warn_about_headers(std::vector<Input>& inputs, Warnings& warnings) {
   const auto is_undecided = [](const Input& input) {
     return input.table.undecided_header > 0 && input.table.rows_read() > 1;  // below a header there are rows
@@ -410,7 +411,7 @@ void spell_out_numbers(std::vector<Input>& inputs) {
   for (Input& input : inputs) input.table.spell_out(*input.roles.unit);
 }
 
-// Pairs are found by counting rows, so a row that is not there moves all that follow.
+// Rows are paired by their position, so a skipped row shifts all that follow.
 void warn_about_pairs(const std::vector<Input>& inputs, const RowPlan& rows, Warnings& warnings) {
   for (const Input& input : inputs) {
     const std::size_t count = input.table.skipped_blank_lines;
@@ -447,7 +448,7 @@ void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOpt
   for (Sample& sample : out.samples) sample.column_names = names;
 }
 
-// The way of all inputs: which columns, which cells pass, which rows, then numbers.
+// Chooses columns, checks cells, chooses rows, then converts to numbers.
 Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const std::string& group_column) {
   Prepared out{{}, {}, {}, begin_preparation(options, group_column)};
   std::vector<Input> inputs;
@@ -480,7 +481,7 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
   fill_samples(inputs, rows, options, std::move(unit_offset), out);
   if (options.na == NaPolicy::impute_median) impute_medians(out.samples, inputs.front().table.source);
   standardize(out.samples, options.standardize, out.notes);
-  // The cells were vouched for, but no one has yet seen whether all weights are 0.
+  // Each cell was checked, but not yet whether all weights are 0.
   for (std::size_t s = 0; s < out.samples.size(); ++s) {
     if (!options.weights_column.empty()) validate(out.samples[s], inputs[std::min(s, inputs.size() - 1)].table.source);
   }
@@ -493,13 +494,13 @@ SamplePair to_pair(Prepared prepared) {
           std::move(prepared.rows_y),     std::move(prepared.warnings),    std::move(prepared.unit_names)};
 }
 
-// What one reading takes from a pipe is gone, and the next would wait for ever.
+// A pipe can be read only once: a second reader would wait for ever.
 void refuse_same_pipe(const std::vector<std::string>& paths) {
   for (auto path = paths.begin(); path != paths.end(); ++path) {
     std::error_code ignored;
     if (!std::filesystem::is_fifo(*path, ignored) || std::find(paths.begin(), path, *path) == path) continue;
-    fail(ErrorCode::invalid_option, "{} is a pipe and is given twice, which can be read once; write it to a file",
-         printable(*path));
+    fail_at(ErrorCode::invalid_option, printable(*path), "a pipe is given twice, but can be read only once", "",
+            "Write it to a file");
   }
 }
 
@@ -511,7 +512,7 @@ Table header_of(const Table& table) {
   return header;
 }
 
-// Which column of a table plays which part, known once its header and the first table are.
+// The roles of the columns of a table, which follow from its header and the first table.
 Roles roles_in(const Table& table, const std::vector<Table>& tables_before, const ReadOptions& options,
                const std::string& group_column) {
   std::vector<Input> headers;
@@ -525,19 +526,21 @@ Roles roles_in(const Table& table, const std::vector<Table>& tables_before, cons
 std::vector<Table> read_tables(const std::vector<std::string>& paths, const ReadOptions& options,
                                const std::string& group_column) {
   if (std::ranges::count_if(paths, is_standard_input) > 1) {
-    fail(ErrorCode::invalid_option, "{}, which can be read once; write one of them to a file and name that",
-         paths.size() == 2 ? "both samples are standard input" : "several samples are standard input");
+    fail_at(
+        ErrorCode::invalid_option, "standard input",
+        fmt::format("{} samples are read from it, which is possible only once", paths.size() == 2 ? "both" : "several"),
+        "", "Write one of them to a file");
   }
   refuse_same_pipe(paths);
-  // So many rows at least are held before any are dropped, so that this takes little time.
+  // At least this many rows are held before any are dropped, so that dropping takes little time.
   constexpr std::size_t kFewestHeld = 8192;
   std::vector<Table> tables;
   for (const std::string& path : paths) {
     ReaderOptions reader = reader_options_of(options);
     std::optional<Roles> roles;
     if (can_drop_rows(options)) {
-      reader.thinning.num_rows = std::max<std::size_t>(kFewestHeld, 4 * options.max_rows);
-      reader.thinning.drop_rows = [&](Table& table) {
+      reader.limits.thin_from = std::max<std::size_t>(kFewestHeld, 4 * options.max_rows);
+      reader.limits.drop_rows = [&](Table& table) {
         if (!roles) roles = roles_in(table, tables, options, group_column);
         drop_rows(table, *roles, options);
       };
@@ -558,7 +561,7 @@ SamplePair read_pair(const std::string& path_x, const std::string& path_y, const
 }
 
 SamplePair read_grouped(const std::string& path, const std::string& group_column, const ReadOptions& options) {
-  if (group_column.empty()) fail(ErrorCode::invalid_option, "the name of the group column is empty, expected a column");
+  if (group_column.empty()) fail_option("group", "\"\"", "the name of a column");
   return to_pair(prepare(read_tables({path}, options, group_column), options, group_column));
 }
 

@@ -27,13 +27,7 @@ namespace {
 constexpr std::string_view kCompressed = ".gz";
 
 Table read_csv_text(ByteSource& source, const ReaderOptions& options) {
-  const CsvFormat& csv = options.csv;
-  return read_csv(source,
-                  {.delimiter = csv.delimiter,
-                   .header = csv.header,
-                   .decimal_comma = csv.decimal_comma,
-                   .max_memory = options.max_memory},
-                  options.rules, options.thinning);
+  return read_csv(source, options.csv, options.rules, options.limits);
 }
 
 Table read_tsv_text(ByteSource& source, const ReaderOptions& options) {
@@ -77,7 +71,8 @@ constexpr std::array<StreamFormat, 4> kStreamFormats = {{
     {".idx", is_named_like_idx, read_idx_array},
 }};
 
-// What other kinds of files start with, for those whose names say something else; more than a name of a column would.
+// The first bytes of other kinds of files, to recognise a file with a wrong suffix. They are longer than the name of a
+// column is likely to match.
 struct Magic {
   std::string_view bytes;
   std::string_view what;
@@ -85,32 +80,34 @@ struct Magic {
 };
 
 constexpr std::array<Magic, 8> kMagics = {{
-    {kGzipMagic, "compressed by gzip", "give its name the suffix .gz"},
-    {kNpyMagic, "an NPY file", "give its name the suffix .npy"},
-    {"PK\x03\x04", "a zip archive", "name it .npz if it holds arrays; save a spreadsheet as CSV"},
-    {"PAR1\x15", "a Parquet file", "give its name the suffix .parquet"},
-    {"\x89HDF", "an HDF5 file", "save its table as CSV, NPY or Parquet"},
-    {"\xd0\xcf\x11\xe0", "a spreadsheet of an office program", "save it as CSV"},
-    {"SQLite f", "an SQLite database", "save its table as CSV, NPY or Parquet"},
-    {"%PDF-", "a PDF document", "save its table as CSV"},
+    {kGzipMagic, "compressed by gzip", "Give its name the suffix .gz"},
+    {kNpyMagic, "an NPY file", "Give its name the suffix .npy"},
+    {"PK\x03\x04", "a zip archive", "Name it .npz if it holds arrays; save a spreadsheet as CSV"},
+    {"PAR1\x15", "a Parquet file", "Give its name the suffix .parquet"},
+    {"\x89HDF", "an HDF5 file", "Save its table as CSV, NPY or Parquet"},
+    {"\xd0\xcf\x11\xe0", "a spreadsheet of an office program", "Save it as CSV"},
+    {"SQLite f", "an SQLite database", "Save its table as CSV, NPY or Parquet"},
+    {"%PDF-", "a PDF document", "Save its table as CSV"},
 }};
 
 [[noreturn]] void fail_unknown_format(const std::string& path) {
   if (path.empty()) fail(ErrorCode::unreadable_input, "the name of a file is empty, expected a path");
   const std::string suffix = std::filesystem::path(path).extension().string();
   const std::string found =
-      suffix.empty() ? "has no suffix to tell its format by" : "has the unknown suffix " + in_quotes(suffix);
+      suffix.empty() ? "has no suffix that names its format" : "has the unknown suffix " + in_quotes(suffix);
   const std::vector<std::string> suffixes = known_suffixes();
   const auto streams = static_cast<std::ptrdiff_t>(kStreamFormats.size());
-  fail(ErrorCode::unreadable_input, "{}: {}, expected one of {} (each may be followed by {}), {}", printable(path),
-       found, fmt::join(suffixes.begin(), suffixes.begin() + streams, ", "), kCompressed,
-       fmt::join(suffixes.begin() + streams, suffixes.end(), ", "));
+  fail_at(ErrorCode::unreadable_input, printable(path), found,
+          fmt::format("one of {} (each may be followed by {}), {}",
+                      fmt::join(suffixes.begin(), suffixes.begin() + streams, ", "), kCompressed,
+                      fmt::join(suffixes.begin() + streams, suffixes.end(), ", ")));
 }
 
 void refuse_other_format(const PeekedSource& source, std::string_view own_magic) {
   for (const Magic& magic : kMagics) {
     if (magic.bytes == own_magic || !source.beginning().starts_with(magic.bytes)) continue;
-    fail(ErrorCode::unreadable_input, "{}: is {} in spite of its name; {}", source.name(), magic.what, magic.advice);
+    fail_at(ErrorCode::unreadable_input, source.name(), fmt::format("is {} in spite of its name", magic.what), "",
+            std::string(magic.advice));
   }
 }
 
@@ -132,7 +129,7 @@ const StreamFormat* find_stream_format(std::string_view path) {
   return format == kStreamFormats.end() ? nullptr : &*format;
 }
 
-// Bytes without a name that tells their format: what they start with tells it, and all that starts otherwise is CSV.
+// The format of bytes without a suffix follows from their beginning; the default is CSV.
 Table read_unnamed(std::unique_ptr<ByteSource> bytes, const ReaderOptions& options) {
   std::unique_ptr<PeekedSource> source = peeked(std::move(bytes));
   if (source->beginning().starts_with(kGzipMagic)) source = inflated(std::move(source));
@@ -140,8 +137,8 @@ Table read_unnamed(std::unique_ptr<ByteSource> bytes, const ReaderOptions& optio
   if (starts_like_idx(source->beginning())) return read_idx_array(*source, options);
   for (const Magic& magic : kMagics) {
     if (!source->beginning().starts_with(magic.bytes)) continue;
-    fail(ErrorCode::unreadable_input, "{}: is {}, expected CSV, NPY or idx; write it to a file and name that",
-         source->name(), magic.what);
+    fail_at(ErrorCode::unreadable_input, source->name(), fmt::format("is {}", magic.what), "CSV, NPY or idx",
+            "Write it to a file and pass its name");
   }
   return read_csv_text(*source, options);
 }
@@ -157,7 +154,7 @@ Table read_table(const std::string& path, const ReaderOptions& options) {
   if (is_standard_input(path)) {
     return read_unnamed(std::make_unique<FileSource>("standard input", STDIN_FILENO), options);
   }
-  // What a shell's <(...) stands for.
+  // The path that a shell passes for <(...).
   if (path.starts_with("/dev/fd/")) return read_unnamed(std::make_unique<FileSource>(path), options);
   if (path.starts_with(kQueryPrefix)) {
     return read_query(path.substr(kQueryPrefix.size()), options.rules, options.threads);
@@ -180,8 +177,9 @@ std::optional<std::pair<std::string, std::string>> samples_within(const std::str
   const std::vector<std::string> keys = npz_keys(name->path);
   const auto has = [&](std::string_view key) { return std::ranges::find(keys, key) != keys.end(); };
   if (!has("x") || !has("y")) {
-    fail(ErrorCode::unreadable_input, "{}: holds no arrays x and y to compare (but {}); name both samples, as in {}:{}",
-         printable(name->path), list_of_keys(keys), printable(name->path), shortened(keys.front()));
+    fail_at(ErrorCode::unreadable_input, printable(name->path),
+            fmt::format("holds no arrays x and y to compare (but {})", list_of_keys(keys)), "",
+            fmt::format("Name both samples, as in {}:{}", printable(name->path), shortened(keys.front())));
   }
   return std::pair(name->path + ":x", name->path + ":y");
 }

@@ -14,7 +14,8 @@
 namespace kqd {
 namespace {
 
-// The column with a part of its own, by its name, or by its number where there are no names; none if none is wanted.
+// The column of weights, units or groups, by its name, or by its number where there are no names; none if none is
+// wanted.
 std::optional<std::size_t> find_column(const Table& table, const std::string& wanted, std::string_view purpose) {
   if (wanted.empty()) return std::nullopt;
   if (table.has_names) {
@@ -26,29 +27,29 @@ std::optional<std::size_t> find_column(const Table& table, const std::string& wa
     const bool is_number = std::from_chars(wanted.data(), last, number).ptr == last;
     if (is_number && number >= 1 && number <= table.columns.size()) return number - 1;
   }
-  fail(ErrorCode::invalid_option, "{}: no column {} to {}, {}{}", table.source, in_quotes(wanted), purpose,
-       list_of_columns(table), suggestion(wanted, names_of(table)));
+  fail_at(ErrorCode::invalid_option, table.source,
+          fmt::format("there is no column {} to {}", in_quotes(wanted), purpose), expected_columns(table, wanted));
 }
 
 Roles special_roles(const Table& table, const ReadOptions& options, const std::string& group_column) {
   Roles roles;
   roles.weights = find_column(table, options.weights_column, "take weights from");
   roles.unit = find_column(table, options.unit_column, "take blocks or clusters from");
-  roles.group = find_column(table, group_column, "tell the samples apart by");
+  roles.group = find_column(table, group_column, "split the samples by");
   return roles;
 }
 
-// The content of a column that is not compared; empty for a column of points.
-std::string_view own_part(const Roles& roles, std::size_t column) {
+// The purpose of a column that is not compared; empty for a column of points.
+std::string_view purpose_of(const Roles& roles, std::size_t column) {
   if (roles.weights == column) return "weights";
   if (roles.unit == column) return "blocks or clusters";
   return roles.group == column ? "groups" : "";
 }
 
-// Who lists such a column expects it to be compared.
+// A user who lists such a column expects it to be compared.
 void note_listed(const Input& input, const std::vector<bool>& in_wanted, Warnings& notes) {
   for (std::size_t j = 0; j < in_wanted.size(); ++j) {
-    const std::string_view part = own_part(input.roles, j);
+    const std::string_view part = purpose_of(input.roles, j);
     if (part.empty() || !in_wanted[j]) continue;
     warn(notes, WarningId::listed_column_not_compared, input.table.source, input.table.label_of(j), part);
   }
@@ -59,35 +60,35 @@ void assign_points(Input& input, ColumnList& wanted, ColumnList& unwanted) {
   const std::vector<bool> in_unwanted = unwanted.marks(input.table);
   for (std::size_t j = 0; j < input.table.columns.size(); ++j) {
     const bool chosen = (wanted.empty() || in_wanted[j]) && !in_unwanted[j];
-    if (chosen && own_part(input.roles, j).empty()) input.roles.points.push_back(j);
+    if (chosen && purpose_of(input.roles, j).empty()) input.roles.points.push_back(j);
   }
 }
 
 void check_points(const Input& input) {
   if (!input.roles.points.empty()) return;
   if (input.table.columns.size() == 1 && input.roles.weights) {
-    fail(ErrorCode::empty_sample, "{}: the only column holds the weights, expected others with the points",
-         input.table.source);
+    fail_at(ErrorCode::empty_sample, input.table.source, "the only column holds the weights",
+            "other columns to compare");
   }
-  fail(ErrorCode::empty_sample, "{}: none of the {} columns is left to compare, expected at least one",
-       input.table.source, input.table.columns.size());
+  fail_at(ErrorCode::empty_sample, input.table.source,
+          fmt::format("none of the {} columns is left to compare", input.table.columns.size()), "at least one");
 }
 
-// What --drop calls a column without a name: its number, if that means this column. Numbers are those in X, and names
-// go first.
+// The item of a list of columns that means a column without a name: its number, if that means this column. Numbers are
+// those in X, and a name takes precedence over a number.
 std::string item_for_unnamed(const Table& x, std::size_t j) {
   const std::string number = std::to_string(j + 1);
   const bool in_x = x.has_names && j < x.columns.size() && x.columns[j].name.empty();
-  return in_x && std::ranges::find(x.columns, number, &Column::name) == x.columns.end() ? number : R"('""')";
+  return in_x && std::ranges::find(x.columns, number, &Column::name) == x.columns.end() ? number : R"("")";
 }
 
 void check_named(const Input& input, const Table& x) {
   for (const std::size_t j : input.roles.points) {
     if (!input.table.has_names || !input.table.columns[j].name.empty()) continue;
-    fail(ErrorCode::unreadable_input,
-         "{}: column {} has no name, expected one (if it is a row index, --drop {} leaves it out; --columns lists what "
-         "to compare)",
-         input.table.source, j + 1, item_for_unnamed(x, j));
+    fail_at(
+        ErrorCode::unreadable_input, input.table.source, fmt::format("column {} has no name", j + 1), "a name",
+        fmt::format("To exclude it, if it is a row index: {}; to list the columns to compare: " KQD_OPTION("columns"),
+                    option_reference("drop", item_for_unnamed(x, j))));
   }
 }
 
@@ -118,11 +119,10 @@ std::vector<std::size_t> match_by_name(const Input& x, const Input& y) {
   if (only_x.empty() && unmatched.empty()) return matched;
   std::vector<std::string_view> only_y = names_of_points(y);
   std::erase_if(only_y, [&](std::string_view name) { return !unmatched.contains(name); });
-  fail(
-      ErrorCode::shape_mismatch,
-      "{} and {} have different columns{}{}; make the names agree, leave these out by --drop, or name those to compare "
-      "by --columns",
-      x.table.source, y.table.source, describe_excess(x.table, only_x), describe_excess(y.table, only_y));
+  fail_at(
+      ErrorCode::shape_mismatch, fmt::format("{} and {}", x.table.source, y.table.source),
+      fmt::format("their columns differ{}{}", describe_excess(x.table, only_x), describe_excess(y.table, only_y)), "",
+      "Rename columns, exclude these by " KQD_OPTION("drop") ", or list those to compare by " KQD_OPTION("columns"));
 }
 
 void match_columns(const Input& x, Input& y, Warnings& notes) {
@@ -150,8 +150,8 @@ void match_columns(const Input& x, Input& y, Warnings& notes) {
 
 void assign_roles(std::vector<Input>& inputs, const ReadOptions& options, const std::string& group_column,
                   Warnings& notes) {
-  ColumnList wanted("--columns", options.columns);
-  ColumnList unwanted("--drop", options.drop);
+  ColumnList wanted("columns", options.columns);
+  ColumnList unwanted("drop", options.drop);
   for (ColumnList* list : {&wanted, &unwanted}) list->pin_positions(inputs.front().table);
   for (Input& input : inputs) {
     input.roles = special_roles(input.table, options, group_column);

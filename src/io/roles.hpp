@@ -16,7 +16,7 @@ struct Roles {
   std::vector<std::size_t> points;  ///< in the order they shall have
   std::optional<std::size_t> weights;
   std::optional<std::size_t> unit;   ///< names the block or cluster of a row
-  std::optional<std::size_t> group;  ///< tells the samples apart
+  std::optional<std::size_t> group;  ///< names the sample of a row
 };
 
 /// A table on its way to a sample or two.
@@ -25,7 +25,7 @@ struct Input {
   Roles roles;
 };
 
-/// Says which column of each input plays which part, and puts the points of the second in the order of the first.
+/// Assigns the roles of the columns of each input, and puts the points of the second in the order of the first.
 /// Throws Error{invalid_option} for a column that is not there, Error{empty_sample} when none is left to compare,
 /// Error{shape_mismatch} for columns that only one input has.
 void assign_roles(std::vector<Input>& inputs, const ReadOptions& options, const std::string& group_column,

@@ -31,21 +31,20 @@ std::string text_of(const Column& column, double cell) {
 [[noreturn]] void fail_not_two_groups(const Table& table, std::size_t j, const std::vector<double>& values, bool more) {
   std::vector<std::string> texts;
   for (const double value : values) texts.push_back(text_of(table.columns[j], value));
-  const bool too_many = more || values.size() > 2;
   const Column& column = table.columns[j];
-  const std::string missing =
-      values.size() < 2 && column.num_missing > 0
-          ? fmt::format("; {} cell{} such as {} count{} as missing: --no-default-na takes texts as they are",
-                        column.num_missing, column.num_missing == 1 ? "" : "s", in_quotes(column.first_missing.text),
-                        column.num_missing == 1 ? "s" : "")
-          : "";
-  fail(ErrorCode::invalid_option,
-       "{}: column {} has {}{} different value{} ({}{}), expected two, one for each sample{}", table.source,
-       table.label_of(j), more ? "more than " : "", values.size(), values.size() == 1 && !more ? "" : "s",
-       list_of({texts.begin(), texts.end()}), more ? ", ..." : "",
-       !missing.empty() ? missing
-       : too_many ? R"(; to compare two of them, give two files, or two queries such as "sql:SELECT ... WHERE ...")"
-                  : "");
+  std::string remedy;
+  if (values.size() < 2 && column.num_missing > 0) {
+    remedy = fmt::format("{} such as {} {} as missing. To take texts as they are: " KQD_OPTION("default_na=no"),
+                         column.num_missing == 1 ? "1 cell" : fmt::format("{} cells", column.num_missing),
+                         in_quotes(column.first_missing.text), column.num_missing == 1 ? "counts" : "count");
+  } else if (more || values.size() > 2) {
+    remedy = R"(To compare two of them, give two files, or two queries such as "sql:SELECT ... WHERE ...")";
+  }
+  fail_at(ErrorCode::invalid_option, table.source,
+          fmt::format("column {} has {}{} different value{} ({}{})", table.label_of(j), more ? "more than " : "",
+                      values.size(), values.size() == 1 && !more ? "" : "s", list_of({texts.begin(), texts.end()}),
+                      more ? ", ..." : ""),
+          "two, one for each sample", std::move(remedy));
 }
 
 // Sends each row to the sample of its group. The first value met is X. Returns the values.
@@ -115,11 +114,11 @@ std::size_t num_missing(std::span<const double> cells, const Roles& roles) {
       std::ranges::count_if(roles.points, [&](std::size_t j) { return is_missing(cells[j]); }));
 }
 
-// Counts missing cells, and marks the rows to leave out if such rows shall be.
+// Counts missing cells, and marks the rows to omit.
 std::vector<bool> find_missing(Input& input, NaPolicy na, const std::vector<RowPlan::SampleNumber>& sample_of_row,
                                RowPlan& plan) {
-  std::vector<bool> left_out(sample_of_row.size(), false);
-  if (!has_missing(input)) return left_out;
+  std::vector<bool> omitted(sample_of_row.size(), false);
+  if (!has_missing(input)) return omitted;
   const Roles& roles = input.roles;
   for_each_row(input.table, [&](std::size_t row, std::span<const double> cells) {
     if (sample_of_row[row] == RowPlan::kNowhere) return;
@@ -127,12 +126,12 @@ std::vector<bool> find_missing(Input& input, NaPolicy na, const std::vector<RowP
     plan.counts[sample_of_row[row]].missing_cells += missing;
     const bool own_part_missing =
         (roles.weights && is_missing(cells[*roles.weights])) || (roles.unit && is_missing(cells[*roles.unit]));
-    left_out[row] = na == NaPolicy::omit && (missing > 0 || own_part_missing);
+    omitted[row] = na == NaPolicy::omit && (missing > 0 || own_part_missing);
   });
-  return left_out;
+  return omitted;
 }
 
-// The rows of a sample, in order, as places to look at: (input, row).
+// The place of a row of a sample.
 struct RowPlace {
   std::size_t input;
   std::size_t row;
@@ -148,30 +147,30 @@ std::vector<RowPlace> rows_of(const RowPlan& plan, std::size_t sample) {
   return places;
 }
 
-// What leaves one row of a pair out leaves out the other.
-void leave_out_pairs(const RowPlan& plan, NaPolicy na, std::vector<std::vector<bool>>& left_out) {
+// A pair is omitted when either of its rows is.
+void omit_pairs(const RowPlan& plan, NaPolicy na, std::vector<std::vector<bool>>& omitted) {
   if (plan.counts[0].read != plan.counts[1].read) {
-    fail(ErrorCode::shape_mismatch, "paired design: X has {} rows and Y has {}, needs equal numbers",
+    fail(ErrorCode::shape_mismatch, "paired design: X has {} rows and Y has {}, expected equal numbers",
          plan.counts[0].read, plan.counts[1].read);
   }
   if (na != NaPolicy::omit) return;
   const std::vector<RowPlace> x = rows_of(plan, 0);
   const std::vector<RowPlace> y = rows_of(plan, 1);
   for (std::size_t k = 0; k < x.size(); ++k) {
-    const bool either = left_out[x[k].input][x[k].row] || left_out[y[k].input][y[k].row];
-    left_out[x[k].input][x[k].row] = left_out[y[k].input][y[k].row] = either;
+    const bool either = omitted[x[k].input][x[k].row] || omitted[y[k].input][y[k].row];
+    omitted[x[k].input][x[k].row] = omitted[y[k].input][y[k].row] = either;
   }
 }
 
 void omit_missing(std::vector<Input>& inputs, const ReadOptions& options, RowPlan& plan) {
-  std::vector<std::vector<bool>> left_out;
+  std::vector<std::vector<bool>> omitted;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    left_out.push_back(find_missing(inputs[i], options.na, plan.sample_of_row[i], plan));
+    omitted.push_back(find_missing(inputs[i], options.na, plan.sample_of_row[i], plan));
   }
-  if (options.paired) leave_out_pairs(plan, options.na, left_out);
+  if (options.paired) omit_pairs(plan, options.na, omitted);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    for (std::size_t row = 0; row < left_out[i].size(); ++row) {
-      if (!left_out[i][row]) continue;
+    for (std::size_t row = 0; row < omitted[i].size(); ++row) {
+      if (!omitted[i][row]) continue;
       RowPlan::SampleNumber& sample = plan.sample_of_row[i][row];
       ++plan.counts[sample].omitted;
       sample = RowPlan::kNowhere;
@@ -179,8 +178,8 @@ void omit_missing(std::vector<Input>& inputs, const ReadOptions& options, RowPla
   }
 }
 
-// Draws rows of one sample. The draw looks at the place of a row among those of its sample and at nothing else: pairs
-// stay together, and samples that change their names for each other keep their rows.
+// Draws rows of one sample. The draw depends only on the position of a row in its sample: pairs stay together, and
+// samples that are exchanged keep their rows.
 void draw_rows(std::size_t sample, const ReadOptions& options, RowPlan& plan) {
   const std::size_t available = plan.kept(sample);
   if (options.max_rows == 0 || available <= options.max_rows) return;
@@ -200,14 +199,14 @@ void draw_rows(std::size_t sample, const ReadOptions& options, RowPlan& plan) {
   plan.counts[sample].not_drawn += available - options.max_rows;
 }
 
-// Here the row can still be named by its place in the input.
+// Checked here, where the row still has its number in the input.
 void check_weights(Input& input, const std::vector<RowPlan::SampleNumber>& sample_of_row) {
   if (!input.roles.weights) return;
   for_each_row(input.table, [&](std::size_t row, std::span<const double> cells) {
     const double weight = cells[*input.roles.weights];
     if (sample_of_row[row] == RowPlan::kNowhere || weight >= 0.0) return;
-    fail(ErrorCode::invalid_weights, "{}: weight of row {} is {}, expected a finite number >= 0", input.table.source,
-         input.table.number_of(row) + 1, weight);
+    fail_at(ErrorCode::invalid_weights, input.table.source,
+            fmt::format("weight of row {} is {}", input.table.number_of(row) + 1, weight), "a finite number >= 0");
   });
 }
 
@@ -215,15 +214,18 @@ void check_not_empty(const std::vector<Input>& inputs, const RowPlan& plan, bool
   for (std::size_t s = 0; s < plan.counts.size(); ++s) {
     if (plan.kept(s) > 0) continue;
     if (paired) {
-      fail(ErrorCode::empty_sample,
-           "{} and {}: each of the {} pairs has a missing value, so --na omit leaves none; --drop leaves columns out",
-           inputs.front().table.source, inputs.back().table.source, plan.counts[s].read);
+      fail_at(ErrorCode::empty_sample,
+              fmt::format("{} and {}", inputs.front().table.source, inputs.back().table.source),
+              fmt::format("each of the {} pairs has a missing value, so " KQD_OPTION("na=omit") " leaves none",
+                          plan.counts[s].read),
+              "", "To exclude columns: " KQD_OPTION("drop"));
     }
     const bool grouped = inputs.front().roles.group.has_value();
-    fail(ErrorCode::empty_sample,
-         "{}: all {} rows{} have missing values, so --na omit leaves none; --drop leaves columns out",
-         inputs[std::min(s, inputs.size() - 1)].table.source, plan.counts[s].read,
-         grouped ? fmt::format(" of group {}", in_quotes(plan.group_values[s])) : "");
+    fail_at(
+        ErrorCode::empty_sample, inputs[std::min(s, inputs.size() - 1)].table.source,
+        fmt::format("all {} rows{} have missing values, so " KQD_OPTION("na=omit") " leaves none", plan.counts[s].read,
+                    grouped ? fmt::format(" of group {}", in_quotes(plan.group_values[s])) : ""),
+        "", "To exclude columns: " KQD_OPTION("drop"));
   }
 }
 
@@ -243,7 +245,7 @@ void choose_rows(std::vector<Input>& inputs, const ReadOptions& options, RowPlan
 }
 
 bool can_drop_rows(const ReadOptions& options) {
-  // A pair is left out for either of its rows, and a column of text is dropped for any of its cells.
+  // A pair is omitted for either of its rows, and a column of text is dropped for any of its cells.
   return options.max_rows > 0 &&
          (options.na != NaPolicy::omit || (!options.paired && options.categorical != Categorical::drop));
 }

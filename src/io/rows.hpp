@@ -37,7 +37,7 @@ struct RowPlan {
 /// Error{invalid_weights} for a weight below 0, Error{empty_sample} when a sample is left without rows.
 void choose_rows(std::vector<Input>& inputs, const ReadOptions& options, RowPlan& plan);
 
-/// Whether rows of a table can be dropped while it is read: which rows are left out depends on each row only.
+/// True when rows of a table can be dropped while it is read: each row is omitted or kept by itself.
 [[nodiscard]] bool can_drop_rows(const ReadOptions& options);
 
 /// Drops the rows that choose_rows() would not keep, whatever follows.

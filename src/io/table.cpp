@@ -143,10 +143,13 @@ double Table::add_text(Column& column, std::string_view text, std::size_t line) 
   return code ? text_cell(*code) : hashed_text_cell(hash_of_text(text));
 }
 
-std::string Table::place_of(std::size_t column, std::size_t line) const {
-  const std::string name = has_names ? fmt::format(" ({})", shortened(columns[column].name)) : "";
-  return has_lines ? fmt::format("{}:{}: column {}{}", source, line, column + 1, name)
-                   : fmt::format("{}: row {}, column {}{}", source, line, column + 1, name);
+std::string Table::place_of(std::size_t line) const {
+  return has_lines ? fmt::format("{}:{}", source, line) : source;
+}
+
+std::string Table::cell_of(std::size_t column, std::size_t line) const {
+  return has_lines ? fmt::format("column {}", label_of(column))
+                   : fmt::format("row {}, column {}", line, label_of(column));
 }
 
 std::string Table::name_of(std::size_t column) const {

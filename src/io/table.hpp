@@ -16,25 +16,25 @@
 
 namespace kqd {
 
-/// A cell that a message may have to name: where it stands and what stands there.
+/// A cell that a message may have to name: its place and its text.
 struct Place {
   std::size_t line = 0;  ///< or row, from 1; 0: there is no such cell
   std::string text;
 };
 
-/// What the double in a cell lacks of the whole number that it stands for.
+/// The difference between a whole number and the double in its cell.
 struct Remainder {
   std::size_t row = 0;  ///< from 0
   std::int64_t value = 0;
 };
 
-/// A number that is written in a way of its own.
+/// A number that is not written as shortest() writes it.
 struct SpelledNumber {
   std::size_t row = 0;         ///< from 0
   std::uint32_t spelling = 0;  ///< its number among the spellings of the column
 };
 
-/// What is known of a column besides its cells.
+/// A column without its cells.
 struct Column {
   std::string name;  ///< empty in a table without names
   std::size_t num_missing = 0;
@@ -55,7 +55,7 @@ struct Column {
   [[nodiscard]] bool has_text() const { return texts != nullptr; }
 };
 
-/// Whether shortest() surely writes a number as this text.
+/// True when shortest() surely writes a number as this text.
 [[nodiscard]] bool is_surely_shortest(std::string_view text);
 
 /// Rows that were read and that the table no longer holds, because others were drawn (rows.hpp).
@@ -76,29 +76,29 @@ struct DroppedRows {
   std::size_t ungrouped = 0;
 };
 
-/// What every reader returns, whatever the format: at least one row and one column of cells (cell.hpp), not yet said
-/// which column plays which part, nor what becomes of cells that are not numbers.
+/// The result of every reader: at least one row and one column of cells (cell.hpp). The roles of columns and the
+/// treatment of cells that are not numbers are decided later (roles.hpp, cell_checks.hpp).
 ///
-/// A reader gives each cell its value by from_number() or from_text(), which also keep the books of the columns.
+/// A reader gives each cell its value by from_number() or from_text(), which also update the counts of the columns.
 struct Table {
   /// A table with a column for each of `names`, all different but for empty ones; or one of `cols` columns without
   /// names.
   Table(std::string from, std::vector<std::string> names, TextRules text_rules);
   Table(std::string from, std::size_t cols, TextRules text_rules);
 
-  /// The cell for a number, as it stands in line (or row) `line` of column `column`, from 0. NaN is missing.
+  /// The cell for a number in line (or row) `line` of column `column`, from 0. NaN is missing.
   [[nodiscard]] double from_number(std::size_t column, double value, std::size_t line) {
     const bool plain = std::isfinite(value) && (rules.missing_numbers.empty() || !rules.is_missing_number(value));
     return plain ? value : from_other_number(column, value, line);
   }
-  /// Keeps what the double in row `row`, from 0, lacks of a whole number of 64 bits.
+  /// Keeps the difference between a whole number of 64 bits and the double in row `row`, from 0.
   template <class Whole>
   void keep_exact(std::size_t column, Whole value, std::size_t row) {
     if (const std::int64_t lacking = rounded_off(value); lacking != 0) {
       add_remainder(column, {row, lacking}, row + 1, std::to_string(value));
     }
   }
-  /// Keeps how the number in row `row`, from 0, is written, which counts if its column turns out to hold text.
+  /// Keeps the spelling of the number in row `row`, from 0, for the case that its column turns out to hold text.
   void note_spelling(std::size_t column, double value, std::string_view text, std::size_t row) {
     if (columns[column].keeps_spellings && !is_surely_shortest(text)) keep_spelling(column, value, text, row);
   }
@@ -117,13 +117,15 @@ struct Table {
     return row < dropped.held.size() ? dropped.held[row].number : dropped.count + row;
   }
 
-  /// "data.csv:17: column 3 (height)" or "data.npy: row 17, column 3": how a message about a cell starts.
-  [[nodiscard]] std::string place_of(std::size_t column, std::size_t line) const;
+  /// The place of a message about a cell, "data.csv:17" or "data.npy", and the cell there: "column "height"" or
+  /// "row 17, column 3".
+  [[nodiscard]] std::string place_of(std::size_t line) const;
+  [[nodiscard]] std::string cell_of(std::size_t column, std::size_t line) const;
 
-  /// "height" in quotes, or 3 in a table without names: how a message calls a column.
+  /// "height" in quotes, or 3 in a table without names: the name of a column in a message.
   [[nodiscard]] std::string label_of(std::size_t column) const;
 
-  /// Its name, or its number from 1 in a table without names: how a report calls a column.
+  /// Its name, or its number from 1 in a table without names: the name of a column in a report.
   [[nodiscard]] std::string name_of(std::size_t column) const;
 
   std::string source;  ///< starts every message about the table
@@ -139,7 +141,7 @@ struct Table {
   /// Blank lines of a text that may have been rows: in several columns those between rows; in one column, where those
   /// are missing values, those at its beginning and end.
   std::size_t skipped_blank_lines = 0;
-  std::size_t header_in_data = 0;  ///< the line that was taken as data by order only, a header to all looks; 0: none
+  std::size_t header_in_data = 0;  ///< the line that looks like a header but was read as data on request; 0: none
 
  private:
   [[nodiscard]] double from_other_number(std::size_t column, double value, std::size_t line);
@@ -147,7 +149,7 @@ struct Table {
   [[nodiscard]] double add_text(Column& column, std::string_view text, std::size_t line);
   void add_remainder(std::size_t column, const Remainder& remainder, std::size_t line, std::string_view text);
 
-  /// Texts of all columns together take no more than this: memory stays bounded whatever the file holds.
+  /// Texts of all columns together take no more than this: memory stays bounded whatever the file contains.
   std::size_t text_bytes_left_ = std::size_t{64} << 20U;
   std::size_t spelling_bytes_left_ = std::size_t{8} << 20U;
 };

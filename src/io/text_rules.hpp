@@ -10,7 +10,7 @@ namespace kqd {
 
 /// How texts are read, the same for every format.
 struct TextRules {
-  std::vector<std::string> missing = {};     ///< texts that mean "missing" besides the usual ones
+  std::vector<std::string> missing = {};     ///< texts that mean "missing" in addition to the usual ones
   bool default_missing = true;               ///< whether the usual ones do; an empty text always does
   std::vector<double> missing_numbers = {};  ///< numbers that mean it, such as -999
   bool dates = false;                        ///< ISO dates and times are numbers: days since 1970-01-01
@@ -21,7 +21,7 @@ struct TextRules {
   }
 };
 
-/// What a whole cell without blanks around it stands for under these rules.
+/// The meaning of a whole cell without blanks around it under these rules.
 [[nodiscard]] Cell parse_cell(std::string_view text, const TextRules& rules);
 
 }  // namespace kqd

@@ -46,8 +46,9 @@ void write_sample(const std::string& path, const Sample& sample, const RunContro
   if (writer != kWriters.end()) return writer->write(path, sample);
   std::array<std::string_view, kWriters.size()> known;
   std::ranges::transform(kWriters, known.begin(), &Writer::suffix);
-  fail(ErrorCode::unwritable_output, "cannot write {}: its suffix names no format, expected one of {}", printable(path),
-       join(known));
+  fail(ErrorCode::unwritable_output,
+       {.value = fmt::format("cannot write {}: its suffix names no format", printable(path)),
+        .expected = fmt::format("one of {}", join(known))});
 }
 
 }  // namespace kqd

@@ -7,11 +7,11 @@
 
 namespace kqd {
 
-/// What every writer asks of a sample: that it can be read back, and that nothing of it is silently left out.
+/// Checks that a sample can be written: that it can be read back, and that nothing of it is silently omitted.
 inline void validate_for_writing(const std::string& path, const Sample& sample) {
   validate(sample, printable(path));
   if (!sample.weights.empty()) {
-    fail(ErrorCode::invalid_option, "{}: the sample has weights, which this format does not keep", printable(path));
+    fail_at(ErrorCode::invalid_option, printable(path), "the sample has weights, which this format does not keep");
   }
 }
 

@@ -58,8 +58,9 @@ void flush(fmt::memory_buffer& lines, OutputFile& file) {
 void write_csv(const std::string& path, const Sample& sample, char delimiter) {
   validate_for_writing(path, sample);
   if (!sample.column_names.empty() && sample.column_names.size() != sample.points.cols()) {
-    fail(ErrorCode::shape_mismatch, "{}: {} column names for {} columns, expected one per column", printable(path),
-         sample.column_names.size(), sample.points.cols());
+    fail_at(ErrorCode::shape_mismatch, printable(path),
+            fmt::format("{} column names for {} columns", sample.column_names.size(), sample.points.cols()),
+            "one per column");
   }
   OutputFile file(path);
   fmt::memory_buffer lines;

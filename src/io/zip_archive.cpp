@@ -27,7 +27,7 @@ constexpr std::size_t kEndBytes = 22;
 constexpr std::size_t kEnd64Bytes = 56;
 constexpr std::size_t kLocator64Bytes = 20;
 constexpr std::size_t kLongestComment = 65535;
-constexpr std::uint32_t kSee64 = 0xffffffffU;  // stands for a number that is kept in 64 bits elsewhere
+constexpr std::uint32_t kSee64 = 0xffffffffU;  // means that the number is kept in 64 bits elsewhere
 constexpr std::uint64_t kLargestDirectory = std::uint64_t{64} << 20U;
 constexpr std::uint64_t kMostGain = 1032;  // deflate spends at least one bit on 129 bytes
 constexpr std::size_t kBufferBytes = std::size_t{1} << 17U;
@@ -48,7 +48,7 @@ std::string_view find_end_record(std::string_view tail) {
   return {};
 }
 
-// The sizes of an entry that do not fit 32 bits stand in an extra field of kind 1, in this order, those only.
+// The sizes of an entry that do not fit 32 bits are in an extra field of kind 1, in this order, those only.
 void read_extra_sizes(std::string_view extra, std::initializer_list<std::uint64_t*> numbers) {
   while (extra.size() >= 4) {
     const std::uint64_t kind = number_at(extra, 0, 2);
@@ -77,7 +77,7 @@ ZipMember read_entry(std::string_view entry, std::size_t name_bytes, std::size_t
   return member;
 }
 
-// What the bytes of a member stand for, as many as the directory promised, and their checksum.
+// The inflated bytes of a member, as many as the directory promised, and their checksum.
 class MemberSource final : public ByteSource {
  public:
   MemberSource(std::string name, const FileSource& file, const ZipMember& member, std::uint64_t place)
@@ -106,16 +106,16 @@ class MemberSource final : public ByteSource {
     left_ -= into.size();
     checksum_ = crc32_z(checksum_, reinterpret_cast<const Bytef*>(into.data()), into.size());
     if (left_ == 0 && checksum_ != member_.checksum) {
-      fail(ErrorCode::unreadable_input, "{}: is damaged, its checksum is wrong, make the file again", name());
+      fail_at(ErrorCode::unreadable_input, name(), "is damaged, its checksum is wrong", "", "Make the file again");
     }
     return into.size();
   }
 
  private:
-  // The next bytes as they stand in the archive; open() made sure that they are there.
+  // The next bytes of the archive; open() made sure that they are there.
   void take(std::span<char> into) {
     if (file_.read_at(place_, into) < into.size()) {
-      fail(ErrorCode::unreadable_input, "{}: became shorter while it was read", name());
+      fail_at(ErrorCode::unreadable_input, name(), "became shorter while it was read");
     }
     place_ += into.size();
     compressed_left_ -= into.size();
@@ -132,8 +132,8 @@ class MemberSource final : public ByteSource {
       const auto status = inflater_->run(pending_, room);
       const bool stuck = room.size() + pending_.size() == before && compressed_left_ == 0;
       if (status == Inflater::Status::damaged || (!room.empty() && (status == Inflater::Status::ended || stuck))) {
-        fail(ErrorCode::unreadable_input,
-             "{}: is damaged, its data do not inflate to the {} bytes the archive promises", name(), member_.bytes);
+        fail_at(ErrorCode::unreadable_input, name(),
+                fmt::format("is damaged, its data do not inflate to the {} bytes the archive promises", member_.bytes));
       }
     }
   }
@@ -189,7 +189,7 @@ void ZipArchive::read_directory(std::uint64_t place, std::uint64_t bytes) {
 }
 
 std::string ZipArchive::bytes_at(std::uint64_t place, std::uint64_t count) const {
-  if (place > size_ || count > size_ - place) fail_damaged("a part of it lies beyond its end");
+  if (place > size_ || count > size_ - place) fail_damaged("a part of it is beyond its end");
   std::string bytes(count, '\0');
   if (file_.read_at(place, bytes) < count) fail_damaged("it became shorter while it was read");
   return bytes;
@@ -204,24 +204,25 @@ std::uint64_t ZipArchive::find_data(const ZipMember& member) const {
 
 std::unique_ptr<ByteSource> ZipArchive::open(const ZipMember& member, std::string name) const {
   if (member.encrypted) {
-    fail(ErrorCode::unreadable_input, "{}: is encrypted, expected an archive without a password", name);
+    fail_at(ErrorCode::unreadable_input, name, "is encrypted", "an archive without a password");
   }
   if (member.method != 0 && member.method != 8) {
-    fail(ErrorCode::unreadable_input, "{}: is compressed by method {}, expected stored or deflated data", name,
-         member.method);
+    fail_at(ErrorCode::unreadable_input, name, fmt::format("is compressed by method {}", member.method),
+            "stored or deflated data");
   }
   const std::uint64_t place = find_data(member);
   if (place > size_ || member.compressed_bytes > size_ - place) fail_damaged("a member reaches beyond its end");
   const std::uint64_t most = member.method == 0 ? member.compressed_bytes : member.compressed_bytes * kMostGain;
   if (member.bytes > most) {
-    fail(ErrorCode::unreadable_input, "{}: claims {} bytes, more than its {} compressed bytes can stand for", name,
-         member.bytes, member.compressed_bytes);
+    fail_at(ErrorCode::unreadable_input, name,
+            fmt::format("claims {} bytes, more than its {} compressed bytes can hold", member.bytes,
+                        member.compressed_bytes));
   }
   return std::make_unique<MemberSource>(std::move(name), file_, member, place);
 }
 
 void ZipArchive::fail_damaged(std::string_view reason) const {
-  fail(ErrorCode::unreadable_input, "{}: is not a zip archive, or a damaged one: {}", name(), reason);
+  fail_at(ErrorCode::unreadable_input, name(), fmt::format("is not a zip archive, or a damaged one: {}", reason));
 }
 
 }  // namespace kqd

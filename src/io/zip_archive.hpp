@@ -9,7 +9,7 @@
 
 namespace kqd {
 
-/// One file within a zip archive, as the archive's directory tells it.
+/// One file within a zip archive, as the archive's directory describes it.
 struct ZipMember {
   std::string name;
   unsigned method = 0;  ///< 0: stored, 8: deflated
@@ -17,7 +17,7 @@ struct ZipMember {
   std::uint32_t checksum = 0;  ///< CRC-32 of the bytes
   std::uint64_t compressed_bytes = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t header_place = 0;  ///< where the member's own header stands in the file
+  std::uint64_t header_place = 0;  ///< position of the member's own header in the file
 };
 
 /// A zip archive, with or without the 64-bit extension, read in any order. Nothing the directory says is believed

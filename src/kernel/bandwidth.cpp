@@ -7,6 +7,7 @@
 #include "core/scale.hpp"
 #include "core/warning.hpp"
 #include "kernel/custom_kernel.hpp"
+#include "kernel/families.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/pairwise.hpp"
@@ -71,25 +72,18 @@ struct Medians {
   Warnings& warnings_;
 };
 
-double bandwidth_of(KernelFamily family, Medians& medians) {
-  if (family == KernelFamily::gaussian) {
-    const double m = medians.of(PairQuantity::squared_distance, false);
+double bandwidth_of(const FamilyInfo& family, Medians& medians) {
+  if (family.median_rule == MedianRule::root_of_half_the_square) {
+    const double m = medians.of(family.quantity, false);
     return m > 0.0 ? std::sqrt(m / 2.0) : 1.0;
   }
-  const bool l1 = family == KernelFamily::laplace;
-  const double m = medians.of(l1 ? PairQuantity::l1_distance : PairQuantity::squared_distance, !l1);
+  const double m = medians.of(family.quantity, family.quantity == PairQuantity::squared_distance);
   return m > 0.0 ? m : 1.0;
-}
-
-template <class Fill>
-void for_each_leaf_of(KernelSpec& spec, const Fill& fill) {
-  if (!is_composite(spec.family)) return fill(spec);
-  for (KernelSpec& part : spec.parts) for_each_leaf_of(part, fill);
 }
 
 void require_grid(const std::vector<double>& sorted_distances, std::size_t count) {
   if (sorted_distances.empty()) fail(ErrorCode::empty_sample, "a bandwidth grid needs at least two pooled points");
-  if (count == 0) fail(ErrorCode::invalid_option, "a bandwidth grid of 0 values, needs >= 1");
+  if (count == 0) fail(ErrorCode::invalid_option, "a bandwidth grid of 0 values, expected at least 1");
 }
 
 double fraction_of(std::size_t i, std::size_t count) {
@@ -107,16 +101,16 @@ KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule,
   validate(spec);
   KernelSpec resolved = spec;
   std::optional<Medians> medians;  // the subsample is drawn when the first leaf asks for it
-  for_each_leaf_of(resolved, [&](KernelSpec& leaf) {
+  for_each_leaf(resolved, [&](KernelSpec& leaf) {
     if (has_bandwidth(leaf.family) && !leaf.bandwidth) {
       if (!medians) medians.emplace(pool, rule, seed, warnings);
-      leaf.bandwidth = bandwidth_of(leaf.family, *medians);
+      leaf.bandwidth = bandwidth_of(family_info(leaf.family), *medians);
       if (*leaf.bandwidth < smallest_bandwidth(leaf.family)) {
         fail(ErrorCode::non_finite_value,
              "distances between the pooled points vanish when squared; rescale the columns");
       }
     }
-    if (leaf.family == KernelFamily::energy) {
+    if (has_origin(leaf.family)) {
       if (leaf.origin.empty()) leaf.origin = pooled_mean(pool);
       require_origin(leaf, pool.dim());
     }

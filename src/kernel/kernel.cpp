@@ -6,109 +6,25 @@
 #include "core/fail.hpp"
 #include "core/vectors.hpp"
 #include "kernel/custom_kernel.hpp"
+#include "kernel/families.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
-#include "simd/kernel_maps.hpp"
 
 namespace kqd {
 namespace {
 
-// |x - o|^beta of the distance-induced kernel.
-double distance_to_origin(const KernelSpec& spec, std::span<const double> x) {
-  return std::pow(squared_distance(x, spec.origin), spec.beta / 2.0);
-}
-
-// k(x, x) of a leaf, by its formula.
-double leaf_diagonal(const KernelSpec& spec, std::span<const double> x) {
-  switch (spec.family) {
-    case KernelFamily::linear:
-      return dot(x, x) + spec.offset;
-    case KernelFamily::polynomial:
-      return std::pow(dot(x, x) + spec.offset, spec.degree);
-    case KernelFamily::energy:
-      return distance_to_origin(spec, x);
-    default:
-      return 1.0;
-  }
-}
-
 void diagonal_of_leaf(const KernelSpec& spec, MatrixView<const double> x, std::span<double> values) {
   if (spec.family == KernelFamily::custom) return custom_pairs(spec, x, x, values);
-  for (std::size_t i = 0; i < x.rows(); ++i) values[i] = leaf_diagonal(spec, x.row(i));
+  const auto diagonal = family_info(spec.family).diagonal;
+  for (std::size_t i = 0; i < x.rows(); ++i) values[i] = diagonal == nullptr ? 1.0 : diagonal(spec, x.row(i));
 }
 
-// |(x, sqrt c)|: a normalised polynomial is the cosine of two such vectors, to the power of its degree.
-double extended_length(const KernelSpec& spec, std::span<const double> x) {
-  const double length = std::sqrt(dot(x, x) + spec.offset);
-  if (!(length > 0.0)) {
-    fail(ErrorCode::invalid_option,
-         "normalised-polynomial with offset 0 is undefined at a point of length 0; use an offset > 0");
-  }
-  return length;
-}
-
-PairQuantity quantity_of(KernelFamily family) {
-  switch (family) {
-    case KernelFamily::laplace:
-      return PairQuantity::l1_distance;
-    case KernelFamily::linear:
-    case KernelFamily::polynomial:
-    case KernelFamily::normalised_polynomial:
-      return PairQuantity::dot;
-    default:
-      return PairQuantity::squared_distance;
-  }
-}
-
-void apply_formula(const KernelSpec& spec, std::span<double> v) {
-  using simd::Map;
-  const double s = spec.bandwidth.value_or(1.0);
-  switch (spec.family) {
-    case KernelFamily::gaussian:
-      return simd::apply_map(Map::exponential, 1.0 / (2.0 * s * s), 0.0, v);
-    case KernelFamily::laplace:
-      return simd::apply_map(Map::exponential, 1.0 / s, 0.0, v);
-    case KernelFamily::matern12:
-      return simd::apply_map(Map::exponential_root, 1.0 / s, 0.0, v);
-    case KernelFamily::matern32:
-      return simd::apply_map(Map::matern32, std::sqrt(3.0) / s, 0.0, v);
-    case KernelFamily::matern52:
-      return simd::apply_map(Map::matern52, std::sqrt(5.0) / s, 0.0, v);
-    case KernelFamily::rq:
-      return simd::apply_map(Map::inverse_power, 1.0 / (2.0 * spec.alpha * s * s), spec.alpha, v);
-    case KernelFamily::imq:
-      return simd::apply_map(Map::inverse_power, 1.0 / (s * s), spec.beta, v);
-    case KernelFamily::linear:
-      return simd::apply_map(Map::integer_power, spec.offset, 1.0, v);
-    case KernelFamily::polynomial:
-      return simd::apply_map(Map::integer_power, spec.offset, spec.degree, v);
-    case KernelFamily::normalised_polynomial:  // of the cosine
-      return simd::apply_map(Map::integer_power, 0.0, spec.degree, v);
-    case KernelFamily::energy:
-      return simd::apply_map(Map::distance_power, 0.0, spec.beta, v);
-    case KernelFamily::sum:
-    case KernelFamily::product:
-    case KernelFamily::custom:
-      break;
-  }
-  fail(ErrorCode::internal, "kernel {} has no formula of its own", to_string(spec));
-}
-
-template <class Visit>
-void for_each_leaf(const KernelSpec& spec, const Visit& visit) {
-  if (!is_composite(spec.family)) return visit(spec);
-  for (const KernelSpec& part : spec.parts) for_each_leaf(part, visit);
-}
-
-// What the formula needs per point besides the pair quantity; empty for most families.
+// The number per point that the formula needs besides the pair quantity; empty for most families.
 std::vector<double> point_terms(const KernelSpec& spec, MatrixView<const double> points) {
-  std::vector<double> terms;
-  const auto fill = [&](auto term) {
-    terms.resize(points.rows());
-    for (std::size_t i = 0; i < points.rows(); ++i) terms[i] = term(spec, points.row(i));
-  };
-  if (spec.family == KernelFamily::energy) fill(distance_to_origin);
-  if (spec.family == KernelFamily::normalised_polynomial) fill(extended_length);
+  const auto term = family_info(spec.family).point_term;
+  if (term == nullptr) return {};
+  std::vector<double> terms(points.rows());
+  for (std::size_t i = 0; i < points.rows(); ++i) terms[i] = term(spec, points.row(i));
   return terms;
 }
 
@@ -125,20 +41,22 @@ double pair_quantity(PairQuantity quantity, std::span<const double> a, std::span
 void leaf_of_pairs(const KernelSpec& spec, MatrixView<const double> x, MatrixView<const double> z,
                    std::span<double> values) {
   if (spec.family == KernelFamily::custom) return custom_pairs(spec, x, z, values);
-  const PairQuantity quantity = quantity_of(spec.family);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = pair_quantity(quantity, x.row(i), z.row(i));
+  const FamilyInfo& family = family_info(spec.family);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = pair_quantity(family.quantity, x.row(i), z.row(i));
   const std::vector<double> x_terms = point_terms(spec, x);
   const std::vector<double> z_terms = point_terms(spec, z);
-  if (spec.family == KernelFamily::normalised_polynomial) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = (values[i] + spec.offset) / (x_terms[i] * z_terms[i]);
-  }
-  apply_formula(spec, values);
-  if (spec.family == KernelFamily::energy) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.5 * (x_terms[i] + z_terms[i] - values[i]);
-  }
+  const auto apply = [&](FamilyInfo::RowStep step) {  // each pair is a row of one value
+    if (step == nullptr) return;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      step(spec, x_terms[i], std::span(z_terms).subspan(i, 1), values.subspan(i, 1));
+    }
+  };
+  apply(family.before_map);
+  family.map(spec, values);
+  apply(family.after_map);
 }
 
-// Combines what leaf_values(leaf, out) writes for each leaf, as the kernel's sums and products say.
+// Adds and multiplies the values that leaf_values(leaf, out) writes for each leaf.
 template <class LeafValues>
 void combine_leaves(const KernelSpec& spec, std::span<double> values, const LeafValues& leaf_values) {
   if (!is_composite(spec.family)) return leaf_values(spec, values);
@@ -157,8 +75,9 @@ void combine_leaves(const KernelSpec& spec, std::span<double> values, const Leaf
 
 void require_origin(const KernelSpec& spec, std::size_t dim) {
   for_each_leaf(spec, [&](const KernelSpec& leaf) {
-    if (leaf.family == KernelFamily::energy && leaf.origin.size() != dim) {
-      fail(ErrorCode::shape_mismatch, "origin has {} coordinates, needs {}", leaf.origin.size(), dim);
+    if (has_origin(leaf.family) && leaf.origin.size() != dim) {
+      fail(ErrorCode::shape_mismatch, "the origin of kernel {} has {} coordinates, expected {}", to_string(leaf),
+           leaf.origin.size(), dim);
     }
   });
 }
@@ -171,7 +90,7 @@ KernelBlock::KernelBlock(const Kernel& kernel, MatrixView<const double> z)
     if (leaf.family == KernelFamily::custom) {
       part.z = Matrix<double>(z);
     } else {
-      part.pairs.emplace(quantity_of(leaf.family), z);
+      part.pairs.emplace(family_info(leaf.family).quantity, z);
       part.z_terms = point_terms(leaf, z);
     }
   });
@@ -185,27 +104,19 @@ void KernelBlock::evaluate(MatrixView<const double> x, MatrixView<double> values
 void KernelBlock::evaluate_leaf(const Part& part, MatrixView<const double> x, MatrixView<double> values) {
   if (part.spec.family == KernelFamily::custom) return custom_values(part.spec, x, part.z, values);
   part.pairs->evaluate(x, values);
+  const FamilyInfo& family = family_info(part.spec.family);
   const std::vector<double> x_terms = point_terms(part.spec, x);
-  if (part.spec.family == KernelFamily::normalised_polynomial) {
-    // Normalised before the power is taken, which may overflow where the quotient of powers does not.
-    for (std::size_t i = 0; i < x.rows(); ++i) {
-      const auto row = values.row(i);
-      for (std::size_t j = 0; j < row.size(); ++j) {
-        row[j] = (row[j] + part.spec.offset) / (x_terms[i] * part.z_terms[j]);
-      }
-    }
-  }
+  const auto apply = [&](FamilyInfo::RowStep step) {
+    if (step == nullptr) return;
+    for (std::size_t i = 0; i < x.rows(); ++i) step(part.spec, x_terms[i], part.z_terms, values.row(i));
+  };
+  apply(family.before_map);
   if (values.row_stride() == values.cols()) {
-    apply_formula(part.spec, {values.data(), values.rows() * values.cols()});  // in one go, where rows touch
+    family.map(part.spec, {values.data(), values.rows() * values.cols()});  // all rows in one call, where they touch
   } else {
-    for (std::size_t i = 0; i < x.rows(); ++i) apply_formula(part.spec, values.row(i));
+    for (std::size_t i = 0; i < x.rows(); ++i) family.map(part.spec, values.row(i));
   }
-  if (part.spec.family == KernelFamily::energy) {
-    for (std::size_t i = 0; i < x.rows(); ++i) {
-      const auto row = values.row(i);
-      for (std::size_t j = 0; j < row.size(); ++j) row[j] = 0.5 * (x_terms[i] + part.z_terms[j] - row[j]);
-    }
-  }
+  apply(family.after_map);
 }
 
 void KernelBlock::evaluate_tree(const KernelSpec& spec, std::size_t& next_part, MatrixView<const double> x,
@@ -237,10 +148,11 @@ Kernel::Kernel(KernelSpec spec) : spec_(std::move(spec)) {
   validate(spec_);
   for_each_leaf(spec_, [](const KernelSpec& leaf) {
     if (has_bandwidth(leaf.family) && !leaf.bandwidth) {
-      fail(ErrorCode::invalid_option, "bandwidth of {} is not set, needs a number > 0", to_string(leaf));
+      fail(ErrorCode::invalid_option, "the bandwidth of kernel {} is not set, expected a number > 0", to_string(leaf));
     }
-    if (leaf.family == KernelFamily::energy && leaf.origin.empty()) {
-      fail(ErrorCode::invalid_option, "origin of energy is not set, needs one coordinate per column");
+    if (has_origin(leaf.family) && leaf.origin.empty()) {
+      fail(ErrorCode::invalid_option, "the origin of kernel {} is not set, expected one coordinate per column",
+           to_string(leaf));
     }
   });
 }
@@ -259,7 +171,7 @@ void Kernel::evaluate(MatrixView<const double> x, MatrixView<const double> z, Ma
 
 void Kernel::diagonal(MatrixView<const double> x, std::span<double> values) const {
   if (values.size() != x.rows()) {
-    fail(ErrorCode::shape_mismatch, "{} diagonal values for {} rows", values.size(), x.rows());
+    fail(ErrorCode::shape_mismatch, "{} diagonal values for {} rows, expected one per row", values.size(), x.rows());
   }
   require_origin(spec_, x.cols());
   combine_leaves(spec_, values, [&](const KernelSpec& leaf, std::span<double> out) { diagonal_of_leaf(leaf, x, out); });

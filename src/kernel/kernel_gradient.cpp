@@ -5,92 +5,14 @@
 #include <limits>
 #include <vector>
 
-#include "core/vectors.hpp"
 #include "kernel/custom_kernel.hpp"
+#include "kernel/families.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kqd/core/matrix.hpp"
 
 namespace kqd {
 namespace {
-
-// For kernels g(r^2): 2 g'(r^2), which times x - z is the gradient.
-double radial_slope(const KernelSpec& spec, double squared) {
-  const double s = spec.bandwidth.value_or(1.0);
-  const double r = std::sqrt(squared);
-  switch (spec.family) {
-    case KernelFamily::gaussian:
-      return -std::exp(-squared / (2.0 * s * s)) / (s * s);
-    case KernelFamily::matern12:
-      return r > 0.0 ? -std::exp(-r / s) / (s * r) : 0.0;
-    case KernelFamily::matern32:
-      return -3.0 / (s * s) * std::exp(-std::sqrt(3.0) * r / s);
-    case KernelFamily::matern52: {
-      const double a = std::sqrt(5.0) * r / s;
-      return -5.0 / (3.0 * s * s) * (1.0 + a) * std::exp(-a);
-    }
-    case KernelFamily::rq:
-      return -std::pow(1.0 + squared / (2.0 * spec.alpha * s * s), -spec.alpha - 1.0) / (s * s);
-    default:  // imq
-      return -2.0 * spec.beta / (s * s) * std::pow(1.0 + squared / (s * s), -spec.beta - 1.0);
-  }
-}
-
-void laplace_gradient(const KernelSpec& spec, std::span<const double> x, std::span<const double> z,
-                      std::span<double> gradient) {
-  const double s = spec.bandwidth.value_or(1.0);
-  double distance = 0.0;
-  for (std::size_t c = 0; c < x.size(); ++c) distance += std::abs(x[c] - z[c]);
-  const double slope = -std::exp(-distance / s) / s;
-  for (std::size_t c = 0; c < x.size(); ++c) {
-    gradient[c] = x[c] > z[c] ? slope : x[c] < z[c] ? -slope : 0.0;
-  }
-}
-
-void normalised_polynomial_gradient(const KernelSpec& spec, std::span<const double> x, std::span<const double> z,
-                                    std::span<double> gradient) {
-  const double x_squared = dot(x, x) + spec.offset;
-  const double length = std::sqrt(x_squared) * std::sqrt(dot(z, z) + spec.offset);
-  const double cosine = (dot(x, z) + spec.offset) / length;
-  const double slope = spec.degree * std::pow(cosine, spec.degree - 1);
-  for (std::size_t c = 0; c < x.size(); ++c) gradient[c] = slope * (z[c] / length - cosine * x[c] / x_squared);
-}
-
-// beta |v|^(beta - 2): times v, the gradient of |v|^beta.
-double distance_slope(double squared, double beta) {
-  return squared > 0.0 ? beta * std::pow(squared, beta / 2.0 - 1.0) : 0.0;
-}
-
-void energy_gradient(const KernelSpec& spec, std::span<const double> x, std::span<const double> z,
-                     std::span<double> gradient) {
-  const double to_origin = distance_slope(squared_distance(x, spec.origin), spec.beta);
-  const double to_z = distance_slope(squared_distance(x, z), spec.beta);
-  for (std::size_t c = 0; c < x.size(); ++c) {
-    gradient[c] = 0.5 * (to_origin * (x[c] - spec.origin[c]) - to_z * (x[c] - z[c]));
-  }
-}
-
-void leaf_gradient(const KernelSpec& spec, std::span<const double> x, std::span<const double> z,
-                   std::span<double> gradient) {
-  const auto scaled = [&](double slope, auto at) {
-    for (std::size_t c = 0; c < x.size(); ++c) gradient[c] = slope * at(c);
-  };
-  switch (spec.family) {
-    case KernelFamily::laplace:
-      return laplace_gradient(spec, x, z, gradient);
-    case KernelFamily::linear:
-      return scaled(1.0, [&](std::size_t c) { return z[c]; });
-    case KernelFamily::polynomial:
-      return scaled(spec.degree * std::pow(dot(x, z) + spec.offset, spec.degree - 1),
-                    [&](std::size_t c) { return z[c]; });
-    case KernelFamily::normalised_polynomial:
-      return normalised_polynomial_gradient(spec, x, z, gradient);
-    case KernelFamily::energy:
-      return energy_gradient(spec, x, z, gradient);
-    default:
-      return scaled(radial_slope(spec, squared_distance(x, z)), [&](std::size_t c) { return x[c] - z[c]; });
-  }
-}
 
 // Central differences, with the step that balances rounding and curvature.
 void differenced_gradient(const KernelSpec& spec, std::span<const double> x, MatrixView<const double> z,
@@ -121,7 +43,8 @@ void gradient_of(const KernelSpec& spec, std::span<const double> x, MatrixView<c
                  MatrixView<double> gradients) {
   if (spec.family == KernelFamily::custom) return differenced_gradient(spec, x, z, gradients);
   if (!is_composite(spec.family)) {
-    for (std::size_t j = 0; j < z.rows(); ++j) leaf_gradient(spec, x, z.row(j), gradients.row(j));
+    const auto gradient = family_info(spec.family).gradient;
+    for (std::size_t j = 0; j < z.rows(); ++j) gradient(spec, x, z.row(j), gradients.row(j));
     return;
   }
   for (std::size_t j = 0; j < z.rows(); ++j) std::ranges::fill(gradients.row(j), 0.0);

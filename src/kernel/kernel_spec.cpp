@@ -1,82 +1,72 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "core/names.hpp"
+#include "kernel/families.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kqd/kernel/kernel.hpp"
 
 namespace kqd {
 namespace {
 
-constexpr std::array<Name<KernelFamily>, 11> kFamilies = {{
-    {KernelFamily::gaussian, "gaussian"},
-    {KernelFamily::laplace, "laplace"},
-    {KernelFamily::matern12, "matern12"},
-    {KernelFamily::matern32, "matern32"},
-    {KernelFamily::matern52, "matern52"},
-    {KernelFamily::rq, "rq"},
-    {KernelFamily::imq, "imq"},
-    {KernelFamily::linear, "linear"},
-    {KernelFamily::polynomial, "polynomial"},
-    {KernelFamily::normalised_polynomial, "normalised-polynomial"},
-    {KernelFamily::energy, "energy"},
-}};
-
-// The defaults that differ between families.
-KernelSpec default_spec(KernelFamily family) {
-  KernelSpec spec;
-  spec.family = family;
-  if (family == KernelFamily::linear) spec.offset = 0.0;
-  if (family == KernelFamily::energy) spec.beta = 1.0;
-  return spec;
+[[noreturn]] void fail_parameter(const FamilyParameter& parameter, std::string_view kernel) {
+  fail_option("kernel", kernel, fmt::format("{} {}", parameter.name, parameter.range));
 }
 
-int whole_number(double value, std::string_view text) {
-  if (value != std::floor(value) || std::abs(value) > 1e6) {
-    fail(ErrorCode::invalid_option, "kernel \"{}\": degree {}, needs a whole number in 1..64", text, value);
-  }
-  return static_cast<int>(value);
+// The bandwidth is at fault in an option: the kernel's text, or the bandwidth itself.
+void require_bandwidth(const KernelSpec& spec, std::string_view option, std::string_view value) {
+  const double smallest = smallest_bandwidth(spec.family);
+  if (*spec.bandwidth >= smallest && *spec.bandwidth <= 1.0 / smallest) return;
+  const int digits = static_cast<int>(std::lround(-std::log10(smallest)));
+  fail_option(option, value, fmt::format("a bandwidth in 1e-{} .. 1e{}", digits, digits));
 }
 
-// Sets the family's parameters in the order that `family:first:second` names them.
-void set_parameter(KernelSpec& spec, std::size_t position, double value, std::string_view text) {
-  const bool first = position == 0;
-  if (spec.family == KernelFamily::rq && first) return void(spec.alpha = value);
-  if ((spec.family == KernelFamily::imq || spec.family == KernelFamily::energy) && first)
-    return void(spec.beta = value);
-  if (spec.family == KernelFamily::linear && first) return void(spec.offset = value);
-  if (spec.family == KernelFamily::polynomial || spec.family == KernelFamily::normalised_polynomial) {
-    if (first) return void(spec.degree = whole_number(value, text));
-    if (position == 1) return void(spec.offset = value);
-  }
-  fail(ErrorCode::invalid_option, "kernel \"{}\": {} takes {} parameter{}", text, name_of(kFamilies, spec.family),
-       position, position == 1 ? "" : "s");
+const FamilyInfo& family_named(std::string_view name) {
+  const auto families = kernel_families();
+  const auto found = std::ranges::find(families, name, &FamilyInfo::name);
+  if (found == families.end()) fail_unknown("kernel", name, kernel_names());
+  return *found;
+}
+
+void set_parameter(KernelSpec& spec, const FamilyParameter& parameter, double value, std::string_view text) {
+  if (parameter.field != nullptr) return void(spec.*parameter.field = value);
+  if (!parameter.allows(value)) fail_parameter(parameter, text);  // it may not fit the type of the field
+  spec.*parameter.whole_field = static_cast<int>(value);
 }
 
 double number(std::string_view part, std::string_view text) {
   const auto value = parse_number(trim(part));
-  if (!value) fail(ErrorCode::invalid_option, "kernel \"{}\": \"{}\" is not a number", text, part);
+  if (!value) fail_option("kernel", text, fmt::format("a number in place of \"{}\"", part));
   return *value;
 }
 
 KernelSpec parse_leaf(std::string_view leaf, std::string_view text) {
   const auto at = leaf.find('@');
   const auto fields = split(leaf.substr(0, at), ':');
-  KernelSpec spec = default_spec(value_of(kFamilies, trim(fields[0]), "kernel"));
-  for (std::size_t i = 1; i < fields.size(); ++i) set_parameter(spec, i - 1, number(fields[i], text), text);
+  const FamilyInfo& family = family_named(trim(fields[0]));
+  KernelSpec spec;
+  spec.family = family.family;
+  if (fields.size() > family.parameters.size() + 1) {
+    fail_option("kernel", text,
+                family.parameters.empty() ? fmt::format("no parameter of {}", family.name)
+                                          : fmt::format("at most {} parameter{} of {}", family.parameters.size(),
+                                                        family.parameters.size() == 1 ? "" : "s", family.name));
+  }
+  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
+    const FamilyParameter& parameter = family.parameters[i];
+    const bool given = i + 1 < fields.size();
+    set_parameter(spec, parameter, given ? number(fields[i + 1], text) : parameter.default_value, text);
+  }
   if (at != std::string_view::npos) {
-    if (!has_bandwidth(spec.family)) {
-      fail(ErrorCode::invalid_option, "kernel \"{}\": {} has no bandwidth", text, name_of(kFamilies, spec.family));
-    }
+    if (!has_bandwidth(spec.family)) fail_option("kernel", text, fmt::format("no @: {} has no bandwidth", family.name));
     spec.bandwidth = number(leaf.substr(at + 1), text);
+    require_bandwidth(spec, "kernel", text);
   }
   return spec;
 }
 
-// Where `text` is cut by `separator`; a sign within a number such as 1e+3 is not a separator.
+// The parts of `text` between separators; a sign within a number such as 1e+3 is not a separator.
 std::vector<std::string_view> split_terms(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
@@ -109,32 +99,50 @@ KernelSpec parse_summand(std::string_view term, std::string_view text) {
   return spec;
 }
 
-void require(bool holds, std::string_view field, double value, std::string_view bound) {
-  if (!holds) fail(ErrorCode::invalid_option, "{} = {}, needs {}", field, value, bound);
-}
-
 std::string leaf_to_string(const KernelSpec& spec) {
   if (spec.family == KernelFamily::custom) return spec.name;
-  std::string text(name_of(kFamilies, spec.family));
-  switch (spec.family) {
-    case KernelFamily::rq:
-      text += ":" + shortest(spec.alpha);
-      break;
-    case KernelFamily::imq:
-    case KernelFamily::energy:
-      text += ":" + shortest(spec.beta);
-      break;
-    case KernelFamily::linear:
-      if (spec.offset != 0.0) text += ":" + shortest(spec.offset);
-      break;
-    case KernelFamily::polynomial:
-    case KernelFamily::normalised_polynomial:
-      text += fmt::format(":{}:{}", spec.degree, spec.offset);
-      break;
-    default:
-      break;
+  const FamilyInfo& family = family_info(spec.family);
+  std::string text(family.name);
+  for (const FamilyParameter& parameter : family.parameters) {
+    const double value = parameter.of(spec);
+    if (!parameter.omits_default || value != parameter.default_value) text += ":" + shortest(value);
   }
   return text;
+}
+
+// `whole` is the kernel that `spec` is a part of, for messages.
+void validate_part(const KernelSpec& spec, const KernelSpec& whole) {
+  const auto require = [&](bool holds, std::string expected) {
+    if (!holds) fail_option("kernel", to_string(whole), std::move(expected));
+  };
+  require(std::isfinite(spec.weight) && spec.weight >= 0.0, "weight >= 0");
+  if (is_composite(spec.family)) {
+    require(!spec.parts.empty(), "a sum or product with at least one part");
+    for (const KernelSpec& part : spec.parts) {
+      // The text form has no parentheses, so the structure may not need them: a product has plain factors.
+      require(spec.family == KernelFamily::sum || !is_composite(part.family), "plain kernels as factors of a product");
+      require(part.family != KernelFamily::sum, "products or plain kernels as parts of a sum");
+      validate_part(part, whole);
+    }
+    return;
+  }
+  if (spec.family == KernelFamily::custom) {
+    require(!spec.name.empty() && spec.function != nullptr, "a custom kernel with a name and a function");
+    return;
+  }
+  if (has_bandwidth(spec.family) && spec.bandwidth) {
+    require_bandwidth(spec, "bandwidth", shortest(*spec.bandwidth));
+  }
+  for (const FamilyParameter& parameter : family_info(spec.family).parameters) {
+    if (!parameter.allows(parameter.of(spec))) fail_parameter(parameter, to_string(whole));
+  }
+}
+
+// True when origins and functions, which the text does not spell, are the same at the same place of two specifications.
+bool same_unspelt(const KernelSpec& a, const KernelSpec& b) {
+  if (has_origin(a.family)) return a.origin == b.origin;
+  if (a.family == KernelFamily::custom) return a.function == b.function;
+  return std::ranges::equal(a.parts, b.parts, same_unspelt);
 }
 
 }  // namespace
@@ -145,6 +153,15 @@ KernelSpec KernelSpec::custom(std::string name, KernelFunction function) {
   spec.name = std::move(name);
   if (function) spec.function = std::make_shared<const KernelFunction>(std::move(function));
   return spec;
+}
+
+std::span<const std::string_view> kernel_names() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all;
+    for (const FamilyInfo& family : kernel_families()) all.push_back(family.name);
+    return all;
+  }();
+  return names;
 }
 
 KernelSpec parse_kernel(std::string_view text) {
@@ -178,40 +195,7 @@ std::string to_string(const KernelSpec& spec) {
 }
 
 void validate(const KernelSpec& spec) {
-  const KernelFamily family = spec.family;
-  require(std::isfinite(spec.weight) && spec.weight >= 0.0, "weight", spec.weight, "a finite number >= 0");
-  if (is_composite(family)) {
-    if (spec.parts.empty()) fail(ErrorCode::invalid_option, "parts is empty, a sum or product needs parts");
-    for (const KernelSpec& part : spec.parts) {
-      // What the text form cannot say, the structure may not say either: products hold leaves, sums hold no sums.
-      if (family == KernelFamily::product && is_composite(part.family)) {
-        fail(ErrorCode::invalid_option, "parts of a product holds a sum or product, needs plain kernels");
-      }
-      if (part.family == KernelFamily::sum) {
-        fail(ErrorCode::invalid_option, "parts of a sum holds a sum, needs products or plain kernels");
-      }
-      validate(part);
-    }
-    return;
-  }
-  if (has_bandwidth(family) && spec.bandwidth) {
-    const double s = *spec.bandwidth;
-    const double smallest = smallest_bandwidth(family);
-    require(s >= smallest && s <= 1.0 / smallest, "bandwidth", s,
-            smallest > 1e-200 ? "a number in 1e-150 .. 1e150" : "a number in 1e-300 .. 1e300");
-  }
-  if (family == KernelFamily::custom && (spec.name.empty() || spec.function == nullptr)) {
-    fail(ErrorCode::invalid_option, "custom needs a name and a function that can be called");
-  }
-  if (family == KernelFamily::rq)
-    require(spec.alpha >= 1e-6 && spec.alpha <= 1e6, "alpha", spec.alpha, "a number in 1e-6 .. 1e6");
-  if (family == KernelFamily::imq) require(std::isfinite(spec.beta) && spec.beta > 0.0, "beta", spec.beta, "> 0");
-  if (family == KernelFamily::energy) require(spec.beta > 0.0 && spec.beta <= 2.0, "beta", spec.beta, "in (0, 2]");
-  const bool polynomial = family == KernelFamily::polynomial || family == KernelFamily::normalised_polynomial;
-  if (polynomial) require(spec.degree >= 1 && spec.degree <= 64, "degree", spec.degree, "a whole number in 1..64");
-  if (polynomial || family == KernelFamily::linear) {
-    require(std::isfinite(spec.offset) && spec.offset >= 0.0, "offset", spec.offset, "a finite number >= 0");
-  }
+  validate_part(spec, spec);
 }
 
 bool needs_bandwidth(const KernelSpec& spec) {
@@ -223,6 +207,10 @@ KernelSpec with_bandwidth(KernelSpec spec, double bandwidth) {
   for (KernelSpec& part : spec.parts) part = with_bandwidth(std::move(part), bandwidth);
   if (has_bandwidth(spec.family) && !spec.bandwidth) spec.bandwidth = bandwidth;
   return spec;
+}
+
+bool same_kernel(const KernelSpec& a, const KernelSpec& b) {
+  return to_string(a) == to_string(b) && same_unspelt(a, b);
 }
 
 std::optional<double> first_bandwidth(const KernelSpec& spec) {

@@ -9,7 +9,7 @@
 
 namespace kqd {
 
-/// What a kernel family is a function of.
+/// The quantity of two points that a kernel is a function of.
 enum class PairQuantity { dot, squared_distance, l1_distance };
 
 /// Fixed points z_1..z_m, prepared once, against which blocks of rows x are measured: values(i, j) = quantity(x_i,
@@ -17,7 +17,7 @@ enum class PairQuantity { dot, squared_distance, l1_distance };
 ///
 /// Inner products are matrix products. So are squared distances above kDirectDim columns, as |x|^2 + |z|^2 - 2 x.z
 /// after both have been moved by the mean of z, with pairs that nearly coincide computed again from their difference:
-/// there the subtraction has eaten the digits. In few dimensions the differences themselves are cheaper and exact.
+/// there the subtraction has lost the digits. In few dimensions the differences themselves are cheaper and exact.
 class PairwiseBlock {
  public:
   PairwiseBlock(PairQuantity quantity, MatrixView<const double> z);

@@ -8,7 +8,7 @@
 
 namespace kqd {
 
-/// So many rows, drawn at random where there are more, tell a bandwidth.
+/// A bandwidth is computed from at most this many rows, drawn at random where there are more.
 inline constexpr std::size_t kMaxMedianPoints = 1000;
 
 /// resolve() for a pool in any order.

@@ -27,15 +27,17 @@ bool is_sloped(LevelShape shape) {
          shape == LevelShape::slope_down;
 }
 
-void require(bool holds, std::string_view field, double value, std::string_view bound) {
-  if (!holds) fail(ErrorCode::invalid_option, "weighting: {} = {}, needs {}", field, value, bound);
+// `text` is the weighting as a user writes it.
+void require(bool holds, std::string_view text, std::string_view expected) {
+  require_option(holds, "weighting", text, expected);
 }
 
 }  // namespace
 
 LevelWeights LevelWeights::sloped(LevelShape shape, double ratio) {
-  if (!is_sloped(shape)) fail(ErrorCode::invalid_option, "weighting: {} takes no ratio", name_of(kShapes, shape));
-  require(ratio >= 0.0 && ratio <= 1.0, "ratio", ratio, "a number in [0, 1]");
+  const std::string text = fmt::format("{}:{}", name_of(kShapes, shape), ratio);
+  require(is_sloped(shape), text, "a shape that takes a ratio");
+  require(ratio >= 0.0 && ratio <= 1.0, text, "a ratio in [0, 1]");
   LevelWeights weights;
   weights.shape_ = shape;
   weights.first_ = ratio;
@@ -43,8 +45,7 @@ LevelWeights LevelWeights::sloped(LevelShape shape, double ratio) {
 }
 
 LevelWeights LevelWeights::interval(double low, double high) {
-  require(low >= 0.0 && low < 1.0, "interval's low end", low, "a number in [0, 1)");
-  require(high > low && high <= 1.0, "interval's high end", high, "a number above the low end, at most 1");
+  require(low >= 0.0 && low < high && high <= 1.0, fmt::format("interval:{}:{}", low, high), "0 <= low < high <= 1");
   LevelWeights weights;
   weights.shape_ = LevelShape::interval;
   weights.first_ = low;
@@ -53,8 +54,8 @@ LevelWeights LevelWeights::interval(double low, double high) {
 }
 
 LevelWeights LevelWeights::beta(double a, double b) {
-  require(a > 0.0 && std::isfinite(a), "beta's a", a, "a finite number > 0");
-  require(b > 0.0 && std::isfinite(b), "beta's b", b, "a finite number > 0");
+  const bool positive = a > 0.0 && std::isfinite(a) && b > 0.0 && std::isfinite(b);
+  require(positive, fmt::format("beta:{}:{}", a, b), "a > 0 and b > 0");
   LevelWeights weights;
   weights.shape_ = LevelShape::beta;
   weights.first_ = a;
@@ -63,7 +64,7 @@ LevelWeights LevelWeights::beta(double a, double b) {
 }
 
 LevelWeights LevelWeights::atom(double level) {
-  require(level >= 0.0 && level <= 1.0, "atom's level", level, "a number in [0, 1]");
+  require(level >= 0.0 && level <= 1.0, fmt::format("atom:{}", level), "a level in [0, 1]");
   LevelWeights weights;
   weights.shape_ = LevelShape::atom;
   weights.first_ = level;
@@ -114,15 +115,14 @@ double LevelWeights::density(double t) const {
       return t >= first_ && t <= second_ ? 1.0 / (second_ - first_) : 0.0;
     case LevelShape::beta:
       if ((t <= 0.0 && first_ < 1.0) || (t >= 1.0 && second_ < 1.0)) {
-        fail(ErrorCode::invalid_option,
-             "weighting {} has an infinite density at level {}, so its levels cannot be point-evaluated",
-             to_string(*this), t);
+        fail_option("weighting", to_string(*this),
+                    fmt::format("a finite density at level {} for point-evaluated levels", t));
       }
       return boost::math::ibeta_derivative(first_, second_, t);
     case LevelShape::atom:
       break;
   }
-  fail(ErrorCode::invalid_option, "weighting atom has no density, so its levels cannot be point-evaluated");
+  fail_option("weighting", to_string(*this), "a density for point-evaluated levels, which an atom does not have");
 }
 
 LevelWeights parse_level_weights(std::string_view text) {
@@ -131,13 +131,11 @@ LevelWeights parse_level_weights(std::string_view text) {
   std::vector<double> numbers;
   for (std::size_t i = 1; i < fields.size(); ++i) {
     const auto value = parse_number(trim(fields[i]));
-    if (!value) fail(ErrorCode::invalid_option, "weighting \"{}\": \"{}\" is not a number", text, fields[i]);
+    if (!value) fail_option("weighting", text, fmt::format("a number in place of \"{}\"", fields[i]));
     numbers.push_back(*value);
   }
   const auto expect = [&](std::size_t least, std::size_t most, std::string_view form) {
-    if (numbers.size() < least || numbers.size() > most) {
-      fail(ErrorCode::invalid_option, "weighting \"{}\", expected {}", text, form);
-    }
+    require(numbers.size() >= least && numbers.size() <= most, text, form);
   };
   switch (shape) {
     case LevelShape::uniform:

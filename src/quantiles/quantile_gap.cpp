@@ -41,14 +41,14 @@ void walk_pieces(std::span<const double> x, std::span<const double> y, const Lev
   }
 }
 
-// Sums of weights are rounded: 0.1 + 0.2 and 0.3 are one level, and between them lies no piece. p = infinity would see
-// it. The level 1 is exact, so what lies just below it is a piece, however small.
+// Sums of weights are rounded: 0.1 + 0.2 and 0.3 are one level, with no piece between them. p = infinity would see
+// it. The level 1 is exact, so a piece just below it counts, however small.
 bool same_level(double a, double b) {
   constexpr double kRounding = 4.0 * std::numeric_limits<double>::epsilon();
   return a == b || (std::max(a, b) < 1.0 && std::abs(a - b) <= kRounding * std::max(a, b));
 }
 
-// Calls visit(i, j, mass) for every piece: x_(i) stands against y_(j) over levels of that mass.
+// Calls visit(i, j, mass) for every piece: x_(i) is compared with y_(j) over levels of that mass.
 template <class Visit>
 void visit_weighted_pieces(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights,
                            const Visit& visit) {

@@ -40,7 +40,7 @@ class LevelGrid {
   [[nodiscard]] bool aligned() const { return nx_ == ny_; }
   /// Mass per piece; empty when every piece has mass 1/num_pieces.
   [[nodiscard]] std::span<const double> masses() const { return masses_; }
-  /// What moves on after each piece: bit 0 the x value, bit 1 the y value. Empty when aligned.
+  /// The values that advance after each piece: bit 0 the x value, bit 1 the y value. Empty when aligned.
   [[nodiscard]] std::span<const std::uint8_t> steps() const { return steps_; }
   [[nodiscard]] std::size_t num_pieces() const { return num_pieces_; }
 
@@ -52,8 +52,8 @@ class LevelGrid {
   std::vector<std::uint8_t> steps_;
 };
 
-/// What a gap between quantiles counts as. The centered form replaces |D| by sqrt(max(0, D^2 + shift)) with
-/// shift = MMD^2 - <u, mu_P - mu_Q>^2 [KQE Prop. 3].
+/// The function of a gap between quantiles that is summed. The centered form replaces |D| by sqrt(max(0, D^2 + shift))
+/// with shift = MMD^2 - <u, mu_P - mu_Q>^2 [KQE Prop. 3].
 struct GapForm {
   bool centered = false;
   double shift = 0.0;

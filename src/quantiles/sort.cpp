@@ -1,7 +1,5 @@
 #include "quantiles/sort.hpp"
 
-#include <hwy/contrib/sort/vqsort.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -9,7 +7,6 @@
 #include <vector>
 
 #include "core/fail.hpp"
-#include "simd/target.hpp"
 
 namespace kqd {
 namespace {
@@ -22,22 +19,7 @@ std::uint32_t ordered_bits(float value) {
 
 constexpr double kLargestKey = std::numeric_limits<float>::max();
 
-template <class T>
-void sort_numbers(std::span<T> values) {
-  if (values.size() < 2) return;
-  simd::obey_environment();
-  hwy::Sorter()(values.data(), values.size(), hwy::SortAscending());
-}
-
 }  // namespace
-
-void sort_ascending(std::span<double> values) {
-  sort_numbers(values);
-}
-
-void sort_ascending(std::span<std::uint64_t> values) {
-  sort_numbers(values);
-}
 
 void argsort(std::span<const double> values, std::span<std::uint32_t> order) {
   const std::size_t n = values.size();
@@ -46,7 +28,7 @@ void argsort(std::span<const double> values, std::span<std::uint32_t> order) {
   }
   std::vector<std::uint64_t> keys(n);
   for (std::size_t i = 0; i < n; ++i) {
-    // Clamping and rounding to float keep the order weakly: what they make equal is told apart below.
+    // Clamping and rounding to float keep the order weakly: values that they make equal are ordered below.
     const auto key = static_cast<float>(std::clamp(values[i], -kLargestKey, kLargestKey));
     keys[i] = (static_cast<std::uint64_t>(ordered_bits(key)) << 32U) | i;
   }

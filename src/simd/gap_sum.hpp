@@ -15,7 +15,7 @@ struct GapRule {
   bool centered = false;
 };
 
-/// sum_j mass[j] g(x[j], y[j])^power; mass of size 0 stands for all ones. Sums of 512 terms are added in order with
+/// sum_j mass[j] g(x[j], y[j])^power; mass of size 0 means all ones. Sums of 512 terms are added in order with
 /// compensation, so adding up costs at most 512/lanes + 6 roundings, relatively, whatever the length. Not finite when a
 /// power is not, with mass or without.
 [[nodiscard]] double gap_sum(std::span<const double> x, std::span<const double> y, std::span<const double> mass,

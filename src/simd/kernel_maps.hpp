@@ -5,7 +5,7 @@
 
 namespace kqd::simd {
 
-/// What turns a table of squared distances, L1 distances or inner products into kernel values (methods table F).
+/// Functions from squared distances, L1 distances or inner products to kernel values (methods table F).
 enum class Map {
   exponential,       ///< exp(-a v): Gaussian of r^2 with a = 1/(2 s^2), Laplace of the L1 distance with a = 1/s
   exponential_root,  ///< exp(-a sqrt v): Matern 1/2 of r^2 with a = 1/s
@@ -30,7 +30,8 @@ void l1_distances(MatrixView<const double> x, MatrixView<const double> z, Matrix
 double center(std::span<const double> x, std::span<const double> origin, std::span<double> out);
 
 /// dots[j] = max(0, x_norm + z_norms[j] - 2 dots[j]): squared distances from inner products of centred points.
-/// Returns the smallest ratio result / (x_norm + z_norms[j]) met: a tiny one says that cancellation ate its digits.
+/// Returns the smallest ratio result / (x_norm + z_norms[j]) met: a tiny one means that its digits are lost to
+/// cancellation.
 double distances_from_dots(double x_norm, std::span<const double> z_norms, std::span<double> dots);
 
 }  // namespace kqd::simd

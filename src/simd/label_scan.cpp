@@ -23,7 +23,7 @@
 // in absolute value: exact in double lanes while N <= 2^27. With equal sizes up = down = 1 serve as well, |S| <= N/2,
 // and float lanes are exact while N <= 2^25.
 //
-// What S gains is looked up, for all lanes of a vector at once, by the bits of their labels: one load instead of
+// The increment of S is looked up, for all lanes of a vector at once, by the bits of their labels: one load instead of
 // expanding bits, so that a step costs an addition, an absolute value (or a square) and a multiply-add.
 
 HWY_BEFORE_NAMESPACE();

@@ -17,7 +17,7 @@ inline constexpr std::size_t kMaxScanRows = std::size_t{1} << 27U;
 ///     sums[b] = sum_{k=1}^{n-1} | c_k - k num_x[b]/N | (v_(k+1) - v_(k)),
 ///
 /// where c_k counts the X labels among the k smallest values: with n = N, the whole pool, N / (nx ny) times that is
-/// tau_1 with uniform level weights [KQE sec. 3.2]; with fewer it is the part of it that lies below v_(n). Bit b % 64
+/// tau_1 with uniform level weights [KQE sec. 3.2]; with fewer it is the part of it below v_(n). Bit b % 64
 /// of words(row, b / 64) is set when `row` is labelled X in permutation b; there are N rows of words, sums.size()
 /// permutations, at most 64 per column of words, and at most kMaxLabelWords columns.
 ///

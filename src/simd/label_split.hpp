@@ -20,7 +20,7 @@ struct LevelPieces {
 };
 
 /// Integrals of |x_q - y_q|^p over the quantile levels q, for many permutations of a sorted pool, without sorting
-/// again: the labels along the sorted order tell which group each value goes to [KQE sec. 3.2].
+/// again: the labels along the sorted order give the group of each value [KQE sec. 3.2].
 ///
 /// Holds the scratch memory, a bit per row and permutation and whatever waits for a partner; keep one per thread and
 /// use it again.

@@ -30,7 +30,7 @@ class RowGroupLabels {
 /// of the labels; first_row is a multiple of 16.
 ///
 /// Four rows have 16 patterns of labels. Their sums are tabulated once, then a permutation costs one look-up and one
-/// addition for four rows: some three times as fast as the matrix product that it stands for. Sums run in the same
+/// addition for four rows: some three times as fast as the equivalent matrix product. Sums run in the same
 /// order on every instruction set and for any number of permutations: same bits.
 void add_labelled_rows(MatrixView<const double> values, const RowGroupLabels& labels, std::size_t first_row,
                        MatrixView<double> sums);

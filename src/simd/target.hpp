@@ -9,7 +9,7 @@ namespace kqd::simd {
 /// "avx2", "avx3", ... The best one of this CPU, unless the environment variable KQD_SIMD names another.
 [[nodiscard]] const char* target_name();
 
-/// What use_target() and KQD_SIMD accept on this CPU, best first.
+/// The names that use_target() and KQD_SIMD accept on this CPU, best first.
 [[nodiscard]] std::vector<std::string> available_targets();
 
 /// True where the instruction set in use has fused multiply-add. All such sets give the same bits.

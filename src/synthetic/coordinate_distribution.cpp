@@ -22,8 +22,9 @@ double cauchy(RandomStream& stream) {
 void refuse_unused(const ProblemSettings& settings, std::string_view parameter, std::string_view distribution,
                    std::string_view user) {
   if (distribution == user || !settings.is_given(parameter)) return;
-  fail(ErrorCode::invalid_option, "{}: {} is set but distribution = {} does not use it, needs distribution = {}",
-       settings.problem().id, parameter, distribution, user);
+  fail_at(ErrorCode::invalid_option, settings.problem().id,
+          fmt::format("{} is set but distribution = {} does not use it", parameter, distribution),
+          fmt::format("distribution = {}", user));
 }
 
 }  // namespace

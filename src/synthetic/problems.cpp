@@ -6,9 +6,8 @@
 #include <new>
 
 #include "core/executor.hpp"
-#include "core/fail.hpp"
+#include "core/names.hpp"
 #include "core/random.hpp"
-#include "core/text.hpp"
 #include "synthetic/coordinate_distribution.hpp"
 #include "synthetic/distributions.hpp"
 #include "synthetic/settings.hpp"
@@ -197,14 +196,14 @@ const Problem& find(std::string_view id) {
   if (found != kProblems.end()) return *found;
   std::array<std::string_view, kProblems.size()> known;
   std::ranges::transform(kInfos, known.begin(), &ProblemInfo::id);
-  fail(ErrorCode::invalid_option, "problem \"{}\" is unknown, expected one of {}{}", id, join(known),
-       suggestion(id, known));
+  fail(ErrorCode::invalid_option, {.value = fmt::format("unknown problem \"{}\"", id),
+                                   .expected = fmt::format("one of {}{}", join(known), suggestion(id, known))});
 }
 
 Matrix<double> allocate_rows(std::string_view field, std::size_t num_rows, std::size_t dim) {
   try {
     if (num_rows <= std::numeric_limits<std::ptrdiff_t>::max() / sizeof(double) / dim) return {num_rows, dim};
-  } catch (const std::bad_alloc&) {  // told below, as the same lack
+  } catch (const std::bad_alloc&) {  // reported below with the other case
   }
   fail(ErrorCode::resource_limit, "{} = {} rows of {} numbers do not fit in memory", field, num_rows, dim);
 }

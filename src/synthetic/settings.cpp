@@ -8,7 +8,7 @@ namespace kqd {
 namespace {
 
 void refuse_empty_sample(std::string_view field, std::size_t num_rows) {
-  if (num_rows == 0) fail(ErrorCode::invalid_option, "{} = 0, needs >= 1", field);
+  if (num_rows == 0) fail_option(field, 0, "at least 1");
 }
 
 std::string dimension_range(const ProblemInfo& problem) {
@@ -20,7 +20,7 @@ std::string dimension_range(const ProblemInfo& problem) {
 std::size_t checked_dim(const ProblemInfo& problem, std::size_t dim) {
   if (dim == 0) return problem.default_dim;
   if (dim < problem.lowest_dim || dim > problem.highest_dim) {
-    fail(ErrorCode::invalid_option, "{}: dim = {}, needs {}", problem.id, dim, dimension_range(problem));
+    fail_at(ErrorCode::invalid_option, problem.id, fmt::format("dim = {}", dim), dimension_range(problem));
   }
   return dim;
 }
@@ -39,7 +39,8 @@ ProblemSettings::ProblemSettings(const ProblemInfo& problem, const ProblemReques
 std::size_t ProblemSettings::count_of_coordinates(std::string_view parameter) const {
   const std::size_t wanted = count(parameter);
   if (wanted > dim_) {
-    fail(ErrorCode::invalid_option, "{}: {} = {}, needs at most dim = {}", problem_->id, parameter, wanted, dim_);
+    fail_at(ErrorCode::invalid_option, problem_->id, fmt::format("{} = {}", parameter, wanted),
+            fmt::format("at most dim = {}", dim_));
   }
   return wanted;
 }
@@ -50,7 +51,8 @@ bool ProblemSettings::is_given(std::string_view parameter) const {
 
 void ProblemSettings::derive_dim(std::size_t dim, std::string_view formula) {
   if (request_->dim != 0 && request_->dim != dim) {
-    fail(ErrorCode::invalid_option, "{}: dim = {}, needs {} = {}", problem_->id, request_->dim, formula, dim);
+    fail_at(ErrorCode::invalid_option, problem_->id, fmt::format("dim = {}", request_->dim),
+            fmt::format("{} = {}", formula, dim));
   }
   dim_ = dim;
 }

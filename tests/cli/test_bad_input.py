@@ -18,30 +18,30 @@ FORMATS = ("expected one of .csv, .tsv, .npy, .idx (each may be followed by .gz)
 MEASURES = "expected gaussian, uniform, pooled, balanced or a file of points"
 DESIGNS = "expected independent, paired, blocks:COLUMN or clusters:COLUMN"
 
-MISSING = "; 1 value is missing: --na omit leaves such rows out, --na impute-median fills in medians"
+MISSING = ". 1 value is missing. To omit such rows: --na omit; to fill in medians: --na impute-median"
 
 # Of every command that compares two samples.
 BAD_FILES = [
     ("nan.csv a.csv", 'nan.csv:3: column 2 is "nan", expected a number' + MISSING),
     ("a.csv inf.csv", 'inf.csv:2: column 1 is "-inf", expected a number'),
-    ("word.csv a.csv", 'word.csv:2: column 2 is "four", expected a number; 1 of 2 cells of the column is text: '
-     "--na-values can name what means missing"),
+    ("word.csv a.csv", 'word.csv:2: column 2 is "four", expected a number. 1 of 2 cells of the column is text. To treat it '
+     "as missing: --na-values four"),
     ("ragged.csv a.csv", "ragged.csv:2: the row has 1 cell, expected 2 as in line 1"),
     ("a.csv one-column.csv", "a.csv has 2 columns of points and one-column.csv has 1, expected the same number"),
-    ("weighted.csv other-names.csv", 'weighted.csv and other-names.csv have different columns; only weighted.csv has "b", '
-     '"w"; only other-names.csv has "c"; make the names agree, leave these out by --drop, or name those to compare by --columns'),
+    ("weighted.csv other-names.csv", 'weighted.csv and other-names.csv: their columns differ; only weighted.csv has "b", '
+     '"w"; only other-names.csv has "c". Rename columns, exclude these by --drop, or list those to compare by --columns'),
     ("empty.csv a.csv", "empty.csv: the file is empty or has only blank lines and comments, expected rows of numbers"),
     ("a.csv header.csv", "header.csv: the file has a header and nothing below it, expected rows of numbers"),
     ("missing.csv a.csv", "missing.csv: no such file"),
     ("folder.csv a.csv", "folder.csv: is a directory, expected a file"),
     ("a.csv unknown.xyz", f'unknown.xyz: has the unknown suffix ".xyz", {FORMATS}'),
-    ("no-suffix a.csv", f"no-suffix: has no suffix to tell its format by, {FORMATS}"),
+    ("no-suffix a.csv", f"no-suffix: has no suffix that names its format, {FORMATS}"),
     ("not.npy a.csv", "not.npy: does not start like an NPY file, expected one written by numpy.save"),
     ("negative.csv weighted.csv --weights w",
      "negative.csv: weight of row 1 is -1, expected a finite number >= 0"),
     ("weighted.csv zero.csv --weights w", "zero.csv: all 2 weights are 0, expected at least one > 0"),
     ("weighted.csv weighted.csv --weights v",
-     'weighted.csv: no column "v" to take weights from, the columns are "a", "b", "w"'),
+     'weighted.csv: there is no column "v" to take weights from, expected one of "a", "b", "w"'),
     ("a.csv b.csv --reference one-column.csv",
      "reference points have 1 column and the data 2, expected the same number"),
     ("a.csv b.csv --reference nan.csv", 'nan.csv:3: column 2 is "nan", expected a number' + MISSING),
@@ -73,11 +73,11 @@ BAD_SETTINGS = [
     ("--threads 1000000", "--threads 1000000: expected a whole number in 0..1024"),
     ("--method ekdq", f'method "ekdq" is unknown, expected one of {METHODS}; did you mean ekqd?'),
     ("--method nonsense", f'method "nonsense" is unknown, expected one of {METHODS}'),
-    ("--kernel gausian", f'kernel "gausian" is unknown, expected one of {KERNELS}; did you mean gaussian?'),
+    ("--kernel gausian", f'--kernel gausian: expected one of {KERNELS}; did you mean gaussian?'),
     ("--weighting triangel",
-     f'weighting "triangel" is unknown, expected one of {WEIGHTINGS}; did you mean triangle?'),
+     f'--weighting triangel: expected one of {WEIGHTINGS}; did you mean triangle?'),
     ("--directions linaer",
-     'directions "linaer" is unknown, expected one of gaussian, linear, axis, principal, mixed; did you mean linear?'),
+     '--directions linaer: expected one of gaussian, linear, axis, principal, mixed; did you mean linear?'),
     ("--reference gausian", f"--reference gausian: {MEASURES}; did you mean gaussian?"),
     ("--reference points", f"--reference points: {MEASURES}"),
 ]
@@ -91,7 +91,7 @@ BAD_TEST_SETTINGS = [
     ("a.csv b.csv --alpha 1", f"--alpha 1: {ALPHA}"),
     ("a.csv b.csv --alpha -0.1", f"--alpha -0.1: {ALPHA}"),
     ("a.csv b.csv --alpha nan", f"--alpha nan: {ALPHA}"),
-    ("a.csv four.csv --design paired", "paired design: X has 3 rows and Y has 4, needs equal numbers"),
+    ("a.csv four.csv --design paired", "paired design: X has 3 rows and Y has 4, expected equal numbers"),
     ("a.csv four.csv --calibration sign-flip", "calibration sign-flip needs samples of equal size, got 3 and 4"),
     ("block-1.csv block-2.csv --design blocks:block",
      "blocks design: each of the 2 blocks holds rows of one sample only, so no labels can be exchanged; needs a block "
@@ -102,27 +102,27 @@ BAD_TEST_SETTINGS = [
      "clusters design: X and Y have one cluster each, so labels can only be swapped as a whole; needs at least 2 "
      "clusters in one of them"),
     ("block-1.csv block-2.csv --design blocks:blok",
-     'block-1.csv: no column "blok" to take blocks or clusters from, the columns are "a", "block"; did you mean block?'),
+     'block-1.csv: there is no column "blok" to take blocks or clusters from, expected one of "a", "block"; did you mean block?'),
     ("a.csv b.csv --design blocks", f"--design blocks: {DESIGNS}"),
     ("a.csv b.csv --design paired:a", f"--design paired:a: {DESIGNS}"),
     ("a.csv b.csv --design blocs:g", f"--design blocs:g: {DESIGNS}; did you mean blocks?"),
     ("a.csv b.csv --calibration permutatoin",
-     'calibration "permutatoin" is unknown, expected one of permutation, sign-flip, asymptotic; did you mean permutation?'),
+     '--calibration permutatoin: expected one of permutation, sign-flip, asymptotic; did you mean permutation?'),
     ("a.csv b.csv --early-stop=beting",
-     'early-stop "beting" is unknown, expected one of none, besag-clifford, betting; did you mean betting?'),
+     '--early-stop beting: expected one of none, besag-clifford, betting; did you mean betting?'),
     ("a.csv b.csv --set-aside maybe", "--set-aside maybe: expected yes or no"),
 ]
 
 BAD_SAMPLE_SETTINGS = [
     ("mixtur -o x.csv y.csv",
-     'problem "mixtur" is unknown, expected one of power-decay, laplace-gaussian, mixture, perturbed-uniform, blobs, '
+     'unknown problem "mixtur", expected one of power-decay, laplace-gaussian, mixture, perturbed-uniform, blobs, '
      "mean-shift, spiked-covariance, equicorrelation, ar-correlation, spheres, thin-cube, two-clusters, scale, scaled-t, hdgm, "
      "mixed-table, null; did you mean mixture?"),
     ("mixture -n 0 -o x.csv y.csv", "--rows 0: expected a whole number in 1..1000000000"),
     ("mixture -d -1 -o x.csv y.csv", "--dim -1: expected a whole number in 0..10000000"),
     ("mixture --set sdd=1 -o x.csv y.csv",
-     'mixture has no parameter "sdd", expected one of sd, mean; did you mean sd?'),
-    ("mixture --set sd -o x.csv y.csv", '"sd" sets no parameter, expected name=value'),
+     'mixture: unknown parameter "sdd", expected one of sd, mean; did you mean sd?'),
+    ("mixture --set sd -o x.csv y.csv", 'mixture: "sd" does not set a parameter, expected name=value'),
     ("mixture", "two files to write are needed: -o X.csv Y.csv"),
     ("mixture -o x.csv", "two files to write are needed: -o X.csv Y.csv"),
     ("mixture -o x.csv x.csv", "--output names x.csv twice, Y would replace X; expected two files"),

@@ -58,7 +58,7 @@ def test_a_grouped_file_with_everything(kqd):
                  "omit", "--standardize", "iqr", "--max-rows", "20", "--seed", "5")
     assert data_lines(kqd, *arguments) == [
         "3 of 4 columns compared", "text as columns of 0 and 1 (onehot): sex (2)", "dates as days since 1970-01-01: seen",
-        "0 rows of X and 0 of Y left out for missing values",
+        "0 rows of X and 0 of Y omitted for missing values",
         "random subsample by seed 5: 20 of 30 rows of X, 20 of 30 rows of Y",
         "columns centred and scaled by the pooled median and interquartile range (iqr)"]
     assert "  X            trial.csv with arm = old, 20 x 4 columns\n" in kqd(*arguments).stdout
@@ -93,24 +93,24 @@ def test_missing_values_are_dealt_with_as_asked(kqd, flags, rows):
 
 def test_a_missing_value_is_refused_with_what_helps(kqd):
     assert refusal(kqd("test", "march.csv", "april.csv", "--columns", "a..b")) == (
-        'march.csv:3: column 2 (b) is "", expected a number; 1 value is missing: --na omit leaves such rows out, --na '
-        "impute-median fills in medians")
+        'march.csv:3: column "b" is "", expected a number. 1 value is missing. To omit such rows: --na omit; to fill in '
+        "medians: --na impute-median")
 
 
 def test_text_is_refused_with_what_helps(kqd):
     assert refusal(kqd("test", "march.csv", "april.csv", "--drop", "b")) == (
-        'march.csv:2: column 3 (note) is "x", expected a number; columns of text: "note" (2 different); --categorical '
-        "onehot makes a column of each text, --categorical drop leaves them out")
+        'march.csv:2: column "note" is "x", expected a number. Columns of text: "note" (2 different). To make a column of '
+        "each text: --categorical onehot; to exclude them: --categorical drop")
 
 
 @pytest.mark.parametrize("flags, sentence", [
     (("--columns", "a,notes"),
-     'march.csv: --columns names "notes", which is not a column; the columns are "a", "b", "note"; did you mean note?'),
-    (("--columns", "a,,b"), '--columns "a,,b": an item is empty, expected a list such as a,b..d,temp_*,3-7'),
-    (("--na", "omitt"), 'na "omitt" is unknown, expected one of raise, omit, impute-median; did you mean omit?'),
+     'march.csv: there is no column "notes", listed in --columns, expected one of "a", "b", "note"; did you mean note?'),
+    (("--columns", "a,,b"), '--columns a,,b: expected a list such as a,b..d,temp_*,3-7 (an item is empty)'),
+    (("--na", "omitt"), '--na omitt: expected one of raise, omit, impute-median; did you mean omit?'),
     (("--categorical", "one-hot"),
-     'categorical "one-hot" is unknown, expected one of raise, onehot, hash, drop; did you mean onehot?'),
-    (("--standardize", "zcore"), 'standardize "zcore" is unknown, expected one of none, zscore, iqr; did you mean zscore?'),
+     '--categorical one-hot: expected one of raise, onehot, hash, drop; did you mean onehot?'),
+    (("--standardize", "zcore"), '--standardize zcore: expected one of none, zscore, iqr; did you mean zscore?'),
     (("--max-rows", "0"), "--max-rows 0: expected a whole number in 1..1000000000"),
     (("--group", "note"), "--group note takes both samples from one file, but a second one is given: april.csv"),
 ])
@@ -121,7 +121,7 @@ def test_a_bad_choice_is_refused(kqd, flags, sentence):
 def test_a_group_needs_two_values(kqd):
     assert refusal(kqd("test", "trial.csv", "--group", "age")) == (
         'trial.csv: column "age" has 8 different values ("40", "42", "44", "46", "41", "43", "45", "47"), expected two, one '
-        'for each sample; to compare two of them, give two files, or two queries such as "sql:SELECT ... WHERE ..."')
+        'for each sample. To compare two of them, give two files, or two queries such as "sql:SELECT ... WHERE ..."')
 
 
 @pytest.mark.parametrize("flags", [(), ("--na", "omit"), ("--header",), ("--drop", "1"), ("--header", "--drop", "1")])
@@ -132,15 +132,15 @@ def test_the_index_of_a_table_without_names_is_no_data(kqd, folder, flags):  # a
         (folder / name).write_text(",0,1,2\n" + "".join(f"{i},{row}" for i, row in enumerate(rows)))
         (folder / f"no-{name}").write_text("a,b,c\n" + "".join(rows))
     assert refusal(kqd("test", "index-1.csv", "index-2.csv", *flags)) == (
-        "index-1.csv: column 1 has no name, expected one (if it is a row index, --drop '\"\"' leaves it out; --columns "
-        "lists what to compare)")
+        "index-1.csv: column 1 has no name, expected a name. To exclude it, if it is a row index: --drop '\"\"'; to list the "
+        "columns to compare: --columns")
     flags = tuple(flag for flag in flags if flag not in ("--drop", "1"))
     fixed = json.loads(kqd("test", "index-1.csv", "index-2.csv", *flags, "--drop", '""', "--json").stdout)
     plain = json.loads(kqd("test", "no-index-1.csv", "no-index-2.csv", "--json").stdout)
     assert (fixed["n_x"], fixed["dim"], fixed["pvalue"]) == (100, 3, plain["pvalue"])
 
 
-def test_dates_that_become_columns_of_text_are_told(kqd):
+def test_dates_that_become_columns_of_text_are_noted(kqd):
     flags = ("distance", "trial.csv", "--group", "arm", "--drop", "id", "--categorical", "onehot")
     assert kqd(*flags).stderr == (
         'kqd: trial.csv: dates are treated as text in: "seen". To read them as numbers: --dates\n')
@@ -198,7 +198,7 @@ def test_columns_with_a_part_of_their_own_are_named(kqd):
         "column w holds the weights of the rows"]
     assert result_of(kqd, "distance", "weighted.csv", "weighted.csv", "--weights", "w")["data"]["weights"] == "w"
     strata = ("test", "strata-1.csv", "strata-2.csv", "--design", "blocks:site")
-    assert data_lines(kqd, *strata) == ["column site tells the block or cluster of a row"]
+    assert data_lines(kqd, *strata) == ["column site names the block or cluster of each row"]
     assert result_of(kqd, *strata)["data"]["units"] == "site"
 
 
@@ -223,17 +223,17 @@ def test_true_and_false_are_numbers_and_a_third_word_makes_them_text(kqd, folder
     (folder / "bool-3.csv").write_text("a,on\n1,true\n2,maybe\n3,true\n4,false\n")
     (folder / "bits-1.csv").write_text("a,on\n1,1\n2,0\n3,1\n4,\n")
     named = ("distance", "bool-1.csv", "bool-2.csv", "--na", "omit")
-    assert data_lines(kqd, *named) == ["true and false as 1 and 0: on", "1 row of X and 0 of Y left out for missing values"]
+    assert data_lines(kqd, *named) == ["true and false as 1 and 0: on", "1 row of X and 0 of Y omitted for missing values"]
     result = result_of(kqd, *named)
     assert result["data"]["booleans"] == ["on"]
     assert result["statistic"] == result_of(kqd, "distance", "bits-1.csv", "bool-2.csv", "--na", "omit")["statistic"]
     assert refusal(kqd("distance", "bool-1.csv", "bool-3.csv")).startswith(
-        'bool-1.csv:2: column 2 (on) is "true", expected a number; columns of text: "on" (3 different); ')
+        'bool-1.csv:2: column "on" is "true", expected a number. Columns of text: "on" (3 different). ')
     assert result_of(kqd, "distance", "bool-3.csv", "bool-3.csv", "--categorical", "onehot")["dim"] == 4
 
 
-def test_dates_among_other_texts_are_told(kqd):
+def test_an_error_about_text_mentions_columns_of_dates(kqd):
     assert refusal(kqd("test", "trial.csv", "--group", "arm", "--drop", "id")) == (
-        'trial.csv:2: column 4 (sex) is "f", expected a number; columns of text: "sex" (2 different), "seen" (28 '
-        "different); --dates reads those of dates as numbers; --categorical onehot makes a column of each text, "
-        "--categorical drop leaves them out")
+        'trial.csv:2: column "sex" is "f", expected a number. Columns of text: "sex" (2 different), "seen" (28 '
+        "different). To read dates as numbers: --dates. To make a column of each text: --categorical onehot; to exclude "
+        "them: --categorical drop")

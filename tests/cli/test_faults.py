@@ -1,4 +1,4 @@
-"""What happens when the machine fails: killed at any moment, disk full, folder forbidden, memory short, too many threads.
+"""Failures of the machine: killed at any moment, disk full, folder forbidden, memory short, too many threads.
 Nothing is lost, nothing is left half written, nothing hangs."""
 
 import json
@@ -43,7 +43,7 @@ TEST = ("test", "sensors-march.csv", "sensors-april.csv", "--method", "ekqd", "-
 
 
 def is_whole(path):
-    """What was there before, or the whole of the new."""
+    """The old file, or the whole of the new one."""
     text = path.read_text()
     return text == OLD or json.loads(text)["method"] == "ekqd"
 
@@ -108,7 +108,7 @@ def test_one_file_under_two_names_is_refused_for_two_outputs(work):
 
 
 @pytest.mark.parametrize("target", ["/proc/kqd.json", "missing/out.json", "sensors-march.csv/out.json"])
-def test_a_place_that_cannot_be_written_is_told_before_the_work(work, target):
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(work, target):
     code, out, err = run(work, "test", "sensors-march.csv", "sensors-april.csv", "--json", "--output", target)
     assert (code, out) == (2, "") and err.startswith(f"kqd: cannot write {target}: ") and err.count("\n") == 1, err
 
@@ -187,7 +187,7 @@ def test_a_message_that_nobody_can_read_changes_nothing(work, arguments, code, s
         assert b"kqd:" not in path.read_bytes() and (path.name == "report.txt" or path.read_bytes() == content)
 
 
-# Issue 22: all 10^9 values of permutations were kept although nobody asked for them.
+# Issue 22: all 10^9 values of permutations were kept although they were not requested.
 def test_memory_does_not_grow_with_the_number_of_permutations(tmp_path):
     rng = random.Random(2)
     for name in ("x.csv", "y.csv"):

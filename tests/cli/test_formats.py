@@ -37,7 +37,7 @@ def distance(files, *arguments, data=b""):
 
 
 @pytest.mark.parametrize("data", [saved(X), gz(saved(X)), gz(saved(np.asfortranarray(X)))], ids=["npy", "gz", "fortran"])
-def test_standard_input_tells_its_format_by_its_first_bytes(files, data):
+def test_the_format_of_standard_input_is_detected_from_its_first_bytes(files, data):
     assert distance(files, "-", "y.npy", data=data) == distance(files, "x.npy", "y.npy")
 
 
@@ -54,7 +54,7 @@ def test_images_come_through_a_pipe(files):
 
 def test_standard_input_cannot_be_both_samples(files):
     assert run(files, "test", "-", "-", data=b"1\n") == (
-        "", "kqd: both samples are standard input, which can be read once; write one of them to a file and name that\n", 2)
+        "", "kqd: standard input: both samples are read from it, which is possible only once. Write one of them to a file\n", 2)
 
 
 def test_an_archive_of_x_and_y_is_both_samples(files):
@@ -65,7 +65,7 @@ def test_an_archive_of_x_and_y_is_both_samples(files):
 
 def test_an_archive_of_other_arrays_needs_both_names(files):
     assert run(files, "distance", "other.npz") == (
-        "", "kqd: other.npz: holds no arrays x and y to compare (but first, second); name both samples, as in "
+        "", "kqd: other.npz: holds no arrays x and y to compare (but first, second). Name both samples, as in "
         "other.npz:first\n", 2)
     assert distance(files, "other.npz:first", "other.npz:second") == distance(files, "x.npy", "y.npy")
 
@@ -150,7 +150,7 @@ def test_dates_of_json_are_iso_as_those_of_csv(files):
     (files / "other.jsonl").write_text('{"d": "01-02-2024"}\n{"d": "02-28-2024"}\n')
     assert distance(files, "iso.jsonl", "iso.jsonl", "--dates") == "0\n"
     out, err, code = run(files, "distance", "iso.jsonl", "other.jsonl", "--dates")
-    assert (out, code) == ("", 2) and err.startswith('kqd: other.jsonl: row 1, column 1 (d) is "01-02-2024"')
+    assert (out, code) == ("", 2) and err.startswith('kqd: other.jsonl: row 1, column "d" is "01-02-2024"')
 
 
 @needs_duckdb

@@ -129,7 +129,7 @@ def test_columns_are_matched_by_name_over_all_files(kqd, folder):
     assert json.loads(run.stdout)["distances"] == [[0.0] * 3] * 3
     run = kqd("matrix", "uv.csv", "vu.csv", "uw.csv", "--quiet")
     assert (run.stdout, run.code) == ("", 2)
-    assert run.stderr.startswith('kqd: uv.csv and uw.csv have different columns; only uv.csv has "v"; only uw.csv has "w"')
+    assert run.stderr.startswith('kqd: uv.csv and uw.csv: their columns differ; only uv.csv has "v"; only uw.csv has "w"')
 
 
 @pytest.mark.parametrize("arguments, sentence", [

@@ -158,7 +158,7 @@ def test_a_parameter_out_of_its_range_is_refused_with_the_range(kqd, pairs, meth
             run = kqd("test", *pairs["shifted"], "--method", method, "--set", f"{name}={value}", *FEW)
             assert (run.stdout, run.code) == ("", 2)
             assert run.stderr.startswith(f"kqd: {method}: {name} = ")
-            assert f"needs {allowed}" in run.stderr
+            assert f"expected {allowed}" in run.stderr
 
 
 def test_adaptive_leaves_products_out_where_they_overflow(kqd, pairs):

@@ -1,4 +1,4 @@
-"""What a file holds is what is compared: nothing is rounded, skipped or taken for something else without a word."""
+"""Every cell of a file is compared as written: nothing is rounded, skipped or reinterpreted without a warning."""
 
 import gzip
 import json
@@ -76,7 +76,7 @@ def test_decimals_of_tables_are_compared_exactly(kqd, kind):
     result = result_of(kqd, "test", query(0), query(60))
     assert result["reject"] and result["data"]["offsets"] == {"id": str(2**60)}
     halves = kqd("test", "sql:SELECT CAST(9007199254740993.5 AS DECIMAL(38, 2)) AS id", query(0))
-    assert halves.code == 2 and 'row 1, column 1 (id) is "9007199254740993.50", which would be rounded' in halves.stderr
+    assert halves.code == 2 and 'row 1, column "id" is "9007199254740993.50", which would be rounded' in halves.stderr
 
 
 @needs_duckdb
@@ -172,7 +172,7 @@ def test_a_gzip_file_that_expands_without_end_is_refused_by_name(folder):
     assert (folder / "bomb.csv.gz").stat().st_size < 300_000
     out, err, code = run_within(folder, 2, "test", "bomb.csv.gz", "a.csv", "--max-rows", "100", "--threads", "1")
     assert (out, code) == ("", 4)
-    assert err == ("kqd: bomb.csv.gz: expands to more than 250 times its size, as no table should; if it is right, expand "
+    assert err == ("kqd: bomb.csv.gz: expands to more than 250 times its size, as no table should. If it is right, expand "
                    "it by gunzip first\n")
     (folder / "zeros.csv.gz").write_bytes(gzip.compress(b"0,0\n" * 3_000_000))
     assert run_within(folder, 4, "distance", "zeros.csv.gz", "a.csv", "--max-rows", "9", "--quiet")[2] == 0, "12 MB are little"
@@ -185,8 +185,8 @@ def test_a_pipe_that_gives_more_than_max_memory_is_refused(folder):
                               input=rows, capture_output=True, text=True, timeout=60)
         assert done.returncode == code, done.stderr
         if code == 4:
-            assert done.stderr == ("kqd: standard input:62501: the rows so far take more than --max-memory (1 MB); allow "
-                                   "more, or draw some of them by --max-rows\n")
+            assert done.stderr == ("kqd: standard input:62501: the rows so far take more than the limit on memory (1 MB). "
+                                   "To allow more: --max-memory; to draw some of the rows: --max-rows\n")
 
 
 # Rows that are drawn (--max-rows) bound what is held while a text is read.
@@ -239,8 +239,8 @@ def test_rows_that_are_drawn_stay_in_pairs_and_keep_their_numbers(kqd, files):
 
 def test_errors_of_rows_that_are_not_drawn_are_seen(kqd, files):
     base = [f"{i % 10},1" for i in range(30_000)]
-    for at, bad, sentence in ((25_000, "x,1", 'column 1 (a) is "x"'), (20, "NA,1", 'column 1 (a) is "NA"'),
-                              (29_000, "inf,1", 'column 1 (a) is "inf"')):
+    for at, bad, sentence in ((25_000, "x,1", 'column "a" is "x"'), (20, "NA,1", 'column "a" is "NA"'),
+                              (29_000, "inf,1", 'column "a" is "inf"')):
         rows = [*base]
         rows[at] = bad
         run = kqd("distance", *files(x="a,b\n" + lines(rows), y="a,b\n1,2\n2,1\n"), "--max-rows", "5")
@@ -294,7 +294,7 @@ def bucket(text):
     return value % 2**48 % 64
 
 
-def test_male_and_yes_are_told_apart_by_hash(kqd, files):
+def test_male_and_yes_are_distinct_in_hash(kqd, files):
     names = files(x="c\n" + "male\n" * 20, y="c\n" + "yes\n" * 20)
     assert result_of(kqd, "test", *names, "--categorical", "hash", "--method", "energy")["pvalue"] == 0.001
 
@@ -304,8 +304,8 @@ def test_a_group_that_counts_as_missing_is_explained_and_can_be_taken(kqd, files
     names = files(trial="g,v\n" + "".join(f"{one},{i}\n{other},{i + 30}\n" for i in range(20)))
     run = kqd("test", *names, "--group", "g")
     assert run.code == 2 and run.stderr == (
-        f'kqd: trial.csv: column "g" has 1 different value ("{other}"), expected two, one for each sample; 20 cells such as '
-        f'"{one}" count as missing: --no-default-na takes texts as they are\n')
+        f'kqd: trial.csv: column "g" has 1 different value ("{other}"), expected two, one for each sample. 20 cells such as '
+        f'"{one}" count as missing. To take texts as they are: --no-default-na\n')
     result = result_of(kqd, "test", *names, "--group", "g", "--no-default-na")
     assert (result["n_x"], result["n_y"], result["pvalue"]) == (20, 20, 0.001)
 
@@ -356,7 +356,7 @@ def test_a_link_to_itself_is_not_written_to(kqd, tmp_path):
 def test_a_pipe_that_is_given_twice_is_refused(kqd, folder):
     os.mkfifo(folder / "pipe.csv")
     run = kqd("distance", "pipe.csv", "pipe.csv")
-    assert (run.code, run.stderr) == (2, "kqd: pipe.csv is a pipe and is given twice, which can be read once; write it to a "
+    assert (run.code, run.stderr) == (2, "kqd: pipe.csv: a pipe is given twice, but can be read only once. Write it to a "
                                          "file\n")
 
 

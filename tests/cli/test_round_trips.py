@@ -1,4 +1,4 @@
-"""What NumPy, pandas and DuckDB write is read bit for bit, whatever the format."""
+"""Files of NumPy, pandas and DuckDB are read bit for bit, in every format."""
 
 import gzip
 import json

@@ -12,13 +12,13 @@ namespace kqd KQD_PUBLIC {
 /// A statistic of two samples, prepared once on their pooled rows and then evaluated for many permutations of them.
 ///
 /// Everything in a plan is a function of the unlabelled pool, in random row order, and of independent randomness: that
-/// is what makes a permutation test with it exact (docs/design/0003-validity.md). The observed permutation goes through
-/// evaluate() like any other, so equal permutations give equal bits.
+/// is what makes a permutation test with it exact (docs/design/0003-validity.md). The observed labels go through
+/// evaluate() like any permutation, so equal labels give equal bits.
 class Plan {
  public:
   virtual ~Plan() = default;
 
-  /// Rows a permutation of this plan has: the pool without the rows that were set aside.
+  /// Rows a permutation of this plan has: the pool without the rows that were held out.
   [[nodiscard]] virtual std::size_t num_rows() const = 0;
 
   /// values[k] for the k-th permutation, counted through all batches: larger means further from "same distribution".

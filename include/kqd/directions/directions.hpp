@@ -139,7 +139,7 @@ struct DrawnDirections {
   Warnings warnings;
 };
 
-/// Linear and axis directions: no kernel matters to them, so that no bandwidth is looked for, or warned about.
+/// True for linear and axis directions, which do not depend on the kernel and need no bandwidth.
 [[nodiscard]] constexpr bool has_own_kernel(DirectionFamily family) {
   return family == DirectionFamily::linear || family == DirectionFamily::axis;
 }

@@ -4,16 +4,16 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// Whether the first row of a CSV file holds the names of the columns.
+/// How the first row of a CSV file is read.
 enum class CsvHeader {
-  found,    ///< by looking: a cell that is neither a number nor a spelling of "missing" makes a header
-  present,  ///< it does
-  absent,   ///< it holds data
+  found,    ///< auto-detected: a cell that is neither a number nor a spelling of "missing" makes it a header
+  present,  ///< as the names of the columns
+  absent,   ///< as data
 };
 
-/// What a caller may know about the text of CSV and TSV files; the defaults look.
+/// The format of CSV and TSV files. The defaults are auto-detected.
 struct CsvFormat {
-  /// What stands between cells; 0: comma, semicolon, tab or bar, as found (tab only in .tsv).
+  /// The character between cells; 0: comma, semicolon, tab or bar, auto-detected (always a tab in .tsv).
   char delimiter = 0;
   CsvHeader header = CsvHeader::found;
   /// Numbers are written 1,5; then commas do not delimit, and numbers written 1.5 are texts.

@@ -9,26 +9,26 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// What becomes of columns of text.
+/// Treatment of columns of text.
 enum class Categorical {
   raise,   ///< they are refused
   onehot,  ///< a column of 0 and 1 for each text of the pool
   hash,    ///< kHashedColumns columns of 0 and 1, chosen by a hash of the text
-  drop,    ///< they are left out
+  drop,    ///< they are excluded
 };
 /// The number of columns that a column of text becomes when it is hashed.
 constexpr std::size_t kHashedColumns = 64;
 
-/// What becomes of missing values.
+/// Treatment of missing values.
 enum class NaPolicy {
   raise,          ///< they are refused
-  omit,           ///< rows that have one are left out
+  omit,           ///< rows that have one are omitted
   impute_median,  ///< they become the median of the column over both samples
 };
 
-/// How columns are brought to one scale: by numbers of the pool, so that no label is looked at.
+/// Scaling of columns. Location and scale are those of the pool: they do not depend on labels.
 enum class Standardize {
-  none,    ///< left as they are
+  none,    ///< unchanged
   zscore,  ///< (value - mean) / standard deviation
   iqr,     ///< (value - median) / interquartile range
 };
@@ -42,11 +42,11 @@ enum class Standardize {
 [[nodiscard]] std::string to_string(NaPolicy policy);
 [[nodiscard]] std::string to_string(Standardize standardize);
 
-/// What happened to the rows of one sample on the way in.
+/// Counts of the rows of one sample.
 struct RowCounts {
   std::size_t read = 0;           ///< rows in the input
-  std::size_t omitted = 0;        ///< left out for a missing value
-  std::size_t not_drawn = 0;      ///< left out by the random subsample
+  std::size_t omitted = 0;        ///< omitted for a missing value
+  std::size_t not_drawn = 0;      ///< not in the random subsample
   std::size_t missing_cells = 0;  ///< missing values in the columns that are compared
 };
 
@@ -59,24 +59,24 @@ struct EncodedColumn {
 /// A column of whole numbers beyond 2^53, and the number that was subtracted from all of its values.
 struct OffsetColumn {
   std::string name;
-  std::string offset;  ///< in decimal digits, because it may be no double
+  std::string offset;  ///< in decimal digits, because a double may not hold it
 };
 
-/// What was done to the input before it became two samples: what a report has to tell.
+/// Changes made to the input before it became two samples, for reports.
 struct Preparation {
   RowCounts x;
   RowCounts y;
   std::string group_column;  ///< empty: the samples come from two inputs
   std::string group_x;       ///< the value of the group column in the rows of X
   std::string group_y;
-  std::size_t ungrouped = 0;   ///< rows left out because they have no value in the group column
-  std::string weights_column;  ///< empty: rows count alike
-  std::string unit_column;     ///< tells the block or cluster of a row; empty: there are none
+  std::size_t ungrouped = 0;   ///< rows omitted because they have no value in the group column
+  std::string weights_column;  ///< empty: all rows have the same weight
+  std::string unit_column;     ///< names the block or cluster of a row; empty: there are none
   std::size_t columns_read = 0;
   std::size_t columns_used = 0;  ///< of those, before text is encoded
   Categorical categorical = Categorical::raise;
   std::vector<EncodedColumn> encoded;      ///< columns of text that became numbers
-  std::vector<std::string> dropped_texts;  ///< columns of text that were left out
+  std::vector<std::string> dropped_texts;  ///< columns of text that were excluded
   std::vector<std::string> dates;          ///< columns of dates that became numbers of days
   std::vector<std::string> booleans;       ///< columns of true and false that became 1 and 0
   std::vector<OffsetColumn> offsets;       ///< columns of whole numbers beyond 2^53
@@ -84,12 +84,12 @@ struct Preparation {
   Standardize standardize = Standardize::none;
   std::uint64_t max_rows = 0;  ///< 0: no bound
   std::uint64_t seed = 0;      ///< of the random subsample
-  /// How the columns of a row lie in an array of more than two dimensions, as (28, 28) for pictures; empty when the
-  /// input has no such order or not all of its columns are used.
+  /// The shape of a row in an array of more than two dimensions, such as (28, 28) for images; empty when the input has
+  /// no such shape or not all of its columns are used.
   std::vector<std::size_t> row_shape;
 };
 
-/// What was done, as sentences for a person; none when the input was taken as it stands.
+/// The changes as sentences for a report; none when the input was taken unchanged.
 [[nodiscard]] std::vector<std::string> describe(const Preparation& preparation);
 /// Those about columns only, which hold for any number of samples.
 [[nodiscard]] std::vector<std::string> describe_columns(const Preparation& preparation);

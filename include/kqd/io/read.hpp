@@ -15,44 +15,43 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// What a caller may choose about reading. The defaults read every column as data, and refuse what is not a number.
+/// Options for reading. The defaults compare every column, and refuse cells that are not numbers.
 struct ReadOptions {
-  /// The columns to compare and the columns to leave out, as lists such as "age, temp_*, a..d, 3-7": names, numbers
+  /// The columns to compare and the columns to exclude, as lists such as "age, temp_*, a..d, 3-7": names, numbers
   /// from 1, ranges by number or between two names, and globs (* and ?). A name goes before a number. A name in double
-  /// quotes is taken as it stands, and "" means the columns without a name. Positions are those in X. Empty: all
+  /// quotes is taken literally, and "" means the columns without a name. Positions are those in X. Empty: all
   /// columns, none.
   std::string columns = {};
   std::string drop = {};
   /// The column that holds the weights of the rows: its name, or its number from 1 in a file without names. It is taken
   /// out of the points. Empty: no weights.
   std::string weights_column = {};
-  /// The column whose value, a number or a text, names the block or cluster of a row; taken out of the points likewise.
+  /// The column whose value, a number or a text, names the block or cluster of a row; also taken out of the points.
   std::string unit_column = {};
   Categorical categorical = Categorical::raise;
   /// ISO dates and times are numbers: days since 1970-01-01.
   bool dates = false;
   NaPolicy na = NaPolicy::raise;
-  /// Texts or numbers that mean "missing", besides the usual spellings.
+  /// Texts or numbers that mean "missing", in addition to the usual spellings.
   std::vector<std::string> na_values = {};
   /// Whether spellings such as NA, none, - and ? mean "missing". Without them only an empty cell and `na_values` do.
   bool default_na = true;
   Standardize standardize = Standardize::none;
-  /// At most so many rows of each sample, drawn at random by `seed`; 0: all. The others of a CSV text are dropped while
-  /// it is read.
+  /// The largest number of rows of each sample; more are subsampled at random by `seed`; 0: all. The other rows of a
+  /// CSV text are dropped while it is read.
   std::uint64_t max_rows = 0;
   Seed seed = {};
   /// Row i of X belongs to row i of Y: they stay or leave together.
   bool paired = false;
-  /// What is known about the text of CSV and TSV files.
+  /// The format of CSV and TSV files.
   CsvFormat csv = {};
   /// Bytes that the numbers of a CSV text of unknown size (compressed, or from a pipe) may take; 0: no bound. Beyond it
   /// reading ends with Error{resource_limit}.
   std::size_t max_memory = 0;
   /// Threads that DuckDB may use. Changes the speed, not the result.
   ThreadCount threads = {};
-  /// NPY files of doubles in C order may be mapped into memory instead of read: no copy is made. Whoever asks for it
-  /// vouches that no one shortens or rewrites the file while the sample lives: the system ends a process that touches
-  /// what is gone (SIGBUS).
+  /// NPY files of doubles in C order may be mapped into memory instead of read: no copy is made. The file must not be
+  /// shortened or rewritten while the sample exists: the system ends a process that reads missing pages (SIGBUS).
   bool map_files = false;
 };
 
@@ -61,23 +60,24 @@ struct SamplePair {
   Sample x;
   Sample y;
   Warnings notes;  ///< sentences a user should see: columns reordered, a header that may be data
-  /// With a unit column: the block or cluster of each row of X, then of Y. Whole numbers up to 2^53 stand for
-  /// themselves.
+  /// With a unit column: the block or cluster of each row of X, then of Y. Whole numbers up to 2^53 are kept
+  /// as they are.
   std::vector<std::int64_t> units = {};
   Preparation preparation = {};
   /// The number of each row of X and of Y among the rows of its input, from 1; empty: 1, 2, 3, ...
   std::vector<std::size_t> rows_x = {};
   std::vector<std::size_t> rows_y = {};
   Warnings warnings = {};  ///< sentences that belong to the result: data that may be a header
-  /// How messages call units 0, 1, 2, ...; empty when they stand for themselves.
+  /// The names of units 0, 1, 2, ... in messages; empty: their numbers.
   std::vector<std::string> unit_names = {};
 };
 
-/// One sample from a file, in the format its name tells, in capitals or not: .csv, .tsv, .npy, .idx (each also with .gz
-/// behind), .npz or .npz:KEY; through DuckDB (duckdb_version()) .parquet, .json, .jsonl, .ndjson and "sql:SELECT ...";
-/// "-" is standard input, whose first bytes tell whether it is CSV, NPY or idx, compressed or not.
+/// One sample from a file, in the format of its suffix, in capitals or not: .csv, .tsv, .npy, .idx (each may be
+/// followed by .gz), .npz or .npz:KEY; through DuckDB (duckdb_version()) .parquet, .json, .jsonl, .ndjson and
+/// "sql:SELECT ...";
+/// "-" is standard input, whose format (CSV, NPY or idx, compressed or not) is detected from its first bytes.
 ///
-/// CSV: the delimiter (comma, semicolon, tab or bar; tab only in .tsv) and the header are found by looking. A first
+/// CSV: the delimiter (comma, semicolon, tab or bar; tab only in .tsv) and the header are auto-detected. A first
 /// row with a cell that is neither a number nor a spelling of "missing" is a header, and so is an empty cell followed
 /// by 0, 1, 2, ... as pandas writes. Quotes, quoted newlines, a byte order mark, blank lines (missing values, between
 /// those of one column) and lines that start with # are understood. NPY: versions 1 to 3, numbers and booleans of
@@ -92,13 +92,13 @@ struct SamplePair {
 /// Two samples from two files, with the columns of y in the order of x.
 ///
 /// Columns are matched by name when both files have names, by position otherwise; both samples then carry the names.
-/// Categories, medians and scales are those of both samples together, and no label is looked at: a test of the result
+/// Categories, medians and scales are those of both samples together, computed without labels: a test of the result
 /// is as exact as one of the input. Throws what read_sample throws, and Error{shape_mismatch} listing the columns that
 /// only one file has, or both counts.
 [[nodiscard]] SamplePair read_pair(const std::string& path_x, const std::string& path_y,
                                    const ReadOptions& options = {});
 
-/// Two samples from one file, told apart by a column with exactly two different values, numbers or texts: the first
+/// Two samples from one file, split by a column with exactly two different values, numbers or texts: the first
 /// value met is X. The column, named as weights_column is, is taken out of the points.
 /// Throws what read_pair throws, and Error{invalid_option} listing the values if they are not two.
 [[nodiscard]] SamplePair read_grouped(const std::string& path, const std::string& group_column,

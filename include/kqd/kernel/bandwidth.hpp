@@ -11,10 +11,10 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// How a bandwidth is found from the unlabelled pool.
+/// Rules for a bandwidth from the unlabelled pool.
 enum class BandwidthRule {
   median,                ///< median over the pairs i < j of pooled points
-  median_with_diagonal,  ///< over all N^2 ordered pairs, i = j included: what the authors' code does
+  median_with_diagonal,  ///< over all N^2 ordered pairs, i = j included, as in the authors' code
 };
 
 /// Returns the kernel with every missing bandwidth and origin filled in from the pool of x and y, label-blind.
@@ -26,10 +26,11 @@ enum class BandwidthRule {
 [[nodiscard]] KernelSpec resolve(const KernelSpec& spec, const SampleView& x, const SampleView& y, BandwidthRule rule,
                                  Seed seed, Warnings& warnings);
 
-/// Which distance a bandwidth measures.
+/// The distance that a bandwidth is a scale of.
 enum class DistanceKind { euclidean, l1 };
 
-/// Ascending pairwise distances between pooled points (of the same subsample as above): what grids are made of.
+/// Ascending pairwise distances between pooled points (of the same subsample as above), for grids of
+/// bandwidths.
 [[nodiscard]] std::vector<double> pooled_distances(const SampleView& x, const SampleView& y, DistanceKind kind,
                                                    Seed seed);
 

@@ -27,17 +27,17 @@ enum class KernelFamily {
   energy,                 ///< (|x-o|^beta + |y-o|^beta - |x-y|^beta) / 2, induced by a distance [Sej13]
   sum,                    ///< sum of weight_i k_i
   product,                ///< product of k_i
-  custom,                 ///< the caller's own, see KernelSpec::custom()
+  custom,                 ///< a function of the caller, see KernelSpec::custom()
 };
 
-/// A kernel of the caller's own, by blocks: writes values(i, j) = k(x_i, z_j), with a row of `values` for every row of
-/// x and a column for every row of z. Called from several threads at once. What it throws ends the run and reaches the
-/// caller as it is.
+/// A kernel function of the caller, by blocks: writes values(i, j) = k(x_i, z_j), with a row of `values` for every row
+/// of x and a column for every row of z. Called from several threads at once. An exception that it throws ends the run
+/// and reaches the caller unchanged.
 using KernelFunction =
     std::function<void(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> values)>;
 
-/// A kernel as a caller asks for it. Fields that a family does not use are ignored. Numbers are these whatever the
-/// family; parse_kernel() has others for a name only, offset 0 for "linear" and beta 1 for "energy". A bandwidth lies
+/// The specification of a kernel. Fields that a family does not use are ignored. The defaults here are the same for all
+/// families; those of parse_kernel() are offset 0 for "linear" and beta 1 for "energy". A bandwidth is
 /// in 1e-150 .. 1e150 where it is squared (gaussian, rq, imq) and in 1e-300 .. 1e300 elsewhere.
 struct KernelSpec {
   KernelFamily family = KernelFamily::gaussian;
@@ -49,13 +49,16 @@ struct KernelSpec {
   std::vector<double> origin = {};                      ///< energy: o; empty: the pooled mean
   double weight = 1.0;                                  ///< as a part of a sum: >= 0
   std::vector<KernelSpec> parts = {};                   ///< of a sum or product
-  std::string name = {};                                ///< custom: what results call it
+  std::string name = {};                                ///< custom: its name in results
   std::shared_ptr<const KernelFunction> function = {};  ///< custom: copies of a kernel share it
 
-  /// A kernel that only the caller knows: symmetric, positive semidefinite and finite. Methods that need more than its
-  /// values, such as random Fourier features, refuse it. No text spells it: parse_kernel() does not read it back.
+  /// A kernel function of the caller: symmetric, positive semidefinite and finite. Methods that need more than its
+  /// values, such as random Fourier features, refuse it. parse_kernel() does not read its name back.
   [[nodiscard]] static KernelSpec custom(std::string name, KernelFunction function);
 };
+
+/// The names of the families that parse_kernel() reads, in the order of KernelFamily.
+[[nodiscard]] std::span<const std::string_view> kernel_names();
 
 /// Reads `family[:parameter...][@bandwidth]`, joined by + or * (a product binds tighter): "gaussian", "rq:2",
 /// "polynomial:3:1", "energy:1", "gaussian@0.5+gaussian@2", "gaussian*linear". A part of a sum may start with a weight:
@@ -65,7 +68,7 @@ struct KernelSpec {
 /// The text that parse_kernel reads back.
 [[nodiscard]] std::string to_string(const KernelSpec& spec);
 
-/// Throws Error{invalid_option} with field, value and bound.
+/// Throws Error{invalid_option} for a parameter out of its range.
 void validate(const KernelSpec& spec);
 
 /// True when the family, or a part of it, has a bandwidth that is not set.

@@ -59,7 +59,7 @@ class LevelWeights {
 /// Masses of the n equal level bins ((j-1)/n, j/n]: w_j = F(j/n) - F((j-1)/n).
 [[nodiscard]] std::vector<double> level_masses(const LevelWeights& weights, std::size_t n);
 
-/// What the authors' code uses instead: the density at (j-1)/(n-1), scaled to sum 1; 1 for n = 1.
+/// The weights of the authors' code: the density at (j-1)/(n-1), scaled to sum 1; 1 for n = 1.
 [[nodiscard]] std::vector<double> point_evaluated_masses(const LevelWeights& weights, std::size_t n);
 
 }  // namespace kqd

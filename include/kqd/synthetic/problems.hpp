@@ -30,7 +30,7 @@ struct ProblemInfo {
 /// The problem with this id; throws Error{invalid_option} with a suggestion for a misspelt one.
 [[nodiscard]] const ProblemInfo& find_problem(std::string_view id);
 
-/// What to draw. All but the name has a default.
+/// Samples to draw. All fields but the name have a default.
 struct ProblemRequest {
   std::string name;            ///< the id of a problem
   std::size_t n_x = 500;       ///< rows of X

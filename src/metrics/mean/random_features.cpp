@@ -2,33 +2,37 @@
 
 #include <Eigen/QR>
 #include <algorithm>
-#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
-#include <numbers>
 #include <vector>
 
 #include "core/fail.hpp"
 #include "core/random.hpp"
+#include "core/text.hpp"
+#include "kernel/families.hpp"
 #include "kernel/kernel_traits.hpp"
 
 namespace kqd {
 namespace {
 
-void require_spectral_distribution(const KernelSpec& kernel) {
-  for (const KernelSpec& part : kernel.parts) require_spectral_distribution(part);
-  if (is_composite(kernel.family) || has_bandwidth(kernel.family)) return;
-  KernelSpec only;
-  only.family = kernel.family;
-  only.name = kernel.name;
-  const std::string name = to_string(only);
-  fail(ErrorCode::invalid_option,
-       "kernel {} has no random Fourier features: they exist for gaussian, laplace, matern12, matern32, matern52, rq, "
-       "imq, their sums and products",
-       name.substr(0, name.find(':')));
+bool is_isotropic(const FamilyInfo& family) {
+  return family.add_frequency != nullptr && family.quantity == PairQuantity::squared_distance;
 }
 
-bool is_isotropic(KernelFamily family) {
-  return has_bandwidth(family) && family != KernelFamily::laplace;
+// The names of families with a spectral distribution: all of them, or those without preferred axes.
+std::string spectral_families(bool isotropic_only) {
+  std::vector<std::string_view> names;
+  for (const FamilyInfo& family : kernel_families()) {
+    if (family.add_frequency != nullptr && (is_isotropic(family) || !isotropic_only)) names.push_back(family.name);
+  }
+  return join(names);
+}
+
+void require_spectral_distribution(const KernelSpec& kernel) {
+  for_each_leaf(kernel, [&](const KernelSpec& leaf) {
+    if (leaf.family != KernelFamily::custom && family_info(leaf.family).add_frequency != nullptr) return;
+    fail_option("kernel", to_string(kernel),
+                fmt::format("one with random Fourier features: {}, their sums and products", spectral_families(false)));
+  });
 }
 
 double value_at_zero(const KernelSpec& kernel) {
@@ -43,35 +47,6 @@ double value_at_zero(const KernelSpec& kernel) {
     return total;
   }
   return 1.0;
-}
-
-// The scale that a normal vector of unit variance is multiplied by: 1/s, and for mixtures of Gaussians a random factor.
-double draw_scale(const KernelSpec& kernel, RandomStream& stream) {
-  const double s = kernel.bandwidth.value();
-  // A multivariate t vector with `freedom` degrees of freedom is a normal one over sqrt(chi^2 / freedom).
-  const auto student = [&](int freedom) {
-    double chi_squared = 0.0;
-    for (int i = 0; i < freedom; ++i) {
-      const double normal = stream.normal();
-      chi_squared += normal * normal;
-    }
-    return std::sqrt(freedom / chi_squared) / s;
-  };
-  const auto gamma = [&](double shape) { return boost::math::gamma_p_inv(shape, stream.uniform()); };
-  switch (kernel.family) {
-    case KernelFamily::matern12:
-      return student(1);
-    case KernelFamily::matern32:
-      return student(3);
-    case KernelFamily::matern52:
-      return student(5);
-    case KernelFamily::rq:
-      return std::sqrt(gamma(kernel.alpha) / kernel.alpha) / s;
-    case KernelFamily::imq:  // the rq with alpha = beta and bandwidth s / sqrt(2 beta)
-      return std::sqrt(2.0 * gamma(kernel.beta)) / s;
-    default:
-      return 1.0 / s;
-  }
 }
 
 // Adds a draw from the spectral distribution of `kernel` to `frequency`.
@@ -93,13 +68,8 @@ void add_frequency(const KernelSpec& kernel, std::span<double> frequency, Random
       if (chosen != nullptr) add_frequency(*chosen, frequency, stream);
       return;
     }
-    case KernelFamily::laplace:  // independent Cauchy coordinates
-      for (double& w : frequency) w += std::tan(std::numbers::pi * (stream.uniform() - 0.5)) / kernel.bandwidth.value();
-      return;
-    default: {
-      const double scale = draw_scale(kernel, stream);
-      for (double& w : frequency) w += scale * stream.normal();
-    }
+    default:
+      return family_info(kernel.family).add_frequency(kernel, frequency, stream);
   }
 }
 
@@ -141,11 +111,10 @@ void orthogonalise(MatrixView<double> rows) {
 Frequencies draw_frequencies(const KernelSpec& kernel, std::size_t num_frequencies, std::size_t dim, bool orthogonal,
                              Seed seed) {
   require_spectral_distribution(kernel);
-  if (orthogonal && !is_isotropic(kernel.family)) {
-    fail(ErrorCode::invalid_option,
-         "orthogonal = 1 needs a kernel of the Euclidean distance (gaussian, matern12, matern32, matern52, rq, imq), "
-         "got {}",
-         to_string(kernel));
+  if (orthogonal && (is_composite(kernel.family) || !is_isotropic(family_info(kernel.family)))) {
+    fail_option("kernel", to_string(kernel),
+                fmt::format("one of {} for orthogonal = 1, which needs a function of the Euclidean distance",
+                            spectral_families(true)));
   }
   Frequencies drawn{Matrix<double>(num_frequencies, dim, 0.0), value_at_zero(kernel)};
   for (std::size_t r = 0; r < num_frequencies; ++r) {

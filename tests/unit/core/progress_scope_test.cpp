@@ -11,7 +11,7 @@
 namespace kqd {
 namespace {
 
-TEST(ProgressScope, tells_the_blocks_of_a_loop_from_the_calling_thread) {
+TEST(ProgressScope, reports_the_blocks_of_a_loop_on_the_calling_thread) {
   for (const unsigned threads : {1U, 4U}) {
     std::vector<double> done;
     const auto caller = std::this_thread::get_id();
@@ -63,7 +63,7 @@ TEST(ProgressScope, what_the_callback_throws_ends_the_work) {
   EXPECT_THROW(parallel_for_blocks(10, 1, ThreadCount{2}, [](std::size_t, std::size_t) {}), std::logic_error);
 }
 
-TEST(ProgressScope, no_control_tells_nobody) {
+TEST(ProgressScope, without_control_reports_nothing) {
   const ProgressScope scope(nullptr, "work");
   parallel_for_blocks(10, 1, ThreadCount{2}, [](std::size_t, std::size_t) {});
   stop_point();

@@ -22,7 +22,7 @@ TEST(Split, gives_the_parts_between_separators_and_at_least_one) {
   EXPECT_EQ(split("a,", ','), (Words{"a", ""}));
 }
 
-TEST(Trim, takes_blanks_off_both_ends_alone) {
+TEST(Trim, removes_blanks_at_both_ends_only) {
   EXPECT_EQ(trim("  a b\t\r\n"), "a b");
   EXPECT_EQ(trim("a"), "a");
   EXPECT_EQ(trim(" \t "), "");
@@ -86,14 +86,12 @@ TEST(Names, go_both_ways) {
   EXPECT_EQ(value_of(kFruits, "apple", "fruit"), Fruit::apple);
 }
 
-TEST(Names, an_unknown_word_is_refused_with_field_choice_and_suggestion) {
-  test::expect_error(ErrorCode::invalid_option,
-                     "fruit \"aple\" is unknown, expected one of apple, pear; did you mean apple?",
+TEST(Names, an_unknown_word_is_refused_with_option_choices_and_suggestion) {
+  test::expect_error(ErrorCode::invalid_option, "fruit = aple: expected one of apple, pear; did you mean apple?",
                      [] { static_cast<void>(value_of(kFruits, "aple", "fruit")); });
-  test::expect_error(ErrorCode::invalid_option, "fruit \"stone\" is unknown, expected one of apple, pear",
+  test::expect_error(ErrorCode::invalid_option, "fruit = stone: expected one of apple, pear",
                      [] { static_cast<void>(value_of(kFruits, "stone", "fruit")); });
-  test::expect_error(ErrorCode::invalid_option,
-                     "fruit \"Apple\" is unknown, expected one of apple, pear; did you mean apple?",
+  test::expect_error(ErrorCode::invalid_option, "fruit = Apple: expected one of apple, pear; did you mean apple?",
                      [] { static_cast<void>(value_of(kFruits, "Apple", "fruit")); });
 }
 

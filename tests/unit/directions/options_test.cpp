@@ -13,33 +13,33 @@ struct Conflict {
   std::string sentence;
 };
 
-TEST(DirectionOptions, say_nothing_that_would_be_ignored) {
+TEST(DirectionOptions, that_would_be_ignored_are_refused) {
   const Matrix<double> matrix(3, 2, 1.0);
   const std::vector<Conflict> conflicts = {
       {[&](DirectionOptions& o) {
          o.family = DirectionFamily::linear;
          o.coefficients = matrix;
        },
-       "coefficients is given, but linear directions have no reference points"},
+       "coefficients are given, but linear directions have no reference points"},
       {[&](DirectionOptions& o) {
          o.family = DirectionFamily::axis;
          o.reference = ReferenceMeasure::points;
          o.reference_points = matrix;
        },
-       "reference_points is given, but axis directions have no reference points"},
+       "reference_points are given, but axis directions have no reference points"},
       {[&](DirectionOptions& o) { o.reference_points = matrix; },
-       "reference_points are given with reference \"gaussian\", needs \"points\""},
+       "reference = gaussian: expected points, because reference points are given"},
       {[&](DirectionOptions& o) {
          o.reference = ReferenceMeasure::points;
          o.reference_points = matrix;
          o.num_reference = 4;
        },
-       "num_reference = 4 given with 3 given reference points, expected only one of the two"},
+       "num_reference = 4: expected 3, the number of given reference points"},
       {[&](DirectionOptions& o) {
          o.coefficients = matrix;
          o.num_reference = 4;
        },
-       "num_reference = 4 given with 3 rows of coefficients, expected only one of the two"},
+       "num_reference = 4: expected 3, the number of rows of coefficients"},
   };
   for (const Conflict& conflict : conflicts) {
     DirectionOptions options;
@@ -54,7 +54,7 @@ TEST(DirectionOptions, say_nothing_that_would_be_ignored) {
   }
 }
 
-TEST(DirectionOptions, may_say_the_number_of_reference_points_twice) {
+TEST(DirectionOptions, may_give_the_number_of_reference_points_twice) {
   DirectionOptions options;
   options.reference = ReferenceMeasure::points;
   options.reference_points = Matrix<double>(3, 2, 1.0);

@@ -14,7 +14,7 @@ using Names = std::vector<std::string>;
 
 Names chosen(const std::string& list, const Names& names) {
   const Table table("x.csv", names, {});
-  ColumnList columns("--columns", list);
+  ColumnList columns("columns", list);
   const std::vector<bool> marks = columns.marks(table);
   columns.check_all_found(table);
   Names found;
@@ -66,14 +66,14 @@ TEST(ColumnList, a_name_goes_before_everything_else_it_could_mean) {
 
 TEST(ColumnList, quotes_make_a_name_of_anything) {
   EXPECT_EQ(chosen("\"f, g\",e", kNames), (Names{"e", "f, g"}));
-  EXPECT_EQ(message("\"1\"", kNames).substr(0, 57), "x.csv: --columns names \"1\", which is not a column; the colum");
+  EXPECT_EQ(message("\"1\"", kNames).substr(0, 60), "x.csv: there is no column \"1\", listed in columns, expected");
 }
 
-TEST(ColumnList, takes_numbers_alone_where_there_are_no_names) {
+TEST(ColumnList, takes_only_numbers_where_there_are_no_names) {
   const Table table("x.npy", 4, {});
-  ColumnList list("--drop", "2-3");
+  ColumnList list("drop", "2-3");
   EXPECT_EQ(list.marks(table), (std::vector<bool>{false, true, true, false}));
-  ColumnList unknown("--drop", "a");
+  ColumnList unknown("drop", "a");
   static_cast<void>(unknown.marks(table));
   EXPECT_THROW(unknown.check_all_found(table), Error);
 }
@@ -81,7 +81,7 @@ TEST(ColumnList, takes_numbers_alone_where_there_are_no_names) {
 TEST(ColumnList, pinned_positions_are_names_in_the_next_table) {
   const Table x("x.csv", Names{"a", "b", "c"}, {});
   const Table y("y.csv", Names{"c", "x", "b", "a"}, {});
-  ColumnList list("--columns", "2-3");
+  ColumnList list("columns", "2-3");
   list.pin_positions(x);
   EXPECT_EQ(list.marks(y), (std::vector<bool>{true, false, true, false}));
 }
@@ -89,7 +89,7 @@ TEST(ColumnList, pinned_positions_are_names_in_the_next_table) {
 TEST(ColumnList, columns_without_a_name_stay_positions) {
   const Table x("x.csv", Names{"", "a", "", "b"}, {});
   for (const char* text : {"1,3", "3,1"}) {
-    ColumnList list("--drop", text);
+    ColumnList list("drop", text);
     list.pin_positions(x);
     EXPECT_EQ(list.marks(x), (std::vector<bool>{true, false, true, false})) << text;
     list.check_all_found(x);
@@ -98,7 +98,7 @@ TEST(ColumnList, columns_without_a_name_stay_positions) {
 
 TEST(ColumnList, a_column_without_a_name_is_meant_by_its_number_even_where_another_has_that_for_a_name) {
   const Table x("x.csv", Names{"", "0", "1", "2"}, {});
-  ColumnList list("--drop", "1-2");
+  ColumnList list("drop", "1-2");
   list.pin_positions(x);
   EXPECT_EQ(list.marks(x), (std::vector<bool>{true, true, false, false}));
   EXPECT_EQ(list.marks(Table("y.csv", Names{"1", "2", "0"}, {})), (std::vector<bool>{false, false, true}));
@@ -106,28 +106,28 @@ TEST(ColumnList, a_column_without_a_name_is_meant_by_its_number_even_where_anoth
 
 TEST(ColumnList, empty_quotes_mean_the_columns_without_a_name) {
   const Table x("x.csv", Names{"", "0", "1", ""}, {});
-  ColumnList list("--drop", "\"\",1");
+  ColumnList list("drop", "\"\",1");
   list.pin_positions(x);
   EXPECT_EQ(list.marks(x), (std::vector<bool>{true, false, true, true}));
   list.check_all_found(x);
   EXPECT_EQ(message("\"\"", {"age", "e"}),
-            "x.csv: --columns names \"\", which is not a column; the columns are \"age\", \"e\"");
-  ColumnList nowhere("--drop", "\"\"");
+            "x.csv: there is no column \"\", listed in columns, expected one of \"age\", \"e\"");
+  ColumnList nowhere("drop", "\"\"");
   EXPECT_EQ(nowhere.marks(Table("x.npy", 2, {})), (std::vector<bool>{false, false}));
 }
 
 TEST(ColumnList, an_unknown_name_is_refused_with_the_nearest) {
   EXPECT_EQ(message("e,temp_inn", {"age", "temp_in", "e"}),
-            "x.csv: --columns names \"temp_inn\", which is not a column; the columns are \"age\", \"temp_in\", \"e\"; "
+            "x.csv: there is no column \"temp_inn\", listed in columns, expected one of \"age\", \"temp_in\", \"e\"; "
             "did you "
             "mean temp_in?");
   EXPECT_EQ(message("press*", {"age", "e"}),
-            "x.csv: --columns names \"press*\", which is not a column; the columns are \"age\", \"e\"");
+            "x.csv: there is no column \"press*\", listed in columns, expected one of \"age\", \"e\"");
   EXPECT_EQ(message("1-3", {"age", "e"}),
-            "x.csv: --columns names \"1-3\", which is not a column; the columns are \"age\", \"e\"");
+            "x.csv: there is no column \"1-3\", listed in columns, expected one of \"age\", \"e\"");
 }
 
-TEST(ColumnList, a_list_that_is_none_is_refused) {
+TEST(ColumnList, a_malformed_list_is_refused) {
   for (const char* list : {",", "age,", ",age", "age,,e", "\"age", "\"age\" e", "\"\",", ",\"\""}) {
     EXPECT_NE(message(list, {"age", "e"}).find("expected a list such as a,b..d,temp_*,3-7"), std::string::npos) << list;
   }

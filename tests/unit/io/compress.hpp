@@ -30,7 +30,7 @@ inline std::string gzip(std::string_view bytes) {
   return compressed(bytes, 31);
 }
 
-/// A member of a zip archive, and the lies it may tell.
+/// A member of a zip archive, and false claims that its headers may make.
 struct ZipPart {
   std::string name;
   std::string content;

@@ -32,9 +32,9 @@ struct Content {
   Warnings notes;
 };
 
-Content read(std::string_view text, const CsvOptions& options = {}) {
+Content read(std::string_view text, const CsvFormat& format = {}, const CsvLimits& limits = {}) {
   MemorySource source("x.csv", text);
-  Table table = read_csv(source, options);
+  Table table = read_csv(source, format, {}, limits);
   Content content{{}, table.cells.cols(), {}, table.notes};
   for (const Column& column : table.columns) {
     if (table.has_names) content.names.push_back(column.name);
@@ -101,9 +101,9 @@ TEST(ReadCsv, skips_blank_lines_and_comments) {
 }
 
 TEST(ReadCsv, a_blank_line_between_values_of_one_column_is_a_missing_value) {
-  const auto values = [](std::string_view text, const CsvOptions& options = {}) {
+  const auto values = [](std::string_view text, const CsvFormat& format = {}, const CsvLimits& limits = {}) {
     std::vector<std::string> cells;
-    for (const double value : read(text, options).values)
+    for (const double value : read(text, format, limits).values)
       cells.push_back(std::isnan(value) ? "-" : fmt::format("{}", value));
     return cells;
   };
@@ -111,7 +111,7 @@ TEST(ReadCsv, a_blank_line_between_values_of_one_column_is_a_missing_value) {
   EXPECT_EQ(values("1\n\n2\n"), (Cells{"1", "-", "2"}));
   EXPECT_EQ(values("\n\n1\n \n\t\n# no row\n\n2\n\n\n"), (Cells{"1", "-", "-", "-", "2"}));
   EXPECT_EQ(values("a\r\n\r\n1\r\n2\r\n\r\n"), (Cells{"-", "1", "2"}));
-  EXPECT_EQ(values("1\n\n2", {.buffer_bytes = 8}), (Cells{"1", "-", "2"}));
+  EXPECT_EQ(values("1\n\n2", {}, {.buffer_bytes = 8}), (Cells{"1", "-", "2"}));
   EXPECT_EQ(values("1,2\n\n3,4\n"), (Cells{"1", "2", "3", "4"}));
 }
 
@@ -133,17 +133,17 @@ TEST(ReadCsv, counts_lines_within_quotes) {
   EXPECT_EQ((*second.texts)[0].line, 5U);
 }
 
-TEST(ReadCsv, a_text_that_is_not_wholly_quoted_stands_as_written) {
+TEST(ReadCsv, a_text_that_is_not_wholly_quoted_is_kept_as_written) {
   EXPECT_EQ(read("\"a\"b,c\"d\n1,2\n").names, (Names{"\"a\"b", "c\"d"}));
 }
 
-TEST(ReadCsv, tells_failed_formulas_from_comments) {
+TEST(ReadCsv, distinguishes_failed_formulas_from_comments) {
   EXPECT_EQ(column_of("a,b\n#N/A,1\n", 0).first_missing.text, "#N/A");
   EXPECT_EQ(column_of("a,b\n#DIV/0!,1\n", 0).first_missing.text, "#DIV/0!");
   EXPECT_EQ(read("a,b\n#Note\n1,2\n").values, (Values{1, 2}));
 }
 
-TEST(ReadCsv, a_missing_value_alone_makes_no_header) {
+TEST(ReadCsv, a_missing_value_does_not_make_a_header) {
   const Column second = column_of("1,NA\n2,3\n", 1);
   EXPECT_EQ(second.name, "");
   EXPECT_EQ(second.first_missing.line, 1U);
@@ -191,7 +191,7 @@ TEST(ReadCsv, takes_further_spellings_of_missing_and_dates_on_request) {
   EXPECT_EQ(column_of("a\nunknown\n1970-01-03\n", 0).texts->size(), 2U);
 }
 
-// What does not fit into the dictionary is kept as a hash, and memory stays bounded.
+// A text that does not fit into the dictionary is kept as a hash, and memory stays bounded.
 TEST(ReadCsv, keeps_hashes_of_texts_beyond_the_bound) {
   std::string text = "id\n";
   for (std::size_t i = 0; i < TextDictionary::kMostTexts + 2; ++i) text += fmt::format("p{}\n", i);
@@ -237,7 +237,7 @@ TEST(ReadCsv, does_not_depend_on_where_the_buffer_ends) {
   EXPECT_EQ(whole.names, (Names{"first\r\nname", "second", "th\"ird"}));
   EXPECT_EQ(whole.values, (Values{1, 2, 3, -4.5, 0.005, 6.25, 7, 8, 9, 10, 11, 12, 13, 14, 15}));
   for (std::size_t bytes = 18; bytes < text.size() + 2; ++bytes) {
-    const Content cut = read(text, {.delimiter = ',', .buffer_bytes = bytes});
+    const Content cut = read(text, {.delimiter = ','}, {.buffer_bytes = bytes});
     EXPECT_EQ(cut.names, whole.names) << bytes;
     EXPECT_EQ(cut.values, whole.values) << bytes;
   }
@@ -247,7 +247,7 @@ TEST(ReadCsv, does_not_depend_on_where_the_buffer_ends) {
 TEST(ReadCsv, takes_runs_of_blanks_for_one_delimiter) {
   const std::string text = "first  second \n 1 2  \n3   x\n4 5 ";
   for (std::size_t bytes = 18; bytes < text.size() + 2; ++bytes) {
-    const Content found = read(text, {.delimiter = ' ', .buffer_bytes = bytes});
+    const Content found = read(text, {.delimiter = ' '}, {.buffer_bytes = bytes});
     EXPECT_EQ(found.names, (Names{"first", "second"})) << bytes;
     ASSERT_EQ(found.values.size(), 6U) << bytes;
     EXPECT_EQ(found.values[1], 2.0) << bytes;
@@ -260,7 +260,7 @@ TEST(ReadCsv, messages_do_not_depend_on_where_the_buffer_ends) {
   const std::string text = "\"na\nme\",b\n1,2\n\n#c\n3,4,5\n";
   for (std::size_t bytes = 12; bytes < text.size() + 2; ++bytes) {
     try {
-      static_cast<void>(read(text, {.delimiter = ',', .buffer_bytes = bytes}));
+      static_cast<void>(read(text, {.delimiter = ','}, {.buffer_bytes = bytes}));
       FAIL() << "the ragged row was not seen";
     } catch (const Error& error) {
       EXPECT_STREQ(error.what(), "x.csv:6: the row has 3 cells, expected 2 as in line 1") << bytes;
@@ -310,7 +310,7 @@ TEST(ReadCsv, reads_a_hundred_thousand_columns) {
   EXPECT_EQ(content.values.back(), 99'999.0);
 }
 
-TEST(ReadCsv, reads_decimal_commas_when_told_to) {
+TEST(ReadCsv, reads_decimal_commas_on_request) {
   for (const char* delimiter : {";", "\t", "|"}) {
     const Content content = read(fmt::format("a{0}b\n1,5{0}-2\n\"3,25\"{0}1e3\n", delimiter), {.decimal_comma = true});
     EXPECT_EQ(content.names, (Names{"a", "b"}));
@@ -326,7 +326,7 @@ TEST(ReadCsv, takes_a_point_for_text_where_commas_are_decimal) {
   EXPECT_EQ(table.columns[0].num_missing, 1U);
 }
 
-TEST(ReadCsv, obeys_what_it_is_told_about_the_header) {
+TEST(ReadCsv, header_option_overrides_detection) {
   EXPECT_EQ(read("1,2\n3,4\n", {.header = CsvHeader::present}).names, (Names{"1", "2"}));
   EXPECT_EQ(read("1,2\n3,4\n", {.header = CsvHeader::present}).values, (Values{3, 4}));
   EXPECT_EQ(read("1,2,3\n3,4,5\n", {.header = CsvHeader::absent}).values, (Values{1, 2, 3, 3, 4, 5}));
@@ -348,7 +348,7 @@ TEST(CsvFormat, refuses_delimiters_that_stand_within_cells) {
   for (const char delimiter : {',', ';', '\t', '|', ':', ' ', '^'}) validate(CsvFormat{.delimiter = delimiter});
 }
 
-TEST(SniffDelimiter, prefers_what_stands_equally_often_in_each_row) {
+TEST(SniffDelimiter, prefers_the_character_that_appears_equally_often_in_each_row) {
   EXPECT_EQ(sniff_delimiter({"a,b|c\n1|2\n", true}), '|');
   EXPECT_EQ(sniff_delimiter({"x;y\n1,5;2,5\n", true}), ';');
   EXPECT_EQ(sniff_delimiter({"1,5;2,5\n3,5;4,5\n", true}), ';') << "decimal commas";

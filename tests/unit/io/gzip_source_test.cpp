@@ -68,7 +68,7 @@ TEST(GzipSource, refuses_a_file_cut_anywhere) {
 TEST(GzipSource, refuses_what_is_no_gzip_file) {
   EXPECT_EQ(refusal_of_gzip(""), "x.gz: the file is empty, expected gzip data");
   EXPECT_EQ(refusal_of_gzip("1,2\n"),
-            "x.gz: does not start like gzip data; if it is not compressed, drop .gz from its name");
+            "x.gz: does not start like gzip data. If it is not compressed, drop .gz from its name");
   EXPECT_EQ(refusal_of_gzip(gzip("1,2\n") + "more"),
             "x.gz: other bytes follow the gzip data at byte 25, expected the end of the file");
 }

@@ -34,12 +34,12 @@ void PrintTo(const BadFile& file, std::ostream* out) {
 constexpr ErrorCode kUnreadable = ErrorCode::unreadable_input;
 constexpr ErrorCode kNotFinite = ErrorCode::non_finite_value;
 constexpr ErrorCode kEmpty = ErrorCode::empty_sample;
-// What the refusals of missing values and of text end with.
+// The remedies in errors about missing values and about text.
 const std::string kOneMissing =
-    "; 1 value is missing: --na omit leaves such rows out, --na impute-median fills in medians";
+    ". 1 value is missing. To omit such rows: na = omit; to fill in medians: na = impute-median";
 std::string text_in(const std::string& column) {
-  return "; columns of text: " + column +
-         " (1 different); --categorical onehot makes a column of each text, --categorical drop leaves them out";
+  return ". Columns of text: " + column +
+         " (1 different). To make a column of each text: categorical = onehot; to exclude them: categorical = drop";
 }
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -56,41 +56,42 @@ std::vector<BadFile> bad_csv_files() {
       {"x.csv", "a,b\n", kEmpty, "x.csv: the file has a header and nothing below it, expected rows of numbers"},
       {"x.csv", "a,b", kEmpty, "x.csv: the file has a header and nothing below it, expected rows of numbers"},
       // Missing and infinite values.
-      {"x.csv", "a,b\n1,n/a\n", kNotFinite, "x.csv:2: column 2 (b) is \"n/a\", expected a number" + kOneMissing},
-      {"x.csv", "a,b\n1,2\n,4\n", kNotFinite, "x.csv:3: column 1 (a) is \"\", expected a number" + kOneMissing},
-      {"x.csv", "a,b\n1,\"\"\n", kNotFinite, "x.csv:2: column 2 (b) is \"\", expected a number" + kOneMissing},
-      {"x.csv", "a,b\n1,nan\n", kNotFinite, "x.csv:2: column 2 (b) is \"nan\", expected a number" + kOneMissing},
-      {"x.csv", "a,b\n1,-Inf\n", kNotFinite, "x.csv:2: column 2 (b) is \"-Inf\", expected a number"},
+      {"x.csv", "a,b\n1,n/a\n", kNotFinite, "x.csv:2: column \"b\" is \"n/a\", expected a number" + kOneMissing},
+      {"x.csv", "a,b\n1,2\n,4\n", kNotFinite, "x.csv:3: column \"a\" is \"\", expected a number" + kOneMissing},
+      {"x.csv", "a,b\n1,\"\"\n", kNotFinite, "x.csv:2: column \"b\" is \"\", expected a number" + kOneMissing},
+      {"x.csv", "a,b\n1,nan\n", kNotFinite, "x.csv:2: column \"b\" is \"nan\", expected a number" + kOneMissing},
+      {"x.csv", "a,b\n1,-Inf\n", kNotFinite, "x.csv:2: column \"b\" is \"-Inf\", expected a number"},
       {"x.csv", "1,2\n3,NULL\n", kNotFinite, "x.csv:2: column 2 is \"NULL\", expected a number" + kOneMissing},
       {"x.csv", "inf,1\n", kNotFinite, "x.csv:1: column 1 is \"inf\", expected a number"},
       {"x.csv", "1,2,\n3,4,\n", kNotFinite,
-       "x.csv:1: column 3 is \"\", expected a number; 2 values are missing: --na omit leaves such rows out, --na "
-       "impute-median fills in medians"},
+       "x.csv:1: column 3 is \"\", expected a number. 2 values are missing. To omit such rows: na = omit; to fill in "
+       "medians: "
+       "na = impute-median"},
       {"x.csv", "a\n1e400\n", kNotFinite,
-       "x.csv:2: column 1 (a) is \"1e400\", expected a number that fits into a double (below 1.8e308)"},
+       "x.csv:2: column \"a\" is \"1e400\", expected a number that fits into a double (below 1.8e308)"},
       {"x.csv", "1\n-1.8e308\n", kNotFinite,
        "x.csv:2: column 1 is \"-1.8e308\", expected a number that fits into a double (below 1.8e308)"},
       // Text where a number should be.
-      {"x.csv", "a,b\n1,red\n", kUnreadable, "x.csv:2: column 2 (b) is \"red\", expected a number" + text_in("\"b\"")},
+      {"x.csv", "a,b\n1,red\n", kUnreadable, "x.csv:2: column \"b\" is \"red\", expected a number" + text_in("\"b\"")},
       {"x.csv", "a;b\n1,5;2,5\n", kUnreadable,
-       "x.csv:2: column 1 (a) is \"1,5\", expected a number" + text_in("\"a\" (1 different), \"b\"")},
+       "x.csv:2: column \"a\" is \"1,5\", expected a number" + text_in("\"a\" (1 different), \"b\"")},
       {"x.csv", "a,b\n1,0x1f\n", kUnreadable,
-       "x.csv:2: column 2 (b) is \"0x1f\", expected a number" + text_in("\"b\"")},
-      {"x.csv", "a,b\n1,+-2\n", kUnreadable, "x.csv:2: column 2 (b) is \"+-2\", expected a number" + text_in("\"b\"")},
-      {"x.csv", "a,b\n1,1 2\n", kUnreadable, "x.csv:2: column 2 (b) is \"1 2\", expected a number" + text_in("\"b\"")},
+       "x.csv:2: column \"b\" is \"0x1f\", expected a number" + text_in("\"b\"")},
+      {"x.csv", "a,b\n1,+-2\n", kUnreadable, "x.csv:2: column \"b\" is \"+-2\", expected a number" + text_in("\"b\"")},
+      {"x.csv", "a,b\n1,1 2\n", kUnreadable, "x.csv:2: column \"b\" is \"1 2\", expected a number" + text_in("\"b\"")},
       {"x.csv", "a,b\n1,\"1\"2\n", kUnreadable,
-       "x.csv:2: column 2 (b) is \"\\\"1\\\"2\", expected a number" + text_in("\"b\"")},
-      {"x.csv", "a,b\n1,2e\n", kUnreadable, "x.csv:2: column 2 (b) is \"2e\", expected a number" + text_in("\"b\"")},
+       "x.csv:2: column \"b\" is \"\\\"1\\\"2\", expected a number" + text_in("\"b\"")},
+      {"x.csv", "a,b\n1,2e\n", kUnreadable, "x.csv:2: column \"b\" is \"2e\", expected a number" + text_in("\"b\"")},
       {"x.csv", "a,b\n1,\"two\nlines\"\n", kUnreadable,
-       "x.csv:2: column 2 (b) is \"two\\nlines\", expected a number" + text_in("\"b\"")},
+       "x.csv:2: column \"b\" is \"two\\nlines\", expected a number" + text_in("\"b\"")},
       {"x.csv", "a,b\n1,\x1b[2J\n", kUnreadable,
-       "x.csv:2: column 2 (b) is \"\\x1b[2J\", expected a number" + text_in("\"b\"")},
+       "x.csv:2: column \"b\" is \"\\x1b[2J\", expected a number" + text_in("\"b\"")},
       {"x.csv", "a,b\n1,caf\xe9\n", kUnreadable,
-       "x.csv:2: column 2 (b) is \"caf\\xe9\", expected a number" + text_in("\"b\"")},
+       "x.csv:2: column \"b\" is \"caf\\xe9\", expected a number" + text_in("\"b\"")},
       {"x.csv", "a,b\n1," + std::string(100, 'y') + "\n", kUnreadable,
-       "x.csv:2: column 2 (b) is \"" + std::string(40, 'y') + "...\", expected a number" + text_in("\"b\"")},
+       "x.csv:2: column \"b\" is \"" + std::string(40, 'y') + "...\", expected a number" + text_in("\"b\"")},
       {"x.csv", "a," + std::string(100, 'z') + "\n1,?!\n", kUnreadable,
-       "x.csv:2: column 2 (" + std::string(40, 'z') + "...) is \"?!\", expected a number" +
+       "x.csv:2: column \"" + std::string(40, 'z') + "...\" is \"?!\", expected a number" +
            text_in("\""s + std::string(40, 'z') + "...\"")},
       // Rows of the wrong length.
       {"x.csv", "a,b,c\n1,2,3\n4,5\n", kUnreadable, "x.csv:3: the row has 2 cells, expected 3 as in line 1"},
@@ -101,20 +102,20 @@ std::vector<BadFile> bad_csv_files() {
       {"x.csv", "a,b,a\n1,2,3\n", kUnreadable,
        "x.csv:1: columns 1 and 3 are both named \"a\", expected different names"},
       {"x.csv", ",a,b\n0,1,2\n", kUnreadable,
-       "x.csv: column 1 has no name, expected one (if it is a row index, --drop 1 leaves it out; --columns "
-       "lists what to compare)"},
+       "x.csv: column 1 has no name, expected a name. To exclude it, if it is a row index: drop = 1; to list the "
+       "columns to compare: columns"},
       {"x.csv", "a,caf\xe9\n1,2\n", kUnreadable, "x.csv:1: column 2 is named \"caf\\xe9\", expected a name in UTF-8"},
       // Quotes, and files that are not text.
       {"x.csv", "a,b\n1,2\n3,\"4\n5,6\n", kUnreadable, "x.csv:3: column 2 opens a quote that is never closed"},
       {"x.csv", "a,b\n1,2\n3,\"" + std::string(3'000'000, '4'), kUnreadable,
-       "x.csv:3: column 2 is longer than 1048576 bytes, expected a number (is a quote left open?)"},
+       "x.csv:3: column 2 is longer than 1048576 bytes, expected a number. Look for a quote that is left open"},
       {"x.csv", "a,b\n1,2\0\n"s, kUnreadable,
-       "x.csv:2: column 2 holds a NUL byte, expected text (is this a binary file?)"},
+       "x.csv:2: column 2 holds a NUL byte, expected text. Look whether this is a binary file"},
       {"x.csv", "\x1f\x8b\x08\0\0\0\0\0\0\x03 anything"s, kUnreadable,
-       "x.csv: is compressed by gzip in spite of its name; give its name the suffix .gz"},
+       "x.csv: is compressed by gzip in spite of its name. Give its name the suffix .gz"},
       {"x.csv", "\xff\xfe\x61\x00"s, kUnreadable, "x.csv: text in UTF-16, expected UTF-8"},
       {"x.tsv", "a,b\n1,2\n", kUnreadable,
-       "x.tsv:2: column 1 (a,b) is \"1,2\", expected a number" + text_in("\"a,b\"")},
+       "x.tsv:2: column \"a,b\" is \"1,2\", expected a number" + text_in("\"a,b\"")},
   };
 }
 
@@ -127,7 +128,7 @@ std::vector<BadFile> bad_npy_files() {
       {"x.npy", "\x93NUM", kUnreadable, not_npy},
       {"x.npy", "1,2\n3,4\n", kUnreadable, not_npy},
       {"x.npy", "PK\x03\x04 an archive", kUnreadable,
-       "x.npy: is a zip archive in spite of its name; name it .npz if it holds arrays; save a spreadsheet as CSV"},
+       "x.npy: is a zip archive in spite of its name. Name it .npz if it holds arrays; save a spreadsheet as CSV"},
       {"x.npy", "\x93NUMPY\x01", kUnreadable, "x.npy: ends within its version, expected a whole NPY file"},
       {"x.npy", "\x93NUMPY\x09\x00\x10\x00"s, kUnreadable, "x.npy: is of NPY version 9.0, expected 1.0, 2.0 or 3.0"},
       {"x.npy", "\x93NUMPY\x01\x01\x10\x00"s, kUnreadable, "x.npy: is of NPY version 1.1, expected 1.0, 2.0 or 3.0"},
@@ -211,7 +212,7 @@ std::vector<BadFile> badly_named_files() {
       "expected one of .csv, .tsv, .npy, .idx (each may be followed by .gz), .npz, .parquet, .json, .jsonl, .ndjson";
   return {
       {"x.txt", "1,2\n", kUnreadable, "x.txt: has the unknown suffix \".txt\", " + expected},
-      {"x", "1,2\n", kUnreadable, "x: has no suffix to tell its format by, " + expected},
+      {"x", "1,2\n", kUnreadable, "x: has no suffix that names its format, " + expected},
       {"a\x1b[2J.csv", "", kEmpty,
        "a\\x1b[2J.csv: the file is empty or has only blank lines and comments, expected rows of numbers"},
   };
@@ -252,7 +253,7 @@ TEST(UnreadableFiles, a_missing_file_is_named) {
   EXPECT_EQ(folder.without_folder(message_for(folder.path("nothing.npy"))), "nothing.npy: no such file");
 }
 
-TEST(UnreadableFiles, a_directory_is_called_one) {
+TEST(UnreadableFiles, a_directory_is_refused_as_such) {
   const test::ScratchFolder folder;
   std::filesystem::create_directory(folder.path("data.csv"));
   EXPECT_EQ(folder.without_folder(message_for(folder.path("data.csv"))), "data.csv: is a directory, expected a file");

@@ -121,7 +121,7 @@ TEST(ReadNpy, any_byte_but_zero_is_true) {
 }
 
 TEST(ReadNpy, rounds_large_integers_to_the_nearest_double) {
-  // 2^53 + 1 lies half way and goes to the even neighbour; 2^64 - 1 goes up to 2^64.
+  // 2^53 + 1 is half way and goes to the even neighbour; 2^64 - 1 goes up to 2^64.
   EXPECT_EQ(read(npy_file("<u8", "(2,)", test::little_endian((1ULL << 53U) + 1, 8) + std::string(8, '\xff'))).values,
             (Values{0x1p53, 0x1p64}));
 }

@@ -63,8 +63,8 @@ TEST_F(Npz, a_key_chooses_among_arrays) {
                                       {.name = "y.npy", .content = npy_file("<f8", "(1,)", f8(7))}};
   EXPECT_EQ(values(read(parts, "y")), std::vector<double>{7});
   EXPECT_EQ(values(read(parts, "x")).size(), 4U);
-  EXPECT_EQ(refusal(parts), "a.npz: holds 2 arrays (x, y), name one as in a.npz:x");
-  EXPECT_EQ(refusal(parts, "z"), "a.npz: holds no array \"z\", the arrays are x, y");
+  EXPECT_EQ(refusal(parts), "a.npz: holds 2 arrays (x, y). Name one as in a.npz:x");
+  EXPECT_EQ(refusal(parts, "z"), "a.npz: holds no array \"z\", expected one of x, y");
   EXPECT_EQ(refusal({{.name = "notes.txt", .content = "hello"}}),
             "a.npz: the archive holds no array, expected one written by numpy.savez");
 }
@@ -76,7 +76,7 @@ TEST_F(Npz, an_array_whose_suffix_is_in_capitals_is_one) {
 
 TEST_F(Npz, refuses_archives_that_lie) {
   EXPECT_EQ(refusal({{.name = "x.npy", .content = kArray, .checksum_error = 1}}),
-            "a.npz:x: is damaged, its checksum is wrong, make the file again");
+            "a.npz:x: is damaged, its checksum is wrong. Make the file again");
   EXPECT_EQ(refusal({{.name = "x.npy", .content = kArray, .deflated = true, .claimed_bytes = kArray.size() + 8}}),
             "a.npz:x: has 40 bytes of data, expected 32 for shape (2, 2) of type \"<f8\"");
   const std::string size = std::to_string(kArray.size());

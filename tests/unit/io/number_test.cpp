@@ -42,7 +42,7 @@ TEST(ParseCell, knows_the_spellings_of_missing) {
   }
 }
 
-TEST(ParseCell, tells_infinite_from_missing) {
+TEST(ParseCell, distinguishes_infinite_from_missing) {
   for (const char* text : {"inf", "+inf", "INFINITY"}) {
     EXPECT_EQ(parse_cell(text).kind, CellKind::infinite) << text;
     EXPECT_EQ(parse_cell(text).value, std::numeric_limits<double>::infinity()) << text;
@@ -58,7 +58,7 @@ TEST(ParseCell, calls_everything_else_text) {
   }
 }
 
-TEST(ParseCell, tells_too_large_from_too_small) {
+TEST(ParseCell, distinguishes_too_large_from_too_small) {
   const std::string zeros(400, '0');
   for (const std::string& text :
        {std::string("1e400"), std::string("-1e400"), std::string("+1e309"), "1" + zeros,

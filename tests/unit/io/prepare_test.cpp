@@ -1,4 +1,4 @@
-// What becomes of columns, texts, missing values and rows between the files and the samples.
+// Treatment of columns, texts, missing values and rows between files and samples.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ class PrepareSamples : public testing::Test {
 // Whole numbers beyond 2^53.
 
 TEST_F(PrepareSamples, whole_numbers_that_are_not_doubles_are_compared_exactly) {
-  // 2^53 + 1, 2^60 + 1 and 2^64 - 1 are not doubles. What is missing stays missing.
+  // 2^53 + 1, 2^60 + 1 and 2^64 - 1 are not doubles. Missing values stay missing.
   const SamplePair near =
       pair("id\n9007199254740993\nNA\n9007199254740992\n", "id\n9007199254740995\n1.8e16\n", {.na = NaPolicy::omit});
   EXPECT_EQ(values_of(near.x), (Values{1, 0}));
@@ -68,25 +68,24 @@ TEST_F(PrepareSamples, whole_numbers_that_are_not_doubles_are_compared_exactly) 
 
 TEST_F(PrepareSamples, whole_numbers_that_cannot_be_compared_exactly_are_refused) {
   const std::string expected =
-      ", which would be rounded, expected whole numbers up to 2^53, or larger ones that differ by less; if it is an "
-      "id, "
-      "exclude it by --drop ";
+      ", which would be rounded, expected whole numbers up to 2^53, or larger ones that differ by less. To exclude it, "
+      "if it is an id: drop = ";
   const auto refusal = [&](std::string_view place, std::string_view label) {
-    return fmt::format("{}{}{}, otherwise write it in a larger unit", place, expected, label);
+    return fmt::format("{}{}{}; otherwise write it in a larger unit", place, expected, label);
   };
   EXPECT_EQ(pair_message("9007199254740993\n0\n", "7\n", {}),
             refusal("x.csv:1: column 1 is \"9007199254740993\"", "1"));
   EXPECT_EQ(pair_message("id\n9007199254740992\n", "id\n0.5\n9007199254740993\n", {}),
-            refusal("y.csv:3: column 1 (id) is \"9007199254740993\"", "\"id\""));
+            refusal("y.csv:3: column \"id\" is \"9007199254740993\"", "id"));
   EXPECT_EQ(pair_message("36893488147419103233\n", "36893488147419103232\n", {}),
             refusal("x.csv:1: column 1 is \"36893488147419103233\"", "1"));
   EXPECT_EQ(message([&] { static_cast<void>(grouped("g,v\n9007199254740993,1\n9007199254740992,2\n", "g")); }),
-            refusal("x.csv:2: column 1 (g) is \"9007199254740993\"", "\"g\""));
+            refusal("x.csv:2: column \"g\" is \"9007199254740993\"", "g"));
   EXPECT_EQ(message([&] { static_cast<void>(read_sample(folder_.write("x.csv", "9007199254740993\n"))); }),
             refusal("x.csv:1: column 1 is \"9007199254740993\"", "1"));
 }
 
-TEST_F(PrepareSamples, clusters_are_told_apart_beyond_2_to_the_53) {
+TEST_F(PrepareSamples, clusters_are_distinct_beyond_2_to_the_53) {
   const SamplePair samples =
       pair("v,id\n1,9007199254740993\n2,9007199254740992\n", "v,id\n3,9007199254740994\n", {.unit_column = "id"});
   EXPECT_EQ(std::set<std::int64_t>(samples.units.begin(), samples.units.end()).size(), 3U);
@@ -118,8 +117,8 @@ TEST_F(PrepareSamples, positions_are_those_in_x) {
 // The item that a message about a row index advises is one that works.
 TEST_F(PrepareSamples, a_row_index_is_left_out_as_the_message_says) {
   const auto advice = [](const std::string& item) {
-    return " has no name, expected one (if it is a row index, --drop " + item +
-           " leaves it out; --columns lists what to compare)";
+    return " has no name, expected a name. To exclude it, if it is a row index: drop = " + item +
+           "; to list the columns to compare: columns";
   };
   const std::string named = ",a,b\n0,5,6\n";
   EXPECT_EQ(pair_message(named, named, {}), "x.csv: column 1" + advice("1"));
@@ -137,17 +136,18 @@ TEST_F(PrepareSamples, a_row_index_is_left_out_as_the_message_says) {
 TEST_F(PrepareSamples, a_header_that_is_made_data_gets_no_advice_on_missing_values) {
   const ReadOptions as_data{.csv = {.header = CsvHeader::absent}};
   EXPECT_EQ(pair_message(",0,1\n0,5,6\n", ",0,1\n0,5,6\n", as_data),
-            "x.csv:1: column 1 is \"\", expected a number; the line looks like the header of a table with a row index: "
-            "leave --no-header out");
-  EXPECT_NE(pair_message(",0,2\n0,5,6\n", ",0,2\n0,5,6\n", as_data).find("--na omit"), std::string::npos);
+            "x.csv:1: column 1 is \"\", expected a number. The line looks like the header of a table with a row index. "
+            "To read it so, remove header = no");
+  EXPECT_NE(pair_message(",0,2\n0,5,6\n", ",0,2\n0,5,6\n", as_data).find("na = omit"), std::string::npos);
 }
 
-TEST_F(PrepareSamples, a_named_column_that_one_file_lacks_is_told) {
-  EXPECT_EQ(pair_message("a,b\n1,2\n", "a\n1\n", {.columns = "b"}),
-            "x.csv and y.csv have different columns; only x.csv has \"b\"; make the names agree, leave these out by "
-            "--drop, or name those to compare by --columns");
+TEST_F(PrepareSamples, a_named_column_that_one_file_lacks_is_refused) {
+  EXPECT_EQ(
+      pair_message("a,b\n1,2\n", "a\n1\n", {.columns = "b"}),
+      "x.csv and y.csv: their columns differ; only x.csv has \"b\". Rename columns, exclude these by drop, or list "
+      "those to compare by columns");
   EXPECT_EQ(pair_message("a\n1\n", "a\n1\n", {.columns = "aa"}),
-            "x.csv: --columns names \"aa\", which is not a column; the columns are \"a\"");
+            "x.csv: there is no column \"aa\", listed in columns, expected one of \"a\"");
   EXPECT_EQ(pair_message("a,b\n1,2\n", "a,b\n1,2\n", {.drop = "a,b"}),
             "x.csv: none of the 2 columns is left to compare, expected at least one");
 }
@@ -168,9 +168,9 @@ TEST_F(PrepareSamples, a_row_index_without_a_name_is_left_out_by_its_number) {
 TEST_F(PrepareSamples, text_is_refused_with_the_columns_and_what_helps) {
   EXPECT_EQ(
       pair_message("a,city,tier\n1,Paris,gold\n2,Rome,tin\n", "a,city,tier\n1,Oslo,tin\n", {}),
-      "x.csv:2: column 2 (city) is \"Paris\", expected a number; columns of text: \"city\" (2 different), \"tier\" "
-      "(2 different); --categorical onehot makes a column of each text, --categorical drop leaves them out");
-  EXPECT_EQ(pair_message("a\n1\n", "a\nRome\n", {}).substr(0, 29), "y.csv:2: column 1 (a) is \"Rom");
+      "x.csv:2: column \"city\" is \"Paris\", expected a number. Columns of text: \"city\" (2 different), \"tier\" "
+      "(2 different). To make a column of each text: categorical = onehot; to exclude them: categorical = drop");
+  EXPECT_EQ(pair_message("a\n1\n", "a\nRome\n", {}).substr(0, 27), "y.csv:2: column \"a\" is \"Rom");
 }
 
 TEST_F(PrepareSamples, many_different_texts_are_not_suggested_for_one_hot) {
@@ -178,15 +178,15 @@ TEST_F(PrepareSamples, many_different_texts_are_not_suggested_for_one_hot) {
   for (int i = 0; i < 30; ++i) text += fmt::format("p{}\n", i);
   EXPECT_EQ(
       pair_message(text, "id\nq\n", {}),
-      "x.csv:2: column 1 (id) is \"p0\", expected a number; columns of text: \"id\" (30 different); --categorical "
-      "onehot|hash|drop turns them into numbers or leaves them out");
+      "x.csv:2: column \"id\" is \"p0\", expected a number. Columns of text: \"id\" (30 different). To turn texts into "
+      "numbers: categorical = hash; to exclude them: categorical = drop");
 }
 
 TEST_F(PrepareSamples, a_text_among_numbers_is_no_category) {
   EXPECT_EQ(
       pair_message("a\n1\n2\nx\n", "a\n1\n", {}),
-      "x.csv:4: column 1 (a) is \"x\", expected a number; 1 of 3 cells of the column is text: --na-values can name "
-      "what means missing");
+      "x.csv:4: column \"a\" is \"x\", expected a number. 1 of 3 cells of the column is text. To treat it as missing: "
+      "na_values = x");
 }
 
 TEST_F(PrepareSamples, one_hot_takes_the_sorted_categories_of_the_pool) {
@@ -228,8 +228,8 @@ TEST_F(PrepareSamples, hashing_takes_more_texts_than_are_kept) {
   const std::size_t n = samples.x.points.rows();
   EXPECT_TRUE(std::ranges::equal(samples.x.points.row(n - 1), samples.y.points.row(0)));
   EXPECT_EQ(pair_message(many, last, {.categorical = Categorical::onehot}),
-            "x.csv: column \"c\" has more than 1000 different texts, too many for --categorical onehot; hash or drop "
-            "takes it, --drop leaves it out");
+            "x.csv: column \"c\" has more than 1000 different texts, expected fewer with categorical = onehot. To "
+            "turn texts into numbers: categorical = hash; to exclude the column: drop = c");
 }
 
 TEST_F(PrepareSamples, text_may_be_dropped) {
@@ -237,8 +237,10 @@ TEST_F(PrepareSamples, text_may_be_dropped) {
   EXPECT_EQ(samples.x.column_names, (Names{"a"}));
   EXPECT_EQ(values_of(samples.y), (Values{3}));
   EXPECT_EQ(samples.preparation.dropped_texts, (Names{"c"}));
-  EXPECT_EQ(pair_message("c\nred\n", "c\nblue\n", {.categorical = Categorical::drop}),
-            "x.csv: all columns hold text, so --categorical drop leaves none; onehot or hash takes them");
+  EXPECT_EQ(
+      pair_message("c\nred\n", "c\nblue\n", {.categorical = Categorical::drop}),
+      "x.csv: all columns hold text, so categorical = drop leaves none. To turn texts into numbers: categorical = "
+      "onehot or categorical = hash");
 }
 
 // Dates.
@@ -258,8 +260,9 @@ TEST_F(PrepareSamples, note_dates_that_are_treated_as_text) {
   std::string minutes = "d\n";
   for (int i = 0; i < 1440; ++i) minutes += fmt::format("2024-01-01T{:02}:{:02}\n", i / 60, i % 60);
   EXPECT_EQ(pair_message(minutes, minutes, onehot),
-            "x.csv: column \"d\" has more than 1000 different texts, too many for --categorical onehot; --dates reads "
-            "them as numbers, hash or drop takes it, --drop leaves it out");
+            "x.csv: column \"d\" has more than 1000 different texts, expected fewer with categorical = onehot. To read "
+            "dates as numbers: dates = yes. To turn texts into numbers: categorical = hash; to exclude the column: "
+            "drop = d");
 }
 
 TEST_F(PrepareSamples, dates_are_days_on_request) {
@@ -272,15 +275,15 @@ TEST_F(PrepareSamples, dates_are_days_on_request) {
 
 TEST_F(PrepareSamples, dates_are_suggested_and_not_mixed_with_numbers) {
   EXPECT_EQ(pair_message("d\n2024-01-01\n2024-01-02\n", "d\n2024-01-01\n", {}),
-            "x.csv:2: column 1 (d) is \"2024-01-01\", expected a number; columns of text: \"d\" (2 different); --dates "
-            "reads dates as numbers, --drop leaves columns out");
+            "x.csv:2: column \"d\" is \"2024-01-01\", expected a number. Columns of text: \"d\" (2 different). To read "
+            "dates as numbers: dates = yes; to exclude columns: drop");
   EXPECT_EQ(pair_message("d\n2024-01-01\n2024\n", "d\n2024-01-01\n", {.dates = true}),
-            "x.csv:2: column 1 (d) is \"2024-01-01\", a date, and 1 other cell of the column is a number, expected all "
-            "dates or none (or leave --dates out)");
+            "x.csv:2: column \"d\" is \"2024-01-01\", a date, and 1 other cell of the column is a number, expected all "
+            "dates or none. To keep dates as text, remove dates = yes");
   EXPECT_EQ(
       pair_message("d\n1\n2\n", "d\n2024-01-01\n", {.dates = true}),
-      "y.csv:2: column 1 (d) is \"2024-01-01\", a date, and 2 other cells of the column are each a number, expected "
-      "all dates or none (or leave --dates out)");
+      "y.csv:2: column \"d\" is \"2024-01-01\", a date, and 2 other cells of the column are each a number, expected "
+      "all dates or none. To keep dates as text, remove dates = yes");
 }
 
 // Missing values.
@@ -320,9 +323,9 @@ TEST_F(PrepareSamples, what_is_imputed_does_not_depend_on_which_sample_is_which)
 
 TEST_F(PrepareSamples, a_median_of_nothing_and_rows_of_nothing_are_refused) {
   EXPECT_EQ(pair_message("a,b\n1,NA\n", "a,b\n2,NA\n", {.na = NaPolicy::impute_median}),
-            "x.csv: column \"b\" has no value that a median could be taken of; --drop leaves it out");
+            "x.csv: column \"b\" has no value to take a median of. To exclude it: drop");
   EXPECT_EQ(pair_message("a,b\n1,2\n", "a,b\n2,NA\n3,NA\n", {.na = NaPolicy::omit}),
-            "y.csv: all 2 rows have missing values, so --na omit leaves none; --drop leaves columns out");
+            "y.csv: all 2 rows have missing values, so na = omit leaves none. To exclude columns: drop");
 }
 
 TEST_F(PrepareSamples, further_values_may_mean_missing) {
@@ -331,7 +334,7 @@ TEST_F(PrepareSamples, further_values_may_mean_missing) {
   EXPECT_EQ(values_of(samples.x), (Values{1, 2}));
   EXPECT_EQ(values_of(samples.y), (Values{1, 1}));
   EXPECT_EQ(pair_message("a\n1\n2\n-999\n", "a\n1\n", {.na_values = {"-999"}}).substr(0, 57),
-            "x.csv:4: column 1 (a) is \"-999\", expected a number; 1 val");
+            "x.csv:4: column \"a\" is \"-999\", expected a number. 1 val");
 }
 
 TEST_F(PrepareSamples, further_missing_values_are_read_as_cells_are) {
@@ -364,13 +367,13 @@ TEST_F(PrepareSamples, a_column_of_long_texts_leaves_room_for_the_others) {
 
 TEST_F(PrepareSamples, no_complete_pair_is_no_fault_of_one_file) {
   EXPECT_EQ(pair_message("a\n1\n2\n", "a\nNA\nNA\n", {.na = NaPolicy::omit, .paired = true}),
-            "x.csv and y.csv: each of the 2 pairs has a missing value, so --na omit leaves none; --drop leaves columns "
-            "out");
+            "x.csv and y.csv: each of the 2 pairs has a missing value, so na = omit leaves none. To exclude columns: "
+            "drop");
 }
 
 TEST_F(PrepareSamples, infinite_values_are_never_missing_ones) {
   for (const NaPolicy na : {NaPolicy::omit, NaPolicy::impute_median}) {
-    EXPECT_EQ(pair_message("a\n1\ninf\n", "a\n1\n", {.na = na}), "x.csv:3: column 1 (a) is \"inf\", expected a number");
+    EXPECT_EQ(pair_message("a\n1\ninf\n", "a\n1\n", {.na = na}), "x.csv:3: column \"a\" is \"inf\", expected a number");
   }
 }
 
@@ -383,7 +386,7 @@ TEST_F(PrepareSamples, a_missing_text_is_filled_in_like_its_columns) {
 TEST_F(PrepareSamples, a_missing_weight_is_never_made_up) {
   const ReadOptions impute{.weights_column = "w", .na = NaPolicy::impute_median};
   EXPECT_EQ(pair_message("a,w\n1,NA\n", "a,w\n1,1\n", impute),
-            "x.csv:2: column 2 (w) is \"NA\", expected a number; --na omit leaves such rows out");
+            "x.csv:2: column \"w\" is \"NA\", expected a number. To omit such rows: na = omit");
   const ReadOptions omit{.weights_column = "w", .na = NaPolicy::omit};
   const SamplePair samples = pair("a,w\n1,NA\n2,3\n", "a,w\n1,1\n", omit);
   EXPECT_EQ(values_of(samples.x), (Values{2}));
@@ -408,7 +411,7 @@ TEST_F(PrepareSamples, iqr_takes_median_and_quartiles_of_the_pool) {
   EXPECT_EQ(values_of(samples.y), (Values{0.5, 48.5}));
 }
 
-// What makes a test of prepared data exact: deal the same rows out to X and Y in another way, and every row becomes the
+// Exactness of a test of prepared data: deal the same rows out to X and Y in another way, and every row becomes the
 // same numbers, bit for bit.
 TEST_F(PrepareSamples, a_row_becomes_the_same_numbers_whichever_sample_it_is_in) {
   std::mt19937_64 draw(5);
@@ -460,7 +463,7 @@ TEST_F(PrepareSamples, a_column_that_is_mostly_one_value_is_scaled_by_something_
 
 // Groups.
 
-TEST_F(PrepareSamples, a_column_with_two_values_tells_the_samples_apart) {
+TEST_F(PrepareSamples, a_column_with_two_values_splits_the_samples) {
   const SamplePair samples = grouped("arm,a,b\nnew,1,2\nold,3,4\nnew,5,6\n", "arm");
   EXPECT_EQ(values_of(samples.x), (Values{1, 2, 5, 6}));
   EXPECT_EQ(values_of(samples.y), (Values{3, 4}));
@@ -481,21 +484,22 @@ TEST_F(PrepareSamples, any_other_number_of_groups_is_refused_with_the_values) {
             "x.csv: column \"g\" has 1 different value (\"u\"), expected two, one for each sample");
   EXPECT_EQ(refusal("g,a\nu,1\n2,2\nw,3\n"),
             "x.csv: column \"g\" has 3 different values (\"u\", \"2\", \"w\"), expected two, one for each sample"
-            "; to compare two of them, give two files, or two queries such as \"sql:SELECT ... WHERE ...\"");
+            ". To compare two of them, give two files, or two queries such as \"sql:SELECT ... WHERE ...\"");
   std::string many = "g,a\n";
   for (int i = 0; i < 20; ++i) many += fmt::format("{},1\n", i);
   EXPECT_EQ(
       refusal(many),
       "x.csv: column \"g\" has more than 8 different values (\"0\", \"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", "
-      "...), expected two, one for each sample; to compare two of them, give two files, or two queries such as "
+      "...), expected two, one for each sample. To compare two of them, give two files, or two queries such as "
       "\"sql:SELECT ... WHERE ...\"");
-  EXPECT_EQ(refusal("h,a\nu,1\n"), "x.csv: no column \"g\" to tell the samples apart by, the columns are \"h\", \"a\"");
+  EXPECT_EQ(refusal("h,a\nu,1\n"),
+            "x.csv: there is no column \"g\" to split the samples by, expected one of \"h\", \"a\"");
 }
 
 TEST_F(PrepareSamples, rows_without_a_group_are_refused_or_left_out) {
   const std::string_view text = "g,a\nu,1\n,2\nv,3\n";
   EXPECT_EQ(message([&] { static_cast<void>(grouped(text, "g")); }),
-            "x.csv:3: column 1 (g) is \"\", expected a number or a text; --na omit leaves such rows out");
+            "x.csv:3: column \"g\" is \"\", expected a number or a text. To omit such rows: na = omit");
   const SamplePair samples = grouped(text, "g", {.na = NaPolicy::omit});
   EXPECT_EQ(samples.x.points.rows() + samples.y.points.rows(), 2U);
   EXPECT_EQ(samples.preparation.ungrouped, 1U);
@@ -565,12 +569,12 @@ TEST_F(PrepareSamples, pairs_stay_and_leave_together) {
   EXPECT_EQ(values_of(omitted.x), (Values{1, 4}));
   EXPECT_EQ(values_of(omitted.y), (Values{5, 8}));
   EXPECT_EQ(pair_message("a\n1\n2\n", "a\n1\n", {.paired = true}),
-            "paired design: X has 2 rows and Y has 1, needs equal numbers");
+            "paired design: X has 2 rows and Y has 1, expected equal numbers");
 }
 
 // The report.
 
-TEST_F(PrepareSamples, what_was_done_is_told_in_sentences) {
+TEST_F(PrepareSamples, changes_are_described_in_sentences) {
   EXPECT_TRUE(describe(pair("a\n1\n", "a\n2\n", {}).preparation).empty());
   const SamplePair samples = pair("a,c,d,z\n1,red,2024-01-01,1\nNA,blue,2024-01-02,2\n3,red,2024-01-03,3\n",
                                   "a,c,d,z\n1,red,2024-01-01,1\n2,red,2024-01-02,2\n",
@@ -583,7 +587,7 @@ TEST_F(PrepareSamples, what_was_done_is_told_in_sentences) {
                                    .seed = {7}});
   EXPECT_EQ(describe(samples.preparation),
             (Names{"3 of 4 columns compared", "text as columns of 0 and 1 (onehot): c (2)",
-                   "dates as days since 1970-01-01: d", "1 row of X and 0 of Y left out for missing values",
+                   "dates as days since 1970-01-01: d", "1 row of X and 0 of Y omitted for missing values",
                    "random subsample by seed 7: 1 of 2 rows of X, 1 of 2 rows of Y",
                    "columns centred and scaled by the pooled mean and standard deviation (zscore)"}));
 }

@@ -60,7 +60,7 @@ TEST_F(ReadFiles, the_suffix_chooses_the_format_in_capitals_too) {
             (Names{".csv", ".tsv", ".npy", ".idx", ".npz", ".parquet", ".json", ".jsonl", ".ndjson"}));
 }
 
-TEST_F(ReadFiles, tabs_alone_delimit_a_tsv) {
+TEST_F(ReadFiles, only_tabs_delimit_a_tsv) {
   const Sample sample = read_sample(folder_.write("a.tsv", "length, cm\twidth, cm\n1\t2\n"));
   EXPECT_EQ(sample.column_names, (Names{"length, cm", "width, cm"}));
 }
@@ -93,11 +93,11 @@ TEST_F(ReadFiles, weights_that_are_not_there_are_refused) {
     return message(code, [&] { static_cast<void>(read_sample(path, {.weights_column = column})); });
   };
   EXPECT_EQ(with(ErrorCode::invalid_option, named, "w"),
-            "named.csv: no column \"w\" to take weights from, the columns are \"a\", \"b\"");
+            "named.csv: there is no column \"w\" to take weights from, expected one of \"a\", \"b\"");
   for (const std::string column : {"w", "0", "3", "1x", "-1", "99999999999999999999"}) {
     EXPECT_EQ(with(ErrorCode::invalid_option, plain, column),
-              "plain.csv: no column \"" + column +
-                  "\" to take weights from, the columns have no names, expected a number from 1 to 2");
+              "plain.csv: there is no column \"" + column +
+                  "\" to take weights from, expected a number from 1 to 2, because the columns have no names");
   }
   EXPECT_EQ(with(ErrorCode::empty_sample, single, "w"),
             "single.csv: the only column holds the weights, expected others with the points");
@@ -159,17 +159,18 @@ TEST_F(ReadFiles, a_pair_passes_on_the_notes_and_warnings_of_both_readers) {
 
 TEST_F(ReadFiles, columns_that_only_one_file_has_are_listed) {
   EXPECT_EQ(pair_message(ErrorCode::shape_mismatch, "a,b,c\n1,2,3\n", "d,a\n1,2\n"),
-            "x.csv and y.csv have different columns; only x.csv has \"b\", \"c\"; only y.csv has \"d\"; make the names "
-            "agree, leave these out by --drop, or name those to compare by --columns");
-  EXPECT_EQ(pair_message(ErrorCode::shape_mismatch, "a\n1\n", "a,b\n1,2\n"),
-            "x.csv and y.csv have different columns; only y.csv has \"b\"; make the names agree, leave these out by "
-            "--drop, or name "
-            "those to compare by --columns");
+            "x.csv and y.csv: their columns differ; only x.csv has \"b\", \"c\"; only y.csv has \"d\". Rename columns, "
+            "exclude these by drop, or "
+            "list those to compare by columns");
+  EXPECT_EQ(
+      pair_message(ErrorCode::shape_mismatch, "a\n1\n", "a,b\n1,2\n"),
+      "x.csv and y.csv: their columns differ; only y.csv has \"b\". Rename columns, exclude these by drop, or list "
+      "those to compare by columns");
   EXPECT_EQ(
       pair_message(ErrorCode::shape_mismatch, "a,c1,c2,c3,c4,c5,c6,c7,c8,c9,c10\n1,1,1,1,1,1,1,1,1,1,1\n", "a\n1\n"),
-      "x.csv and y.csv have different columns; only x.csv has \"c1\", \"c2\", \"c3\", \"c4\", \"c5\", \"c6\", "
-      "\"c7\", \"c8\" and 2 more; make the names agree, leave these out by --drop, or name "
-      "those to compare by --columns");
+      "x.csv and y.csv: their columns differ; only x.csv has \"c1\", \"c2\", \"c3\", \"c4\", \"c5\", \"c6\", "
+      "\"c7\", \"c8\" and 2 more. Rename columns, exclude these by drop, or list "
+      "those to compare by columns");
 }
 
 TEST_F(ReadFiles, unequal_counts_without_names_are_refused) {
@@ -181,7 +182,7 @@ TEST_F(ReadFiles, unequal_counts_without_names_are_refused) {
 
 TEST_F(ReadFiles, weights_must_be_in_both_files) {
   EXPECT_EQ(pair_message(ErrorCode::invalid_option, "a,w\n1,2\n", "a\n1\n", {.weights_column = "w"}),
-            "y.csv: no column \"w\" to take weights from, the columns are \"a\"");
+            "y.csv: there is no column \"w\" to take weights from, expected one of \"a\"");
 }
 
 }  // namespace

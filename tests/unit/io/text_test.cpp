@@ -28,7 +28,7 @@ TEST(Text, a_shown_value_is_cut_after_forty_characters_not_bytes) {
 }
 
 // Well-formed and ill-formed sequences of the Unicode standard, table 3-7.
-TEST(Text, utf8_is_told_from_other_bytes) {
+TEST(Text, utf8_is_distinguished_from_other_bytes) {
   for (const char* good :
        {"", "a", "\xc2\x80", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {
     EXPECT_TRUE(is_utf8(good)) << printable(good);

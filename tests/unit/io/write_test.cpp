@@ -180,7 +180,7 @@ TEST(WriteSample, refuses_before_anything_is_written) {
   EXPECT_EQ(files_in(folder), std::vector<std::string>{});
 }
 
-TEST(WriteSample, tells_why_a_path_cannot_be_written) {
+TEST(WriteSample, reports_why_a_path_cannot_be_written) {
   const ScratchFolder folder;
   const Sample one{Matrix<double>(1, 1, {1.0}), {}, {}};
   const auto refused = [&](const std::string& name) {
@@ -193,7 +193,7 @@ TEST(WriteSample, tells_why_a_path_cannot_be_written) {
   EXPECT_EQ(refused("null.csv"), "cannot write null.csv: it is not a regular file");
 }
 
-// A limit on the size of files stands in for a full disk.
+// A limit on the size of files simulates a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
@@ -227,7 +227,7 @@ TEST(WriteSample, without_room_leaves_the_older_file_and_nothing_else) {
 }
 
 // Bytes still in the buffer meet the lack of room at the very end.
-TEST(OutputFile, a_failure_at_the_last_moment_is_told_too) {
+TEST(OutputFile, a_failure_at_the_last_moment_is_reported_too) {
   const ScratchFolder folder;
   {
     OutputFile file(folder.path("a.csv"));

@@ -162,7 +162,7 @@ TEST(MedianBandwidth, of_a_subsample_is_near_that_of_the_distribution) {
   EXPECT_NEAR(level, 0.5, 0.12);
 }
 
-TEST(Resolve, leaves_given_bandwidths_alone_and_fills_every_open_one) {
+TEST(Resolve, keeps_given_bandwidths_and_sets_every_open_one) {
   const Sample x = column({0, 2});
   const Sample y = column({5});
   Warnings warnings;
@@ -185,7 +185,7 @@ TEST(Resolve, puts_the_origin_of_the_energy_kernel_at_the_pooled_mean_unless_it_
   spec.origin = {1, 2};
   EXPECT_EQ(resolve(spec, x, y, BandwidthRule::median, Seed{}, warnings).origin, (std::vector<double>{1, 2}));
   spec.origin = {1, 2, 3};
-  test::expect_error(ErrorCode::shape_mismatch, "origin has 3 coordinates, needs 2",
+  test::expect_error(ErrorCode::shape_mismatch, "the origin of kernel energy:1 has 3 coordinates, expected 2",
                      [&] { static_cast<void>(resolve(spec, x, y, BandwidthRule::median, Seed{}, warnings)); });
 }
 
@@ -226,7 +226,7 @@ TEST(BandwidthGrids, one_value_is_the_middle_and_none_is_refused) {
   EXPECT_NEAR(geometric_bandwidth_grid({1.0, 4.0}, 1)[0], 2.0, 1e-15);
   EXPECT_NEAR(quantile_bandwidth_grid({2.0}, 1)[0], 2.5, 1e-15);
   for (const auto grid : {geometric_bandwidth_grid, quantile_bandwidth_grid}) {
-    test::expect_error(ErrorCode::invalid_option, "a bandwidth grid of 0 values, needs >= 1",
+    test::expect_error(ErrorCode::invalid_option, "a bandwidth grid of 0 values, expected at least 1",
                        [&] { static_cast<void>(grid({1.0}, 0)); });
     test::expect_error(ErrorCode::empty_sample, "a bandwidth grid needs at least two pooled points",
                        [&] { static_cast<void>(grid({}, 3)); });

@@ -84,30 +84,30 @@ TEST(KernelText, bad_texts_are_refused) {
   const std::string known =
       "expected one of gaussian, laplace, matern12, matern32, matern52, rq, imq, linear, polynomial, "
       "normalised-polynomial, energy";
-  refused("gausian", ("kernel \"gausian\" is unknown, " + known + "; did you mean gaussian?").c_str());
-  refused("", ("kernel \"\" is unknown, " + known).c_str());
-  refused("sigmoid-tanh", ("kernel \"sigmoid-tanh\" is unknown, " + known).c_str());
-  refused("gaussian+", ("kernel \"\" is unknown, " + known).c_str());
-  refused("gaussian:3", "kernel \"gaussian:3\": gaussian takes 0 parameters");
-  refused("rq:1:2", "kernel \"rq:1:2\": rq takes 1 parameter");
-  refused("polynomial:1:2:3", "kernel \"polynomial:1:2:3\": polynomial takes 2 parameters");
-  refused("polynomial:2.5", "kernel \"polynomial:2.5\": degree 2.5, needs a whole number in 1..64");
-  refused("polynomial:x", "kernel \"polynomial:x\": \"x\" is not a number");
-  refused("gaussian@", "kernel \"gaussian@\": \"\" is not a number");
-  refused("gaussian@wide", "kernel \"gaussian@wide\": \"wide\" is not a number");
-  refused("linear@2", "kernel \"linear@2\": linear has no bandwidth");
-  refused("energy@2", "kernel \"energy@2\": energy has no bandwidth");
-  refused("gaussian@0", "bandwidth = 0, needs a number in 1e-150 .. 1e150");
-  refused("gaussian@-1", "bandwidth = -1, needs a number in 1e-150 .. 1e150");
-  refused("polynomial:0", "degree = 0, needs a whole number in 1..64");
-  refused("polynomial:65", "degree = 65, needs a whole number in 1..64");
-  refused("polynomial:2:-1", "offset = -1, needs a finite number >= 0");
-  refused("linear:-1", "offset = -1, needs a finite number >= 0");
-  refused("rq:0", "alpha = 0, needs a number in 1e-6 .. 1e6");
-  refused("imq:-2", "beta = -2, needs > 0");
-  refused("energy:0", "beta = 0, needs in (0, 2]");
-  refused("energy:2.5", "beta = 2.5, needs in (0, 2]");
-  refused("-1 gaussian+laplace", "weight = -1, needs a finite number >= 0");
+  refused("gausian", ("kernel = gausian: " + known + "; did you mean gaussian?").c_str());
+  refused("", ("kernel: " + known).c_str());
+  refused("sigmoid-tanh", ("kernel = sigmoid-tanh: " + known).c_str());
+  refused("gaussian+", ("kernel: " + known).c_str());
+  refused("gaussian:3", "kernel = gaussian:3: expected no parameter of gaussian");
+  refused("rq:1:2", "kernel = rq:1:2: expected at most 1 parameter of rq");
+  refused("polynomial:1:2:3", "kernel = polynomial:1:2:3: expected at most 2 parameters of polynomial");
+  refused("polynomial:2.5", "kernel = polynomial:2.5: expected degree in 1..64, a whole number");
+  refused("polynomial:x", "kernel = polynomial:x: expected a number in place of \"x\"");
+  refused("gaussian@", "kernel = gaussian@: expected a number in place of \"\"");
+  refused("gaussian@wide", "kernel = gaussian@wide: expected a number in place of \"wide\"");
+  refused("linear@2", "kernel = linear@2: expected no @: linear has no bandwidth");
+  refused("energy@2", "kernel = energy@2: expected no @: energy has no bandwidth");
+  refused("gaussian@0", "kernel = gaussian@0: expected a bandwidth in 1e-150 .. 1e150");
+  refused("gaussian@-1", "kernel = gaussian@-1: expected a bandwidth in 1e-150 .. 1e150");
+  refused("polynomial:0", "kernel = polynomial:0: expected degree in 1..64, a whole number");
+  refused("polynomial:65", "kernel = polynomial:65: expected degree in 1..64, a whole number");
+  refused("polynomial:2:-1", "kernel = polynomial:2:-1: expected offset >= 0");
+  refused("linear:-1", "kernel = linear:-1: expected offset >= 0");
+  refused("rq:0", "kernel = rq:0: expected alpha in 1e-6 .. 1e6");
+  refused("imq:-2", "kernel = imq:-2: expected beta > 0");
+  refused("energy:0", "kernel = energy:0: expected beta in (0, 2]");
+  refused("energy:2.5", "kernel = energy:2.5: expected beta in (0, 2]");
+  refused("-1 gaussian+laplace", "kernel = -1 gaussian+laplace: expected weight >= 0");
 }
 
 TEST(KernelSpec, settings_out_of_range_are_refused_however_they_were_made) {
@@ -116,23 +116,23 @@ TEST(KernelSpec, settings_out_of_range_are_refused_however_they_were_made) {
   };
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   using test::kInfinity;
-  refused({.bandwidth = kNan}, "bandwidth = nan, needs a number in 1e-150 .. 1e150");
-  refused({.bandwidth = 1e-160}, "bandwidth = 1e-160, needs a number in 1e-150 .. 1e150");
-  refused({.bandwidth = kInfinity}, "bandwidth = inf, needs a number in 1e-150 .. 1e150");
-  refused({.family = KernelFamily::rq, .alpha = kInfinity}, "alpha = inf, needs a number in 1e-6 .. 1e6");
-  refused({.family = KernelFamily::energy, .beta = kNan}, "beta = nan, needs in (0, 2]");
-  refused({.family = KernelFamily::polynomial, .offset = kInfinity}, "offset = inf, needs a finite number >= 0");
-  refused({.family = KernelFamily::sum}, "parts is empty, a sum or product needs parts");
+  refused({.bandwidth = kNan}, "bandwidth = nan: expected a bandwidth in 1e-150 .. 1e150");
+  refused({.bandwidth = 1e-160}, "bandwidth = 1e-160: expected a bandwidth in 1e-150 .. 1e150");
+  refused({.bandwidth = kInfinity}, "bandwidth = inf: expected a bandwidth in 1e-150 .. 1e150");
+  refused({.family = KernelFamily::rq, .alpha = kInfinity}, "kernel = rq:inf: expected alpha in 1e-6 .. 1e6");
+  refused({.family = KernelFamily::energy, .beta = kNan}, "kernel = energy:nan: expected beta in (0, 2]");
+  refused({.family = KernelFamily::polynomial, .offset = kInfinity}, "kernel = polynomial:3:inf: expected offset >= 0");
+  refused({.family = KernelFamily::sum}, "kernel: expected a sum or product with at least one part");
   refused({.family = KernelFamily::product, .parts = {{.family = KernelFamily::sum, .parts = {{}}}}},
-          "parts of a product holds a sum or product, needs plain kernels");
+          "kernel = gaussian: expected plain kernels as factors of a product");
   // 0.5 (a + b) would be spelled "0.5 a+b", which is another kernel.
   refused({.family = KernelFamily::sum,
            .parts = {{.family = KernelFamily::sum, .weight = 0.5, .parts = {KernelSpec{}, KernelSpec{}}}}},
-          "parts of a sum holds a sum, needs products or plain kernels");
+          "kernel = 0.5 gaussian+gaussian: expected products or plain kernels as parts of a sum");
   EXPECT_NO_THROW(validate(KernelSpec{.alpha = -1, .beta = -1, .degree = -1, .offset = -1}));  // not the Gaussian's
 }
 
-TEST(KernelSpec, says_whether_a_bandwidth_is_still_open_and_which_is_the_first) {
+TEST(KernelSpec, knows_whether_a_bandwidth_is_open_and_which_is_the_first) {
   EXPECT_TRUE(needs_bandwidth(parse_kernel("gaussian")));
   EXPECT_FALSE(needs_bandwidth(parse_kernel("gaussian@1")));
   EXPECT_FALSE(needs_bandwidth(parse_kernel("linear")));

@@ -399,17 +399,19 @@ TEST(Kernel, what_cannot_be_evaluated_is_refused) {
   expect_error(ErrorCode::shape_mismatch, "kernel values are 3 x 4, expected 3 x 3",
                [&] { kernel.evaluate(two, two, values); });
   std::vector<double> diagonal(2);
-  expect_error(ErrorCode::shape_mismatch, "2 diagonal values for 3 rows", [&] { kernel.diagonal(two, diagonal); });
-  expect_error(ErrorCode::invalid_option, "bandwidth of gaussian is not set, needs a number > 0",
+  expect_error(ErrorCode::shape_mismatch, "2 diagonal values for 3 rows, expected one per row",
+               [&] { kernel.diagonal(two, diagonal); });
+  expect_error(ErrorCode::invalid_option, "the bandwidth of kernel gaussian is not set, expected a number > 0",
                [] { Kernel(KernelSpec{}); });
-  expect_error(ErrorCode::invalid_option, "bandwidth of rq:2 is not set, needs a number > 0",
+  expect_error(ErrorCode::invalid_option, "the bandwidth of kernel rq:2 is not set, expected a number > 0",
                [] { Kernel(parse_kernel("linear+rq:2")); });
-  expect_error(ErrorCode::invalid_option, "origin of energy is not set, needs one coordinate per column",
+  expect_error(ErrorCode::invalid_option,
+               "the origin of kernel energy:1 is not set, expected one coordinate per column",
                [] { Kernel(parse_kernel("energy")); });
   const Matrix<double> zero(1, 2, 0.0);
   Matrix<double> one_value(3, 1);
   expect_error(ErrorCode::invalid_option,
-               "normalised-polynomial with offset 0 is undefined at a point of length 0; use an offset > 0",
+               "kernel = normalised-polynomial:2:0: expected an offset > 0, because the data have a point of length 0",
                [&] { Kernel(parse_kernel("normalised-polynomial:2:0")).evaluate(two, zero, one_value); });
 }
 
@@ -443,9 +445,9 @@ TEST(Kernel, an_origin_of_another_dimension_is_refused) {
   const Matrix<double> points(4, 3, 1.0);
   Matrix<double> values(4, 4);
   std::vector<double> diagonal(4);
-  expect_error(ErrorCode::shape_mismatch, "origin has 2 coordinates, needs 3",
+  expect_error(ErrorCode::shape_mismatch, "the origin of kernel energy:1 has 2 coordinates, expected 3",
                [&] { kernel.evaluate(points, points, values); });
-  expect_error(ErrorCode::shape_mismatch, "origin has 2 coordinates, needs 3",
+  expect_error(ErrorCode::shape_mismatch, "the origin of kernel energy:1 has 2 coordinates, expected 3",
                [&] { kernel.diagonal(points, diagonal); });
 }
 

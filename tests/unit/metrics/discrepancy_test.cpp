@@ -384,10 +384,10 @@ TEST(Discrepancy, bad_options_and_samples_are_refused) {
   refused(ErrorCode::invalid_option, "power = nan, needs >= 1");
   options = {};
   options.kernel.bandwidth = -1.0;
-  refused(ErrorCode::invalid_option, "bandwidth = -1, needs a number in 1e-150 .. 1e150");
+  refused(ErrorCode::invalid_option, "bandwidth = -1: expected a bandwidth in 1e-150 .. 1e150");
   options = {};
   options.directions.num_directions = 0;
-  refused(ErrorCode::invalid_option, "num_directions = 0, needs 1..1048576");
+  refused(ErrorCode::invalid_option, "num_directions = 0: expected a whole number in 1..1048576");
   options = {};
   expect_error(ErrorCode::shape_mismatch, "X has 1 column and Y has 2, expected the same number", [&] {
     static_cast<void>(ekqd(x, Sample{Matrix<double>(2, 2, 0.0), {}, {}}));

@@ -128,29 +128,28 @@ TEST(LevelWeights, bad_texts_are_refused) {
   const auto refused = [](const char* text, const char* sentence) {
     expect_error(ErrorCode::invalid_option, sentence, [&] { static_cast<void>(parse_level_weights(text)); });
   };
-  refused(
-      "trianle",
-      "weighting \"trianle\" is unknown, expected one of uniform, triangle, reverse-triangle, slope-up, slope-down, "
-      "interval, beta, atom; did you mean triangle?");
-  refused("triangle:x", "weighting \"triangle:x\": \"x\" is not a number");
-  refused("triangle:", "weighting \"triangle:\": \"\" is not a number");
-  refused("triangle:0.1:0.2", "weighting \"triangle:0.1:0.2\", expected triangle[:ratio]");
-  refused("uniform:1", "weighting \"uniform:1\", expected uniform");
-  refused("interval:0.1", "weighting \"interval:0.1\", expected interval:low:high");
-  refused("beta", "weighting \"beta\", expected beta:a:b");
-  refused("atom", "weighting \"atom\", expected atom:level");
-  refused("triangle:1.5", "weighting: ratio = 1.5, needs a number in [0, 1]");
-  refused("slope-up:-0.1", "weighting: ratio = -0.1, needs a number in [0, 1]");
-  refused("interval:0.5:0.5", "weighting: interval's high end = 0.5, needs a number above the low end, at most 1");
-  refused("interval:0.5:1.5", "weighting: interval's high end = 1.5, needs a number above the low end, at most 1");
-  refused("interval:-0.5:0.5", "weighting: interval's low end = -0.5, needs a number in [0, 1)");
-  refused("interval:1:1", "weighting: interval's low end = 1, needs a number in [0, 1)");
-  refused("beta:0:1", "weighting: beta's a = 0, needs a finite number > 0");
-  refused("beta:1:-2", "weighting: beta's b = -2, needs a finite number > 0");
-  refused("atom:1.01", "weighting: atom's level = 1.01, needs a number in [0, 1]");
-  expect_error(ErrorCode::invalid_option, "weighting: atom's level = nan, needs a number in [0, 1]",
+  refused("trianle",
+          "weighting = trianle: expected one of uniform, triangle, reverse-triangle, slope-up, slope-down, "
+          "interval, beta, atom; did you mean triangle?");
+  refused("triangle:x", "weighting = triangle:x: expected a number in place of \"x\"");
+  refused("triangle:", "weighting = triangle:: expected a number in place of \"\"");
+  refused("triangle:0.1:0.2", "weighting = triangle:0.1:0.2: expected triangle[:ratio]");
+  refused("uniform:1", "weighting = uniform:1: expected uniform");
+  refused("interval:0.1", "weighting = interval:0.1: expected interval:low:high");
+  refused("beta", "weighting = beta: expected beta:a:b");
+  refused("atom", "weighting = atom: expected atom:level");
+  refused("triangle:1.5", "weighting = triangle:1.5: expected a ratio in [0, 1]");
+  refused("slope-up:-0.1", "weighting = slope-up:-0.1: expected a ratio in [0, 1]");
+  refused("interval:0.5:0.5", "weighting = interval:0.5:0.5: expected 0 <= low < high <= 1");
+  refused("interval:0.5:1.5", "weighting = interval:0.5:1.5: expected 0 <= low < high <= 1");
+  refused("interval:-0.5:0.5", "weighting = interval:-0.5:0.5: expected 0 <= low < high <= 1");
+  refused("interval:1:1", "weighting = interval:1:1: expected 0 <= low < high <= 1");
+  refused("beta:0:1", "weighting = beta:0:1: expected a > 0 and b > 0");
+  refused("beta:1:-2", "weighting = beta:1:-2: expected a > 0 and b > 0");
+  refused("atom:1.01", "weighting = atom:1.01: expected a level in [0, 1]");
+  expect_error(ErrorCode::invalid_option, "weighting = atom:nan: expected a level in [0, 1]",
                [] { static_cast<void>(LevelWeights::atom(std::nan(""))); });
-  expect_error(ErrorCode::invalid_option, "weighting: uniform takes no ratio",
+  expect_error(ErrorCode::invalid_option, "weighting = uniform:0.5: expected a shape that takes a ratio",
                [] { static_cast<void>(LevelWeights::sloped(LevelShape::uniform, 0.5)); });
 }
 
@@ -172,7 +171,8 @@ TEST(PointEvaluatedMasses, follow_the_authors_code) {
   expect("interval:0.5:1", {0, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3});
   expect("triangle:0", {.5, .5});  // both points fall where the density is 0: equal weights
   expect("triangle:0", {1});
-  expect_error(ErrorCode::invalid_option, "weighting atom has no density, so its levels cannot be point-evaluated",
+  expect_error(ErrorCode::invalid_option,
+               "weighting = atom:0.5: expected a density for point-evaluated levels, which an atom does not have",
                [&] { static_cast<void>(masses("atom:0.5", 3)); });
 }
 
@@ -182,10 +182,8 @@ TEST(PointEvaluatedMasses, refuse_a_density_that_is_infinite_at_the_ends) {
     expect_error(ErrorCode::invalid_option, sentence,
                  [&] { static_cast<void>(point_evaluated_masses(parse_level_weights(text), 4)); });
   };
-  refused("beta:0.5:2",
-          "weighting beta:0.5:2 has an infinite density at level 0, so its levels cannot be point-evaluated");
-  refused("beta:1:0.5",
-          "weighting beta:1:0.5 has an infinite density at level 1, so its levels cannot be point-evaluated");
+  refused("beta:0.5:2", "weighting = beta:0.5:2: expected a finite density at level 0 for point-evaluated levels");
+  refused("beta:1:0.5", "weighting = beta:1:0.5: expected a finite density at level 1 for point-evaluated levels");
   const auto masses = point_evaluated_masses(parse_level_weights("beta:1:2"), 3);  // densities 2, 1, 0
   EXPECT_DOUBLE_EQ(masses[0], 2.0 / 3.0);
   EXPECT_DOUBLE_EQ(masses[1], 1.0 / 3.0);

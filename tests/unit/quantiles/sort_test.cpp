@@ -54,7 +54,7 @@ TEST(SortAscending, sorts_what_it_was_given_on_every_target) {
   });
 }
 
-// The order is unique: by value, then by index. std::stable_sort of the indices says the same.
+// The order is unique: by value, then by index. std::stable_sort of the indices gives the same.
 TEST(Argsort, is_the_stable_order_of_the_doubles_on_every_target) {
   test::for_each_target([](std::int64_t) {
     test::Source source(2);
@@ -71,14 +71,14 @@ TEST(Argsort, is_the_stable_order_of_the_doubles_on_every_target) {
   });
 }
 
-TEST(Argsort, tells_doubles_apart_that_are_one_float) {
+TEST(Argsort, orders_doubles_that_are_one_float) {
   const std::vector<double> values = {1.0 + 0x1p-50, 1.0, 1.0 - 0x1p-50, 1.0 + 0x1p-51};
   std::vector<std::uint32_t> order(4);
   argsort(values, order);
   EXPECT_EQ(order, (std::vector<std::uint32_t>{2, 1, 3, 0}));
 }
 
-TEST(Argsort, tells_values_apart_that_no_float_can_hold) {
+TEST(Argsort, orders_values_beyond_the_range_of_float) {
   const std::vector<double> values = {2e300, 1e300, -1e300, std::numeric_limits<double>::max(), 3.4028234e38, -2e300};
   std::vector<std::uint32_t> order(6);
   argsort(values, order);

@@ -36,7 +36,7 @@ Pieces random_pieces(std::size_t n, bool with_mass, test::Source& source) {
   return pieces;
 }
 
-// The gap as the specification says it.
+// The gap as specified.
 Real plain_gap(Real x, Real y, const GapRule& rule) {
   const Real difference = x - y;
   if (!rule.centered) return std::abs(difference);
@@ -98,7 +98,7 @@ TEST(GapSum, agrees_with_the_plain_sum_on_every_target_length_and_alignment) {
   });
 }
 
-// g^7.5 = 1e1500 has no double. The sum says so instead of returning what a garbled exponent happens to spell.
+// g^7.5 = 1e1500 has no double. The sum is infinite instead of the value of a garbled exponent.
 TEST(GapSum, of_a_power_beyond_the_range_of_doubles_is_not_finite) {
   test::for_each_target([](std::int64_t) {
     const std::vector<double> zeros(9, 0.0);

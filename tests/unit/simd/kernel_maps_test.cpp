@@ -23,7 +23,7 @@ using test::within;
 // Lengths around the width w of a vector (0, 1, w-1, w, w+1, 4w+3) for every w up to 8: all of 0..40.
 constexpr std::size_t kLongest = 40;
 
-// What Highway states of its functions, in roundings (one ulp is at most two of them).
+// The documented errors of Highway's functions, in roundings (one ulp is at most two of them).
 constexpr double kExpError = 2;    // ULP = 1
 constexpr double kLogError = 8;    // ULP = 4
 constexpr double kLog1pError = 4;  // ULP = 2

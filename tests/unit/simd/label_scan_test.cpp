@@ -83,7 +83,7 @@ TEST(LabelScan, is_exact_on_integers_for_equal_sizes) {
   });
 }
 
-// The lowest rows of a pool only, measured against the sizes of the whole: what lies above them has no part in it. As
+// The lowest rows of a pool only, measured against the sizes of the whole: rows above them do not count. As
 // a scan of the whole pool in which all values above are equal to the last of them.
 TEST(LabelScan, of_the_lowest_rows_is_the_part_of_the_whole_that_lies_between_them) {
   test::on_each_target([] {
@@ -214,25 +214,25 @@ TEST(LabelScan, one_distinct_value_gives_zero) {
 }
 
 // A permutation must not feel its company: eight batches side by side give the bits of eight scans.
-TEST(LabelScan, batches_side_by_side_give_the_same_bits_as_alone) {
+TEST(LabelScan, batches_together_give_the_same_bits_as_one_by_one) {
   const std::size_t n = 1500;
   const Pool pool(n, 17, test::normal_value);
   for (const std::size_t num_batches : {1UL, 3UL, 8UL}) {
     std::vector<LabelBatch> batches, equal_batches;
     std::vector<std::size_t> num_x;
-    std::vector<double> only, equal_alone;
+    std::vector<double> only, equal_single;
     for (std::size_t i = 0; i < num_batches; ++i) {
       batches.push_back(test::random_labels(n, mixed_sizes(n), 18 + i));
       equal_batches.push_back(test::random_labels(n, std::vector<std::size_t>(64, n / 2), 30 + i));
       num_x.insert(num_x.end(), batches[i].num_x.begin(), batches[i].num_x.end());
       for (const double sum : scan(pool, batches[i])) only.push_back(sum);
-      for (const double sum : scan_equal(pool, equal_batches[i])) equal_alone.push_back(sum);
+      for (const double sum : scan_equal(pool, equal_batches[i])) equal_single.push_back(sum);
     }
     std::vector<double> together(64 * num_batches), equal_together(64 * num_batches);
     simd::label_scan(pool.view(), simd::side_by_side(batches), num_x, together);
     simd::label_scan_equal(pool.view(), simd::side_by_side(equal_batches), equal_together);
     EXPECT_EQ(together, only);
-    EXPECT_EQ(equal_together, equal_alone);
+    EXPECT_EQ(equal_together, equal_single);
   }
 }
 

@@ -233,7 +233,7 @@ TEST(LabelSplit, a_permutation_gives_the_same_bits_in_any_company) {
   }
 }
 
-TEST(LabelSplit, batches_side_by_side_give_the_same_bits_as_alone) {
+TEST(LabelSplit, batches_together_give_the_same_bits_as_one_by_one) {
   const std::size_t n = 1300;
   const Pool pool(n, 19, test::normal_value);
   const std::vector pieces = {simd::LevelPieces{n / 2, {}, {}}};

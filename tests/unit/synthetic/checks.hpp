@@ -67,7 +67,7 @@ inline double chi_square(std::span<const double> counts, std::span<const double>
   return chi2;
 }
 
-/// What chi-square with this many degrees of freedom exceeds with probability 1e-6.
+/// The value that chi-square with this many degrees of freedom exceeds with probability 1e-6.
 inline double chi_square_bound(std::size_t degrees_of_freedom) {
   const boost::math::chi_squared distribution(static_cast<double>(degrees_of_freedom));
   return boost::math::quantile(boost::math::complement(distribution, 1e-6));

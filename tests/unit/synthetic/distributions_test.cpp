@@ -154,7 +154,7 @@ TEST(Blobs, grid_is_centred_at_zero) {
   expect_mean(column(y, 1), 0.0, 32.75, "mean of x2");
 }
 
-TEST(MeanShift, y_is_moved_along_the_first_coordinates_alone) {
+TEST(MeanShift, y_is_moved_along_the_first_coordinates_only) {
   const auto [x, y, parameters] = make_problem(
       {.name = "mean-shift", .n_x = kMany, .n_y = kMany, .dim = 3, .parameters = {{"delta", -0.7}, {"k", 2}}});
   for (std::size_t j = 0; j < 3; ++j) {

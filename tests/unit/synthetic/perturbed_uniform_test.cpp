@@ -43,8 +43,8 @@ struct Bins {
   [[nodiscard]] double half_sign(std::size_t bin) const { return bin % per_cell < per_cell / 2 ? 1.0 : -1.0; }
 };
 
-// The signs theta are the distribution's own secret. Each is told by the half of its cell that holds more rows; if the
-// rows have the density for some theta, they have it for the one told here, as a wrong guess is many standard errors
+// The signs theta are not part of the interface. Each is estimated by the half of its cell with more rows; if the
+// rows have the density for some theta, they have it for the estimate, as a wrong guess is many standard errors
 // away.
 void expect_perturbed_in_one_dimension(const Sample& x, const Bins& bins, double height) {
   std::vector<double> counts(bins.along_axis(), 0.0);
@@ -116,8 +116,8 @@ TEST(PerturbedUniform, has_the_density_of_mmd_fuse_in_two_dimensions) {
   EXPECT_LT(chi_square(counts, probabilities), chi_square_bound(counts.size() - 1));
 }
 
-// The sign of every cell of p = 2 perturbations at scale 1, told by the half (in two dimensions: the two of four
-// quarters) with more rows. A row lies there with probability 0.80 (0.68), so the 200 (500) rows of a cell mistake its
+// The sign of every cell of p = 2 perturbations at scale 1, estimated by the half (in two dimensions: the two of four
+// quarters) with more rows. A row is there with probability 0.80 (0.68), so the 200 (500) rows of a cell mistake its
 // sign with probability below (2 sqrt(0.8 0.2))^200 (2 sqrt(0.68 0.32))^500, both below 1e-14.
 std::vector<double> signs_of_cells(std::size_t dim, Seed seed) {
   const auto pair = make_problem({.name = "perturbed-uniform",

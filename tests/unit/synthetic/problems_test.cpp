@@ -159,16 +159,16 @@ TEST(SetParameter, takes_numbers_and_words) {
   EXPECT_EQ(request.parameters.at("distribution"), 3.0);
 }
 
-TEST(SetParameter, names_what_it_does_not_understand) {
-  EXPECT_EQ(refusal_of_setting("mixture", "sd"), "\"sd\" sets no parameter, expected name=value");
-  EXPECT_EQ(refusal_of_setting("mixture", "sd=wide"), "mixture: sd = \"wide\", needs a number in [0, 1e+100]");
+TEST(SetParameter, refuses_unknown_names_and_values) {
+  EXPECT_EQ(refusal_of_setting("mixture", "sd"), "mixture: \"sd\" does not set a parameter, expected name=value");
+  EXPECT_EQ(refusal_of_setting("mixture", "sd=wide"), "mixture: sd = wide, expected a number in [0, 1e+100]");
   EXPECT_EQ(refusal_of_setting("null", "distribution=studnet"),
-            "null: distribution = \"studnet\", needs one of normal, student, discrete, cauchy, laplace; did you mean "
+            "null: distribution = studnet, expected one of normal, student, discrete, cauchy, laplace; did you mean "
             "student?");
   EXPECT_EQ(refusal_of_setting("null", "fd=3"),
-            "null has no parameter \"fd\", expected one of distribution, df, levels; did you mean df?");
+            "null: unknown parameter \"fd\", expected one of distribution, df, levels; did you mean df?");
   EXPECT_EQ(refusal_of_setting("mixtrue", "sd=1"),
-            "problem \"mixtrue\" is unknown, expected one of power-decay, laplace-gaussian, mixture, "
+            "unknown problem \"mixtrue\", expected one of power-decay, laplace-gaussian, mixture, "
             "perturbed-uniform, blobs, mean-shift, spiked-covariance, equicorrelation, ar-correlation, spheres, "
             "thin-cube, two-clusters, scale, scaled-t, hdgm, mixed-table, null; did you mean mixture?");
 }
@@ -183,29 +183,30 @@ TEST(ParameterText, is_what_a_user_writes) {
   EXPECT_EQ(parameter_range(perturbations), "a whole number in [1, 1000]");
 }
 
-TEST(MakeProblem, refuses_with_field_value_and_bound) {
-  EXPECT_EQ(refusal_of({.name = "null", .n_x = 0}), "n_x = 0, needs >= 1");
-  EXPECT_EQ(refusal_of({.name = "null", .n_y = 0}), "n_y = 0, needs >= 1");
-  EXPECT_EQ(refusal_of({.name = "blobs", .dim = 3}), "blobs: dim = 3, needs 2");
-  EXPECT_EQ(refusal_of({.name = "perturbed-uniform", .dim = 3}), "perturbed-uniform: dim = 3, needs 1 to 2");
-  EXPECT_EQ(refusal_of({.name = "mixture", .dim = 1}), "mixture: dim = 1, needs >= 2");
-  EXPECT_EQ(refusal_of({.name = "power-decay", .dim = 2}), "power-decay: k = 3, needs at most dim = 2");
+TEST(MakeProblem, refuses_with_option_value_and_range) {
+  EXPECT_EQ(refusal_of({.name = "null", .n_x = 0}), "n_x = 0: expected at least 1");
+  EXPECT_EQ(refusal_of({.name = "null", .n_y = 0}), "n_y = 0: expected at least 1");
+  EXPECT_EQ(refusal_of({.name = "blobs", .dim = 3}), "blobs: dim = 3, expected 2");
+  EXPECT_EQ(refusal_of({.name = "perturbed-uniform", .dim = 3}), "perturbed-uniform: dim = 3, expected 1 to 2");
+  EXPECT_EQ(refusal_of({.name = "mixture", .dim = 1}), "mixture: dim = 1, expected >= 2");
+  EXPECT_EQ(refusal_of({.name = "power-decay", .dim = 2}), "power-decay: k = 3, expected at most dim = 2");
   EXPECT_EQ(refusal_of({.name = "mixed-table", .dim = 7, .parameters = {{"m", 2}}}),
-            "mixed-table: dim = 7, needs k levels + m = 6");
+            "mixed-table: dim = 7, expected k levels + m = 6");
   EXPECT_EQ(refusal_of({.name = "mixture", .parameters = {{"sd", -1}}}),
-            "mixture: sd = -1, needs a number in [0, 1e+100]");
+            "mixture: sd = -1, expected a number in [0, 1e+100]");
   EXPECT_EQ(refusal_of({.name = "mixture", .parameters = {{"sd", std::nan("")}}}),
-            "mixture: sd = nan, needs a number in [0, 1e+100]");
+            "mixture: sd = nan, expected a number in [0, 1e+100]");
   EXPECT_EQ(refusal_of({.name = "mixture", .parameters = {{"mean", std::numeric_limits<double>::infinity()}}}),
-            "mixture: mean = inf, needs a number in [0, 1e+100]");
+            "mixture: mean = inf, expected a number in [0, 1e+100]");
   EXPECT_EQ(refusal_of({.name = "blobs", .parameters = {{"grid", 2.5}}}),
-            "blobs: grid = 2.5, needs a whole number in [1, 1000]");
-  EXPECT_EQ(refusal_of({.name = "blobs", .parameters = {{"strech", 2}}}),
-            "blobs has no parameter \"strech\", expected one of stretch, angle, grid, spacing; did you mean stretch?");
+            "blobs: grid = 2.5, expected a whole number in [1, 1000]");
+  EXPECT_EQ(
+      refusal_of({.name = "blobs", .parameters = {{"strech", 2}}}),
+      "blobs: unknown parameter \"strech\", expected one of stretch, angle, grid, spacing; did you mean stretch?");
   EXPECT_EQ(refusal_of({.name = "null", .parameters = {{"df", 5}}}),
-            "null: df is set but distribution = normal does not use it, needs distribution = student");
+            "null: df is set but distribution = normal does not use it, expected distribution = student");
   EXPECT_EQ(refusal_of({.name = "null", .parameters = {{"distribution", 3}, {"levels", 5}}}),
-            "null: levels is set but distribution = cauchy does not use it, needs distribution = discrete");
+            "null: levels is set but distribution = cauchy does not use it, expected distribution = discrete");
 }
 
 TEST(MakeProblem, refuses_rows_beyond_the_memory) {
