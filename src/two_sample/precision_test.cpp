@@ -33,7 +33,7 @@ std::vector<std::vector<std::size_t>> strata_of(const Design& design, SampleSize
 // One arrangement of the rows over the positions of (X, Y), and its statistics.
 class Arrangements {
  public:
-  Arrangements(const MethodInfo& method, const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
+  Arrangements(const Method& method, const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
                const Design& design, std::span<const std::size_t> positions)
       : method_(method),
         pool_(pool),
@@ -85,7 +85,7 @@ class Arrangements {
     return row_at;
   }
 
-  const MethodInfo& method_;
+  const Method& method_;
   const TestPool& pool_;
   MethodOptions options_;
   PlanRequest request_;
@@ -94,7 +94,7 @@ class Arrangements {
 
 }  // namespace
 
-PrecisionOutcome precision_test(const MethodInfo& method, const TestPool& pool, const MethodOptions& options,
+PrecisionOutcome precision_test(const Method& method, const TestPool& pool, const MethodOptions& options,
                                 const PlanRequest& request, const PreparedPlan& prepared,
                                 std::span<const std::size_t> positions, const TestOptions& test,
                                 const RunControl* control) {
@@ -120,8 +120,8 @@ PrecisionOutcome precision_test(const MethodInfo& method, const TestPool& pool, 
     const double seconds = one.count() * static_cast<double>(count) / static_cast<double>(resolve(options.threads));
     if (seconds >= kWorthSaying) {
       control->notice(
-          fmt::format("precision weights: {} is computed from scratch for each of {} permutations: about {}", method.id,
-                      count - 1, duration_text(seconds)));
+          fmt::format("precision weights: {} is computed from scratch for each of {} permutations: about {}",
+                      method.info.id, count - 1, duration_text(seconds)));
     }
   }
   const auto place = [&](std::size_t number) { return aggregated ? number : number % kAtATime; };

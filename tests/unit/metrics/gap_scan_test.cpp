@@ -89,7 +89,7 @@ TEST(GapScan, of_the_lowest_or_of_the_highest_rows_turned_around_is_their_part_o
   }
 }
 
-TEST(GapScan, takes_no_more_permutations_than_it_is_told) {
+TEST(GapScan, takes_no_more_permutations_than_asked_for) {
   const Pool pool(kRows, 6, test::normal_value);
   const std::vector<LabelBatch> batches = two_batches();
   for (const std::vector<double>& weights : weightings()) {
@@ -111,7 +111,7 @@ TEST(DirectionsThatFit, are_as_many_as_there_is_room_for_and_one_at_least) {
   EXPECT_EQ(directions_that_fit(1700, 100), 17U);
 }
 
-TEST(GapPrecision, is_full_where_most_gaps_vanish_beside_a_few) {
+TEST(GapPrecision, is_full_where_most_gaps_vanish_next_to_a_few) {
   const auto of = [](std::vector<double> values) {
     std::ranges::sort(values);
     return precision_for(values);
@@ -131,7 +131,7 @@ TEST(GapPrecision, is_full_where_most_gaps_vanish_beside_a_few) {
 }
 
 // Equal sizes and an outlier a hundred million times as far as the rest: in single precision the rest would vanish.
-TEST(GapScan, in_full_precision_sees_small_gaps_beside_an_outlier) {
+TEST(GapScan, in_full_precision_keeps_small_gaps_next_to_an_outlier) {
   const Pool pool(kRows, 7,
                   [drawn = 0](RandomStream& stream) mutable { return ++drawn == 17 ? 1e8 : stream.normal(); });
   const std::vector<LabelBatch> batches = {test::random_labels(kRows, std::vector<std::size_t>(64, kRows / 2), 1)};
