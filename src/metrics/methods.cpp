@@ -82,7 +82,7 @@ const Method& method_with_id(std::string_view id) {
 }
 
 const MethodInfo& find_method(std::string_view id) {
-  return method_with_id(id).info;
+  return methods()[static_cast<std::size_t>(&method_with_id(id) - table().data())];
 }
 
 void validate_parameters(const MethodInfo& method, const Parameters& parameters) {

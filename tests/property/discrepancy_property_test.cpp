@@ -171,7 +171,7 @@ std::vector<MethodInfo> distances_between_samples(std::size_t rows, KernelFamily
   std::ranges::copy_if(methods(), std::back_inserter(chosen), [&](const MethodInfo& m) {
     if (m.id == "me") return rows > 1;
     if (m.id == "scf") return rows > 1 && family == KernelFamily::gaussian;
-    return m.distance != nullptr && std::ranges::count(left_out, m.id) == 0;
+    return m.has_distance && std::ranges::count(left_out, m.id) == 0;
   });
   return chosen;
 }

@@ -254,7 +254,7 @@ TEST(IncompleteMmd, asymptotic_pvalue_is_the_normal_tail_of_the_terms) {
   options.method = "mmd-lin";
   const TwoSampleResult lin = two_sample_test(x, y, options);
   EXPECT_NEAR(lin.test.pvalue, expected(2), 1e-11);
-  EXPECT_EQ(lin.distribution, "normal, one-sided");
+  EXPECT_EQ(lin.limiting_distribution, "normal, one-sided");
   options.method = "mmd-block";
   EXPECT_NEAR(two_sample_test(x, y, options).test.pvalue, expected(7), 1e-11);
   options.method = "mmd-multi";

@@ -415,14 +415,8 @@ TEST(OptimisedPlans, that_refit_equal_the_distance_of_every_permutation) {
       EXPECT_EQ(prepared.rows.size(), nx + ny);
       EXPECT_EQ(prepared.num_set_aside, 0U);
       EXPECT_GT(prepared.expected_seconds, 0.0);
-      LabelBatch batch;
-      const auto values = evaluate(prepared, {nx, ny}, 4, batch);
-      for (unsigned b = 0; b < 4; ++b) {
-        const double direct = distance(id, test::labelled(pool, prepared, batch, b, true),
-                                       test::labelled(pool, prepared, batch, b, false), prepared.frozen)
-                                  .statistic;
-        EXPECT_NEAR(values[b], direct, 1e-6 * direct) << id << " " << nx << " " << b;
-      }
+      test::expect_plan_equals_distance(id, data.x, data.y, options, {.slacks = 0.0, .relative = 1e-6},
+                                        Design::independent(), 4);
     }
   }
 }

@@ -43,7 +43,13 @@ PreparedPlan prepare_mean_difference(const TestPool& pool, const MethodOptions& 
 Method mean_difference_method() {
   return {.info = {.id = "mean-difference",
                    .family = "examples",
-                   .summary = "difference of the means",
+                   .summary = "difference of the means of the first column",
+                   .reports = "|mean x - mean y| >= 0",
+                   .cost = "N",
+                   .permutation = "N",
+                   .calibrations = "permutation",
+                   .details = "",
+                   .reference = "",
                    .has_distance = true},
           .distance = mean_difference,
           .prepare = prepare_mean_difference};
