@@ -9,7 +9,7 @@
 #include "kqd/kqd.hpp"
 #include "kqd/testing/permutations.hpp"
 #include "metrics/mean/mmd_plan.hpp"
-#include "metrics/test_pool.hpp"
+#include "metrics/method.hpp"
 #include "side_by_side.hpp"
 #include "simd/matrix_product.hpp"
 #include "straightforward.hpp"
@@ -49,7 +49,7 @@ void whole_test() {
   constexpr std::size_t kCount = 14;
   const Matrix<double> x = noise(kRows, kDim, 1);
   const Matrix<double> y = noise(kRows, kDim, 2);
-  TwoSampleOptions options;
+  TwoSampleOptions options{.method = "ekqd"};
   options.statistic.directions.num_directions = kCount;
   options.statistic.directions.num_reference = kCount;
   options.statistic.threads = ThreadCount{2};

@@ -201,7 +201,7 @@ py::dict distance_fields(const DistanceResult& result, const std::string& method
   fields["statistic"] = result.statistic;
   fields["statistic_power"] = result.statistic_power;
   fields["standard_error"] = result.standard_error;
-  fields["mmd_squared"] = result.mmd_squared;
+  fields["mmd_squared"] = find_detail(result.details, "mmd_squared");
   return fields;
 }
 
@@ -617,7 +617,7 @@ void bind_methods(py::module_& m) {
       .def_property_readonly("parameters", &parameter_table, "its own keywords: name -> (default, meaning, range)")
       .def_readonly("directions", &MethodInfo::directions, "the word for its directions, when it has its own")
       .def_property_readonly(
-          "has_distance", [](const MethodInfo& method) { return method.distance != nullptr; },
+          "has_distance", [](const MethodInfo& method) { return method.has_distance; },
           "False for tests that are made of several statistics")
       .def_property_readonly("uses_directions", [](const MethodInfo& method) { return method.uses.directions; })
       .def_property_readonly("uses_kernel", [](const MethodInfo& method) { return method.uses.kernel; })

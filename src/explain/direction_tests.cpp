@@ -242,7 +242,7 @@ DirectionTests test_directions(const DirectionFamilyView& family, const Permutat
   for (std::size_t first = 0; first < family.count; first += step) {
     stop_point();
     const std::size_t count = std::min(step, family.count - first);
-    Round round(sort_projections(family.project(first, count), Clock::values, options.threads), source, options);
+    Round round(sort_projections(family.project(first, count), GapWeight::size, options.threads), source, options);
     round.go([&](double share) {
       if (control == nullptr || !control->progress) return;
       control->progress({.done = static_cast<double>(first) + share * static_cast<double>(count),

@@ -8,8 +8,7 @@
 
 namespace kqd {
 
-/// What every distance starts with: two samples and options that were looked at, without the rows of weight 0; warnings
-/// about the data are added.
+/// The start of every distance: validated samples and options, without rows of weight 0. Adds warnings about the data.
 class CheckedSamples {
  public:
   CheckedSamples(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options,

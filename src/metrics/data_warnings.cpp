@@ -59,7 +59,7 @@ void warn_about_data(const SampleView& x, const SampleView& y, Warnings& warning
 
 std::optional<DominatingColumns> dominating_columns(std::span<const double> deviations) {
   constexpr double kMostOfIt = 0.999;
-  constexpr double kFarAbove = 10.0;  // the next one; without such a gap there is no telling where they end
+  constexpr double kFarAbove = 10.0;  // the next one; without such a gap it is not clear where they end
   std::vector<std::size_t> order;
   for (std::size_t k = 0; k < deviations.size(); ++k) {
     if (deviations[k] > 0.0) order.push_back(k);
@@ -154,7 +154,7 @@ Closeness closeness(const Pool& pool, Seed seed) {
   const auto d = static_cast<double>(pool.dim());
   found.dimension = logarithms > 0.0 ? std::clamp(static_cast<double>(n) / logarithms, 1.0, d) : d;
   std::ranges::nth_element(nearest, nearest.begin() + static_cast<std::ptrdiff_t>(n / 20));
-  // All rows are closer together than those that were looked at.
+  // All rows are closer together than those of the subsample.
   found.low =
       nearest[n / 20] * std::pow(static_cast<double>(n) / static_cast<double>(pool.size()), 1.0 / found.dimension);
   return found;

@@ -17,7 +17,7 @@ namespace kqd {
 /// Adds a sentence for a sample of one row and one for constant columns.
 void warn_about_data(const SampleView& x, const SampleView& y, Warnings& warnings);
 
-/// The two parts of it: a sample of one row; columns of a pool that are constant, or points too close to tell apart.
+/// Its two parts: a sample of one row; constant columns of a pool, or points too close to distinguish.
 void warn_about_one_row(const SampleView& sample, std::string_view name, Warnings& warnings);
 void warn_about_pool(const Pool& pool, Warnings& warnings);
 
@@ -27,10 +27,10 @@ struct DominatingColumns {
   double share = 0.0;
 };
 
-/// They, if there are some whose standard deviations are far above all others; from these, in any unit.
+/// The columns whose standard deviations are far above all others, if there are some. `deviations` in any unit.
 [[nodiscard]] std::optional<DominatingColumns> dominating_columns(std::span<const double> deviations);
 
-/// Warns of such columns, which dominate all distances between rows; from the standard deviations and names of all
+/// Warns about such columns, which dominate all distances between rows; from the standard deviations and names of all
 /// columns, or from the points, whose columns are numbered from 1.
 void warn_about_scales(std::span<const double> deviations, FunctionRef<std::string(std::size_t)> name_of,
                        Warnings& warnings);
@@ -42,12 +42,12 @@ void warn_about_scales(const Pool& pool, Warnings& warnings);
 void check_reference_points(const MatrixView<const double>& points, const SampleView& x, const SampleView& y, Seed seed,
                             ThreadCount threads);
 
-/// Says that rows of a sample are copies: nine in ten of its different rows, ten at least, are there equally often,
-/// twice or more. A test that takes copies for independent rows finds differences by chance. Ordinary discrete values
-/// are there in varying numbers.
+/// Warns that rows of a sample are copies: nine in ten of its different rows, ten at least, appear equally often,
+/// twice or more. A test that takes copies for independent rows rejects too often. Ordinary discrete values appear
+/// in varying numbers.
 void warn_about_copies(const SampleView& sample, std::string_view name, Warnings& warnings);
 
-/// Warns of directions that carry no information, if there are any.
+/// Warns about directions that carry no information, if there are any.
 void warn_about_flat_directions(std::size_t num_flat, std::size_t num_directions, const KernelSpec& kernel,
                                 Warnings& warnings);
 

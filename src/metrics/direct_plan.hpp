@@ -8,14 +8,14 @@
 
 namespace kqd {
 
-/// The plan of a statistic that knows no shortcut: it is computed again for every permutation, several at a time.
+/// The plan of a statistic without a shortcut: it is computed again for every permutation, several at a time.
 class DirectPlan : public Plan {
  public:
   /// The statistic of a permutation: positions of the plan that are labelled X and those labelled Y, both ascending.
   /// Must be a function of its arguments and of what was prepared on the unlabelled pool, and safe to call from several
   /// threads.
   using Statistic = std::function<double(std::span<const std::size_t> x, std::span<const std::size_t> y)>;
-  /// How far apart two evaluations of the same exact value may be.
+  /// Bound on the difference of two evaluations of the same exact value.
   using Slack = std::function<double(double value)>;
 
   DirectPlan(std::size_t num_rows, Statistic statistic, Slack slack);

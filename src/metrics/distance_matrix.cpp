@@ -13,9 +13,7 @@
 #include "kernel/resolve.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "metrics/data_warnings.hpp"
-#include "metrics/quantile/along_directions.hpp"
-#include "metrics/quantile/prepare_kqd.hpp"
-#include "metrics/test_pool.hpp"
+#include "metrics/quantile/kqd.hpp"
 
 namespace kqd {
 namespace {
@@ -56,15 +54,16 @@ Sample gather_all(std::span<const SampleView> samples) {
   return all;
 }
 
-// What would be drawn again for every pair is drawn from the pool of all, and made explicit.
-MethodOptions share(const MethodInfo& method, const Pool& pool, const MethodOptions& options, Warnings& warnings) {
+// Draws from the pool of all samples once, so that pairs do not draw again: the options with the draws made explicit.
+MethodOptions share(const Method& method, const Pool& pool, const MethodOptions& options,
+                    Warnings& warnings) {
   MethodOptions shared = options;
-  const bool own_kernel = method.uses.directions && has_own_kernel(options.directions.family);
-  if (method.uses.kernel && !own_kernel) {
-    shared.kernel = resolve(options.kernel, pool, options.bandwidth_rule, options.seed, warnings);
+  const bool own_kernel = method.info.uses.directions && has_own_kernel(options.directions.family);
+  if (method.info.uses.kernel && !own_kernel) {
+    shared.kernel = resolve_kernel(options, pool, warnings);
   }
   if (method.share != nullptr) method.share(pool, shared);
-  if (!method.uses.directions || own_kernel) return shared;  // other directions follow from the seed only
+  if (!method.info.uses.directions || own_kernel) return shared;  // other directions follow from the seed only
   if (options.directions.reference == ReferenceMeasure::balanced) {
     fail(ErrorCode::invalid_option,
          "reference balanced takes half of its points from each of two samples; for a matrix use pooled, gaussian or "
@@ -72,14 +71,14 @@ MethodOptions share(const MethodInfo& method, const Pool& pool, const MethodOpti
   }
   SharedSlices slices = draw_slices(pool, shared, Over::mean);
   std::ranges::move(slices.warnings, std::back_inserter(warnings));
-  const bool centered = method.id.ends_with("-centered");
+  const bool centered = method.info.centered;
   shared = freeze(shared, *slices.drawn.directions, centered);
   // Centered forms insist on it; principal functions have norm 1, unless they are whitened.
   if (centered) shared.directions.normalise = options.directions.normalise && !options.directions.whiten;
   return shared;
 }
 
-void measure_together(DistanceMatrix& matrix, const MethodInfo& method, const Pool& pool,
+void measure_together(DistanceMatrix& matrix, const Method& method, const Pool& pool,
                       std::span<const SampleView> samples, const RunControl* control) {
   const MethodOptions& options = matrix.shared;
   for (std::size_t i = 0; i < samples.size(); ++i) warn_about_one_row(samples[i], matrix.names[i], matrix.warnings);
@@ -98,7 +97,7 @@ void measure_together(DistanceMatrix& matrix, const MethodInfo& method, const Po
   }
 }
 
-void measure_one_by_one(DistanceMatrix& matrix, const MethodInfo& method, std::span<const SampleView> samples,
+void measure_one_by_one(DistanceMatrix& matrix, const Method& method, std::span<const SampleView> samples,
                         const RunControl* control) {
   matrix.values = Matrix<double>(samples.size(), samples.size(), 0.0);
   const std::vector<IndexPair> pairs = all_pairs(samples.size());
@@ -106,7 +105,7 @@ void measure_one_by_one(DistanceMatrix& matrix, const MethodInfo& method, std::s
   double done = 0.0;
   for (const auto [i, j] : pairs) {
     stop_point();
-    const DistanceResult result = distance(method.id, samples[i], samples[j], matrix.shared);
+    const DistanceResult result = distance(method, samples[i], samples[j], matrix.shared);
     matrix.values(i, j) = matrix.values(j, i) = result.statistic;
     matrix.kernel = result.kernel;
     matrix.num_directions = result.num_directions;
@@ -125,14 +124,11 @@ void measure_one_by_one(DistanceMatrix& matrix, const MethodInfo& method, std::s
 DistanceMatrix distance_matrix(std::span<const SampleView> samples, std::span<const std::string> names,
                                const DistanceMatrixOptions& options, const RunControl* control) {
   const StopScope stoppable(control);
-  const MethodInfo& method = find_method(options.method);
+  const Method& method = method_with_id(options.method);
   const MethodOptions& statistic = options.statistic;
   validate(statistic);
-  validate_parameters(method, statistic.parameters);
-  if (method.distance == nullptr) {
-    fail(ErrorCode::invalid_option, "{} is a test and has no distance of its own; use ekqd or another method",
-         method.id);
-  }
+  validate_parameters(method.info, statistic.parameters);
+  require_distance(method.info);
   if (samples.size() < 2) {
     fail(ErrorCode::shape_mismatch, "a distance matrix of {} sample{}, needs at least two", samples.size(),
          samples.size() == 1 ? "" : "s");
@@ -141,7 +137,7 @@ DistanceMatrix distance_matrix(std::span<const SampleView> samples, std::span<co
     fail(ErrorCode::shape_mismatch, "{} names for {} samples, expected one each", names.size(), samples.size());
   }
   DistanceMatrix matrix;
-  matrix.method = method.id;
+  matrix.method = method.info.id;
   matrix.names.assign(names.begin(), names.end());
   for (const SampleView& sample : samples) matrix.sizes.push_back(sample.size());
   matrix.dim = samples.front().dim();

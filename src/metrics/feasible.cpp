@@ -5,9 +5,6 @@
 namespace kqd {
 namespace {
 
-// Rough cost of one kernel value on one thread: a product of d numbers at 10 GFLOP/s and one exponential.
-constexpr double kSecondsPerColumn = 2e-10;
-constexpr double kSecondsPerValue = 4e-9;
 constexpr double kSecondsPerLabelledValue = 4.4e-11;  // added up for one permutation more
 constexpr double kMaxSeconds = 300.0;
 constexpr double kMaxSecondsWithoutShortcut = 3600.0;
@@ -19,9 +16,9 @@ void require_feasible(std::size_t num_rows, std::size_t dim, bool allowed, std::
   if (allowed || seconds <= kMaxSeconds) return;
   const auto n = static_cast<double>(num_rows);
   fail(ErrorCode::resource_limit,
-       "{} takes {:.2g} kernel values for {} rows, about {:.0f} minutes on one thread; use --yes-quadratic to run it, "
-       "or a method whose cost is near-linear",
-       what, 0.5 * n * n, num_rows, seconds / 60.0);
+       "{} takes {:.2g} kernel values for {} rows, about {:.0f} minutes on one thread; {}, or a method whose "
+       "cost is near-linear",
+       what, 0.5 * n * n, num_rows, seconds / 60.0, kHowToAllow);
 }
 
 void require_feasible_test(std::size_t num_rows, std::size_t dim, std::size_t permutation_count, bool allowed,
@@ -34,16 +31,14 @@ void require_feasible_test(std::size_t num_rows, std::size_t dim, std::size_t pe
 void require_feasible_seconds(double seconds, bool allowed, std::string_view what) {
   if (allowed || seconds <= kMaxSecondsWithoutShortcut) return;
   fail(ErrorCode::resource_limit,
-       "{} takes about {} on one thread; use --yes-quadratic to run it, fewer rows or permutations, or a method whose "
-       "cost is near-linear",
-       what, duration_text(seconds));
+       "{} takes about {} on one thread; {}, fewer rows or permutations, or a method whose cost is near-linear", what,
+       duration_text(seconds), kHowToAllow);
 }
 
 double seconds_of_labelled_gram(std::size_t num_rows, std::size_t dim, std::size_t permutation_count) {
   const auto n = static_cast<double>(num_rows);
   return 0.5 * n * n *
-         (kSecondsPerValue + kSecondsPerColumn * static_cast<double>(dim) +
-          kSecondsPerLabelledValue * static_cast<double>(permutation_count));
+         (seconds_per_kernel_value(dim) + kSecondsPerLabelledValue * static_cast<double>(permutation_count));
 }
 
 std::string duration_text(double seconds) {

@@ -3,10 +3,20 @@
 #include <string>
 #include <string_view>
 
+#include "core/fail.hpp"
+
 namespace kqd {
 
-/// Throws Error{resource_limit} with an estimate when N^2 kernel values of dimension d would take minutes, unless that
-/// was allowed (--yes-quadratic).
+/// The end of a refusal that the caller may overrule.
+inline constexpr std::string_view kHowToAllow = "use " KQD_OPTION("allow_quadratic=yes") " to run it";
+
+/// Rough cost of one kernel value on one thread: a product of d numbers at 10 GFLOP/s and one exponential.
+[[nodiscard]] constexpr double seconds_per_kernel_value(std::size_t dim) {
+  return 4e-9 + 2e-10 * static_cast<double>(dim);
+}
+
+/// Throws Error{resource_limit} with an estimate when N^2 kernel values of dimension d would take minutes, unless
+/// `allowed` (MethodOptions::allow_quadratic).
 void require_feasible(std::size_t num_rows, std::size_t dim, bool allowed, std::string_view what);
 
 /// The same for a test that adds such values up under so many permutations.

@@ -8,31 +8,15 @@
 #include "core/finite.hpp"
 #include "core/parameter_values.hpp"
 #include "core/text.hpp"
-#include "metrics/adaptive/adaptive.hpp"
-#include "metrics/adaptive/mmd_aggregates.hpp"
-#include "metrics/covariance/kce.hpp"
+#include "metrics/all_methods.hpp"
 #include "metrics/data_warnings.hpp"
-#include "metrics/mean/incomplete_methods.hpp"
-#include "metrics/mean/location_methods.hpp"
-#include "metrics/mean/mmd_methods.hpp"
-#include "metrics/mean/mmd_nystrom.hpp"
-#include "metrics/mean/mmd_rff.hpp"
-#include "metrics/mean/monk.hpp"
-#include "metrics/median/kmedian.hpp"
-#include "metrics/quantile/methods.hpp"
-#include "metrics/quantile/supkqd_opt.hpp"
-#include "metrics/transport/energy.hpp"
-#include "metrics/transport/gsw_methods.hpp"
-#include "metrics/transport/sinkhorn.hpp"
-#include "metrics/transport/sliced_methods.hpp"
-#include "metrics/transport/wasserstein.hpp"
 
 namespace kqd {
 namespace {
 
 // In the order in which users see them, family by family. A new method is one line here.
-const std::vector<MethodInfo>& table() {
-  static const std::vector<MethodInfo> kTable = {
+std::vector<Method> make_table() {
+  std::vector<Method> table = {
       // clang-format off
       ekqd_method(),
       ekqd_centered_method(),
@@ -66,41 +50,74 @@ const std::vector<MethodInfo>& table() {
       kmedian_method(),
       // clang-format on
   };
+  for (Method& method : table) {
+    method.info.has_distance = method.distance != nullptr;
+    method.info.asymptotic = method.asymptotic != nullptr;
+  }
+  return table;
+}
+
+const std::vector<Method>& table() {
+  static const std::vector<Method> kTable = make_table();
   return kTable;
 }
 
 }  // namespace
 
 std::span<const MethodInfo> methods() {
-  return table();
+  static const std::vector<MethodInfo> kInfos = [] {
+    std::vector<MethodInfo> infos;
+    for (const Method& method : table()) infos.push_back(method.info);
+    return infos;
+  }();
+  return kInfos;
+}
+
+const Method& method_with_id(std::string_view id) {
+  const auto method = std::ranges::find(table(), id, [](const Method& m) { return m.info.id; });
+  if (method != table().end()) return *method;
+  std::vector<std::string_view> known;
+  for (const Method& m : table()) known.push_back(m.info.id);
+  fail_option("method", id, fmt::format("one of {}{}", join(known), suggestion(id, known)));
 }
 
 const MethodInfo& find_method(std::string_view id) {
-  const auto method = std::ranges::find(table(), id, &MethodInfo::id);
-  if (method != table().end()) return *method;
-  std::vector<std::string_view> known;
-  for (const MethodInfo& m : table()) known.push_back(m.id);
-  fail(ErrorCode::invalid_option, "method \"{}\" is unknown, expected one of {}{}", id, join(known),
-       suggestion(id, known));
+  return methods()[static_cast<std::size_t>(&method_with_id(id) - table().data())];
 }
 
 void validate_parameters(const MethodInfo& method, const Parameters& parameters) {
   static_cast<void>(ParameterValues(method.id, method.parameters, parameters));
 }
 
-DistanceResult distance(std::string_view id, const SampleView& x, const SampleView& y, const MethodOptions& options,
+void require_distance(const MethodInfo& method) {
+  if (method.has_distance) return;
+  fail_option("method", method.id, "a method with a distance; this one is a test of several statistics",
+              fmt::format("Use {} or another method", method.effect_method));
+}
+
+DistanceResult distance(const Method& method, const SampleView& x, const SampleView& y, const MethodOptions& options,
                         const RunControl* control) {
   const StopScope stoppable(control);
-  const ProgressScope progress(control, id);
-  const MethodInfo& method = find_method(id);
-  validate_parameters(method, options.parameters);
-  if (method.distance == nullptr) {
-    fail(ErrorCode::invalid_option, "{} is a test and has no distance of its own; use ekqd or another method", id);
-  }
+  const ProgressScope progress(control, method.info.id);
+  validate_parameters(method.info, options.parameters);
+  require_distance(method.info);
   DistanceResult result = method.distance(x, y, options);
   warn_about_scales({x.points, y.points}, result.warnings);
   require_finite_statistic(result.statistic);
   return result;
+}
+
+DistanceResult distance(std::string_view id, const SampleView& x, const SampleView& y, const MethodOptions& options,
+                        const RunControl* control) {
+  return distance(method_with_id(id), x, y, options, control);
+}
+
+PreparedPlan plan_on_all_rows(const TestPool& pool, const MethodOptions& options) {
+  PreparedPlan prepared;
+  prepared.frozen = options;
+  prepared.frozen.kernel = resolve_kernel(options, pool.rows(), prepared.warnings);
+  prepared.rows = pool.order;
+  return prepared;
 }
 
 }  // namespace kqd

@@ -30,7 +30,7 @@ std::vector<std::size_t> units_of(std::span<const std::size_t> drawn, std::size_
   return of_first(fitting);
 }
 
-// Drawn by where rows stand, not by what they hold: whatever order the pool has is then unrelated to the draw.
+// Drawn by the position of rows, not by their values: then the order of the pool is unrelated to the draw.
 std::vector<std::size_t> draw_training_rows(const TestPool& pool, double share, const PlanRequest& request, Seed seed) {
   const std::size_t nx = pool.x.size();
   const std::size_t ny = pool.y.size();

@@ -3,12 +3,12 @@
 #include <vector>
 
 #include "kqd/core/sample.hpp"
-#include "metrics/test_pool.hpp"
+#include "metrics/method.hpp"
 
 namespace kqd {
 
-/// A part of the samples on which a direction, locations or a bandwidth may be fitted with a look at the labels, and
-/// the rest, whose labels are then tested. Fitting and testing on the same rows would be invalid.
+/// A part of the samples on which a direction, locations or a bandwidth may be fitted together with the labels, and the
+/// rest, whose labels are then tested. Fitting and testing on the same rows would be invalid.
 struct Split {
   Sample train_x;
   Sample train_y;

@@ -10,6 +10,7 @@
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "metrics/feasible.hpp"
+#include "metrics/numerics.hpp"
 
 namespace kqd {
 namespace {
@@ -53,9 +54,8 @@ void require_storable_gram(std::size_t num_rows, std::size_t dim, bool allowed, 
   const double bytes = 8.0 * static_cast<double>(num_rows) * static_cast<double>(num_rows);
   if (allowed || bytes <= kMaxBytes) return;
   fail(ErrorCode::resource_limit,
-       "{} keeps the Gram matrix of {} rows, {:.1f} GB; use --yes-quadratic to run it, fewer rows, or a method whose "
-       "memory is near-linear",
-       what, num_rows, bytes / 1e9);
+       "{} keeps the Gram matrix of {} rows, {:.1f} GB; {}, fewer rows, or a method whose memory is near-linear", what,
+       num_rows, bytes / 1e9, kHowToAllow);
 }
 
 Matrix<double> gram_matrix(const Kernel& kernel, MatrixView<const double> points, ThreadCount threads) {
@@ -78,9 +78,7 @@ Matrix<double> gram_matrix(const Kernel& kernel, MatrixView<const double> points
   std::vector<double> diagonal(n);
   kernel.diagonal(points, diagonal);
   for (std::size_t i = 0; i < n; ++i) gram(i, i) = diagonal[i];
-  if (!std::ranges::all_of(gram.values(), [](double v) { return std::isfinite(v); })) {
-    fail(ErrorCode::non_finite_value, "the kernel overflows on this data; {}", kOverflowAdvice);
-  }
+  require_finite(gram.values(), "the kernel");
   return gram;
 }
 

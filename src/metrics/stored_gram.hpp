@@ -19,8 +19,8 @@ struct DistinctRows {
 };
 [[nodiscard]] DistinctRows distinct_rows(const Pool& pool);
 
-/// Throws Error{resource_limit} when the Gram matrix of so many rows takes too much memory or time, unless that was
-/// allowed (--yes-quadratic). `what` is what needs it: "the geometric median".
+/// Throws Error{resource_limit} when the Gram matrix of so many rows takes too much memory or time, unless
+/// `allowed`. `what` is what needs it: "the geometric median".
 void require_storable_gram(std::size_t num_rows, std::size_t dim, bool allowed, std::string_view what);
 
 /// k(z_i, z_j) for all pairs of points, symmetric to the last bit. Throws Error{non_finite_value} when one overflows.

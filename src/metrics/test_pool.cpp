@@ -111,7 +111,7 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
   sort_ascending(keys);
   for (std::size_t k = 0; k < n; ++k) pool.order[k] = keys[k] & 0xffffffffULL;
 
-  // Runs of equal half-hashes are equal rows, or rarely different ones: those are told apart by what they hold. Equal
+  // Runs of equal half-hashes are equal rows, or rarely different ones, which are ordered by their values. Equal
   // rows are shuffled, since bits hashed from their indices leave some interleavings of X and Y likelier than others;
   // by the permutation seed, since with one shuffle for all data sets the position of an equal row would give its
   // label.
@@ -153,10 +153,13 @@ TestPool make_summary_pool(const SampleView& x, const SampleView& y, const Metho
   return all_rows ? TestPool{x, y, {}, {}} : make_test_pool(x, y, options.seed, options.threads);
 }
 
+KernelSpec resolve_kernel(const MethodOptions& options, const Pool& pool, Warnings& warnings) {
+  return resolve(options.kernel, pool, options.bandwidth_rule, options.seed, warnings);
+}
+
 KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const MethodOptions& options,
                                 Warnings& warnings) {
-  const TestPool pool = make_summary_pool(x, y, options);
-  return resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, warnings);
+  return resolve_kernel(options, make_summary_pool(x, y, options).rows(), warnings);
 }
 
 std::vector<std::size_t> order_by_pairs(const TestPool& pool) {

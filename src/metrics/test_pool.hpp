@@ -1,17 +1,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/pool.hpp"
-#include "core/statistic_bundle.hpp"
-#include "kqd/core/plan.hpp"
-#include "kqd/core/warning.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 
 namespace kqd {
@@ -37,12 +31,12 @@ struct TestPool {
   /// The weights of some rows of (X, Y), the largest near 1: only ratios matter, and no sum or square of them
   /// overflows. Empty when no row has any.
   [[nodiscard]] std::vector<double> weights_of(std::span<const std::size_t> rows) const;
-  /// The labels as they were given: for what is said of the samples, never for what a plan is made of.
+  /// The labels as they were given: for statements about the samples, never for the contents of a plan.
   [[nodiscard]] Groups observed() const;
 };
 
-/// Puts the rows in an order that depends on what they hold and on the seed, not on where they stand or to which sample
-/// they belong: rows are ordered by a seeded hash of their values and weight, equal rows are shuffled. So whatever is
+/// Puts the rows in an order that depends on their values and on the seed, not on their position or sample: rows are
+/// ordered by a seeded hash of their values and weight, equal rows are shuffled. So whatever is
 /// computed from the ordered pool is label-blind for every seed, and a test does not change when the rows of a sample
 /// are given in another order.
 ///
@@ -55,10 +49,14 @@ struct TestPool {
 /// 0, 1, 2, ... for a kernel of the caller's own (a precomputed Gram matrix), since these do not identify the data.
 [[nodiscard]] Seed pool_seed(const SampleView& x, const SampleView& y, const MethodOptions& options);
 
-/// The pool of a distance, of which no more than kMaxMedianPoints rows will be looked at: in the order of a test when
+/// The pool of a distance, of which no more than kMaxMedianPoints rows will be used: in the order of a test when
 /// there are more, so that what comes from them is that of the test and does not change when samples or rows change
 /// places.
 [[nodiscard]] TestPool make_summary_pool(const SampleView& x, const SampleView& y, const MethodOptions& options);
+
+/// The kernel of the options with its open bandwidths from the pool.
+[[nodiscard]] KernelSpec resolve_kernel(const MethodOptions& options, const Pool& pool,
+                                        Warnings& warnings);
 
 /// The kernel of a distance with its bandwidth from that pool.
 [[nodiscard]] KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const MethodOptions& options,
@@ -71,33 +69,5 @@ void require_weight_of_both(double of_x, double of_y);
 /// Row i of X next to row i of Y, for all i; which of the two comes first is as label-blind as the order of the pool.
 /// For tests whose labels move by swaps within such pairs only. Needs samples of equal size.
 [[nodiscard]] std::vector<std::size_t> order_by_pairs(const TestPool& pool);
-
-/// What a test asks of a plan besides the statistic's own options.
-struct PlanRequest {
-  bool set_aside = true;    ///< pooled reference points leave the samples
-  bool swaps_only = false;  ///< labels move by swaps of row i of X with row i of Y only (pairs, sign flips)
-  bool bound_rows = false;  ///< some rows are labelled together or within groups: no choice of rows may know labels
-  std::size_t permutation_count = 1;  ///< how many the plan will be asked for: what an estimate of its time counts with
-  /// Adds to some rows of (X, Y) those that must leave together with them, by the design of the test.
-  std::function<std::vector<std::size_t>(std::span<const std::size_t> rows)> whole_units;
-};
-
-/// A statistic prepared on a pool, and what a report says of it.
-struct PreparedPlan {
-  std::unique_ptr<const Plan> plan;  ///< the statistic; of an aggregate: what its effect size is measured by
-  AggregatedPlan aggregate = {};     ///< has bundles when several statistics are tested as one
-  std::vector<std::size_t> rows;     ///< position of the plan -> row of (X, Y); what is missing was set aside
-  std::size_t num_set_aside = 0;
-  double pooled_scale = 0.0;  ///< spread of the pool in the units of the statistic: what effect sizes divide by
-  bool squares = false;  ///< a squared distance: under equal distributions it shrinks like 1/n, others like 1/sqrt(n)
-  MethodOptions frozen;  ///< the options with all that came from the pool made explicit
-  std::size_t num_directions = 0;
-  std::size_t num_reference = 0;
-  std::shared_ptr<const Directions> directions;  ///< what the plan sees its rows along; null: nothing
-  std::string_view no_interval;                  ///< why half-samples say nothing about this statistic; empty: they do
-  double expected_seconds = 0.0;  ///< of one thread for all permutations, for methods that cannot reuse work; else 0
-  std::vector<Detail> details;
-  Warnings warnings;
-};
 
 }  // namespace kqd

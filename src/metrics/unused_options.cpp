@@ -11,7 +11,6 @@ std::vector<std::string_view> unused_options(const MethodInfo& method, Direction
   const bool axis = uses.directions && family == DirectionFamily::axis;
   const bool plain = uses.directions && has_own_kernel(family);
   const bool principal = family == DirectionFamily::principal || family == DirectionFamily::mixed;
-  const bool bounded = uses.num_directions || method.id == "adaptive";
   const std::array<std::pair<std::string_view, bool>, 11> used = {{
       {"kernel", uses.kernel && !plain},
       {"bandwidth", uses.kernel && !plain},
@@ -23,7 +22,7 @@ std::vector<std::string_view> unused_options(const MethodInfo& method, Direction
       {"weighting", uses.weighting},
       {"compat", uses.kernel || uses.num_directions || uses.weighting},
       {"whiten", uses.directions && principal},
-      {"max-memory", bounded},
+      {"max-memory", uses.max_memory},
   }};
   std::vector<std::string_view> unused;
   for (const auto& [name, is_used] : used) {

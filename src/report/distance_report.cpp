@@ -25,9 +25,7 @@ Rows result_rows(const DistanceResult& result) {
   if (result.standard_error) {
     value += fmt::format("  (Monte Carlo error over directions {:.2g})", *result.standard_error);
   }
-  Rows rows = {{"distance", value}};
-  if (result.mmd_squared) rows.push_back({"MMD_V^2", fmt::format("{:.6g}", *result.mmd_squared)});
-  return rows;
+  return {{"distance", value}};
 }
 
 Rows closing_rows(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
@@ -51,7 +49,7 @@ Json distance_object(const DistanceResult& result, const MethodOptions& options,
   json["statistic"] = result.statistic;
   json["statistic_power"] = result.statistic_power;
   json["standard_error"] = result.standard_error ? Json(*result.standard_error) : Json(nullptr);
-  if (result.mmd_squared) json["mmd_squared"] = *result.mmd_squared;
+  if (const auto mmd_squared = find_detail(result.details, "mmd_squared")) json["mmd_squared"] = *mmd_squared;
   json["per_direction"] = result.per_direction;
   add_setting_fields(json, made(find_method(run.method), result, options), run, result.warnings);
   return json;

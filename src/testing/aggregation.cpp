@@ -16,7 +16,7 @@ constexpr double kLeastSkewness = 0.05;  // below it the cube root is the identi
 // docs/design/0005-adaptive-test.md lost least with it.
 constexpr double kSoftExponent = 1.5;
 constexpr double kMostSkewness = 4.0;
-constexpr double kLargestScore = 38.0;  // its p-value is about the smallest number: further ones are not told apart
+constexpr double kLargestScore = 38.0;  // its p-value is about the smallest number
 
 // log of the upper tail of the standard normal distribution, for any score.
 double log_upper_tail(double z) {

@@ -17,7 +17,7 @@ void merge_ties(std::span<double> row, double slack);
 /// out keeps an outlier from hiding itself; the rule is the same for every value. 0 for a row without spread.
 void deskewed_scores(std::span<const double> statistics, std::span<double> scores);
 
-/// What came out for one statistic among several.
+/// The outcome of one statistic among several.
 struct AggregatedStatistic {
   double value = 0.0;            ///< for the observed permutation
   double pvalue = 1.0;           ///< its own: (1 + exceedances) / (1 + B)

@@ -1,15 +1,23 @@
 #include "kqd/testing/permutation_test.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "core/names.hpp"
 #include "testing/comparison.hpp"
 #include "testing/permutation_run.hpp"
 
 namespace kqd {
 namespace {
+
+constexpr std::array<Name<EarlyStop>, 3> kEarlyStops = {{
+    {EarlyStop::none, "none"},
+    {EarlyStop::besag_clifford, "besag-clifford"},
+    {EarlyStop::betting, "betting"},
+}};
 
 constexpr std::int64_t kMaxPermutations = 1'000'000'000;
 
@@ -47,15 +55,23 @@ void compare_all(const Plan& plan, PermutationRun& run, const TestOptions& optio
 
 }  // namespace
 
+EarlyStop parse_early_stop(std::string_view text) {
+  return value_of(kEarlyStops, text, "early-stop");
+}
+std::string to_string(EarlyStop rule) {
+  return std::string(name_of(kEarlyStops, rule));
+}
+
 void validate(const TestOptions& options) {
   if (options.num_permutations < 1 || options.num_permutations > kMaxPermutations) {
-    fail(ErrorCode::invalid_option, "num_permutations = {}, needs 1 .. {}", options.num_permutations, kMaxPermutations);
+    fail_option("num_permutations", options.num_permutations,
+                fmt::format("a whole number in 1 .. {}", kMaxPermutations));
   }
   if (!(options.alpha > 0.0 && options.alpha < 1.0)) {
-    fail(ErrorCode::invalid_option, "alpha = {}, needs 0 < alpha < 1", options.alpha);
+    fail_option("alpha", options.alpha, "a number > 0 and < 1");
   }
   if (!(options.confidence > 0.0 && options.confidence < 1.0)) {
-    fail(ErrorCode::invalid_option, "confidence = {}, needs 0 < confidence < 1", options.confidence);
+    fail_option("confidence", options.confidence, "a number > 0 and < 1");
   }
   const auto num_permutations = static_cast<std::uint64_t>(options.num_permutations);
   if (options.early_stop == EarlyStop::besag_clifford && besag_clifford_limit(options.alpha, num_permutations) == 0) {

@@ -7,7 +7,7 @@
 
 namespace kqd {
 
-/// A Monte Carlo test that is told one draw after the other, in permutation order, and says when it has seen enough.
+/// A Monte Carlo test that takes one draw after the other, in permutation order, and decides when to stop.
 class SequentialTest {
  public:
   virtual ~SequentialTest() = default;

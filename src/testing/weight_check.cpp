@@ -15,9 +15,10 @@ namespace kqd {
 namespace {
 
 constexpr std::string_view kChoices =
-    "say what the weights are: --weights-as frequency (a row and its weight are exchanged together; valid when both "
-    "samples were weighted in the same way), --weights-as precision (weights that do not depend on the values) or "
-    "--weights-as sampling (survey or importance weights)";
+    "say what the weights are: " KQD_OPTION("weights_as=frequency")
+    " (a row and its weight are exchanged together; valid when both samples were weighted in the same way), "
+    KQD_OPTION("weights_as=precision") " (weights that do not depend on the values) or "
+    KQD_OPTION("weights_as=sampling") " (survey or importance weights)";
 
 constexpr std::array<std::string_view, 3> kWhat = {"distributions", "means", "effective sizes"};
 using Differences = std::array<double, kWhat.size()>;
@@ -76,7 +77,7 @@ bool weights_vary(const SampleView& sample) {
 
 void check_weights(const SampleView& x, const SampleView& y, const Design& design, std::span<const std::size_t> order,
                    Seed seed, Warnings& warnings) {
-  constexpr unsigned kFirst = 199;  // enough to see that nothing is extreme
+  constexpr unsigned kFirst = 199;  // enough to show that nothing is extreme
   constexpr unsigned kMost = 999;
   constexpr double kNearTheLine = 0.05;
   const bool x_varies = weights_vary(x);

@@ -24,7 +24,7 @@ Sample random_half(const SampleView& sample, RandomStream& stream) {
   return half;
 }
 
-// The statistic of half the rows without what chance adds to it, in units of the pooled scale.
+// The statistic of half the rows minus its mean under the null hypothesis, in units of the pooled scale.
 double effect_of_half(double statistic, const EffectEstimate& estimate) {
   const double chance = estimate.permutation_mean;
   const double beyond = estimate.squares ? statistic - 2.0 * chance
@@ -43,8 +43,8 @@ double sorted_quantile(const std::vector<double>& sorted, double probability) {
 
 }  // namespace
 
-Interval effect_interval(const MethodInfo& method, const MethodOptions& frozen, const SampleView& x,
-                         const SampleView& y, const EffectEstimate& estimate, double confidence) {
+Interval effect_interval(const Method& method, const MethodOptions& frozen, const SampleView& x, const SampleView& y,
+                         const EffectEstimate& estimate, double confidence) {
   if (x.size() < 4 || y.size() < 4) {
     fail(ErrorCode::empty_sample, "an interval for the effect size needs at least 4 rows per sample, got {} and {}",
          x.size(), y.size());

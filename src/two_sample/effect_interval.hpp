@@ -1,12 +1,12 @@
 #pragma once
 #include "kqd/core/sample.hpp"
 #include "kqd/metrics/discrepancy.hpp"
-#include "kqd/metrics/methods.hpp"
 #include "kqd/testing/pvalue.hpp"
+#include "metrics/method.hpp"
 
 namespace kqd {
 
-/// What the interval is made around.
+/// The estimate that an interval is made for.
 struct EffectEstimate {
   double effect_size = 0.0;
   double permutation_mean = 0.0;  ///< of the statistic
@@ -21,11 +21,11 @@ struct EffectEstimate {
 /// statistics are the ends. They are not turned around the estimate: squares vary the more the larger they are, so
 /// that a turned interval misses above (measured in docs/validity.md).
 ///
-/// T is too large by chance, and more so on half the rows: by twice the permutation mean m where T is a square, and
+/// T is biased upwards, and more so on half the rows: by twice the permutation mean m where T is a square, and
 /// sqrt(T^2 - 2 m^2) is taken where it is a root. The interval is stretched to hold the estimate, which for roots takes
 /// away m itself and is too small where m is not. Valid where the statistic is asymptotically normal, that is away from
 /// the null.
-[[nodiscard]] Interval effect_interval(const MethodInfo& method, const MethodOptions& frozen, const SampleView& x,
+[[nodiscard]] Interval effect_interval(const Method& method, const MethodOptions& frozen, const SampleView& x,
                                        const SampleView& y, const EffectEstimate& estimate, double confidence);
 
 }  // namespace kqd

@@ -52,7 +52,7 @@ PairwiseTests pairwise_tests(std::span<const SampleView> samples, const Distance
   }
   const std::vector<IndexPair> pairs = all_pairs(samples.size());
   TwoSampleOptions shared = options;
-  if (find_method(options.method).distance != nullptr) {
+  if (options.method.empty() || find_method(options.method).has_distance) {
     shared.method = matrix.method;
     shared.statistic = matrix.shared;
   } else {

@@ -34,7 +34,7 @@ std::vector<std::vector<std::size_t>> strata_of(const Design& design, SampleSize
 // One arrangement of the rows over the positions of (X, Y), and its statistics.
 class Arrangements {
  public:
-  Arrangements(const MethodInfo& method, const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
+  Arrangements(const Method& method, const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
                const Design& design, std::span<const std::size_t> positions)
       : method_(method),
         pool_(pool),
@@ -86,7 +86,7 @@ class Arrangements {
     return row_at;
   }
 
-  const MethodInfo& method_;
+  const Method& method_;
   const TestPool& pool_;
   MethodOptions options_;
   PlanRequest request_;
@@ -95,7 +95,7 @@ class Arrangements {
 
 }  // namespace
 
-PrecisionOutcome precision_test(const MethodInfo& method, const TestPool& pool, const MethodOptions& options,
+PrecisionOutcome precision_test(const Method& method, const TestPool& pool, const MethodOptions& options,
                                 const PlanRequest& request, const PreparedPlan& prepared,
                                 std::span<const std::size_t> positions, const TestOptions& test,
                                 const RunControl* control) {
@@ -120,8 +120,7 @@ PrecisionOutcome precision_test(const MethodInfo& method, const TestPool& pool, 
     const std::chrono::duration<double> one = std::chrono::steady_clock::now() - start;
     const double seconds = one.count() * static_cast<double>(count) / static_cast<double>(resolve(options.threads));
     if (seconds >= kWorthSaying) {
-      control->notice(
-          render(make_warning(WarningId::slow_precision_weights, method.id, count - 1, duration_text(seconds))));
+      control->notice(render(make_warning(WarningId::slow_precision_weights, method.info.id, count - 1, duration_text(seconds))));
     }
   }
   const auto place = [&](std::size_t number) { return aggregated ? number : number % kAtATime; };

@@ -2,9 +2,8 @@
 #include <vector>
 
 #include "kqd/core/run_control.hpp"
-#include "kqd/metrics/methods.hpp"
 #include "kqd/testing/permutation_test.hpp"
-#include "metrics/test_pool.hpp"
+#include "metrics/method.hpp"
 #include "testing/aggregation.hpp"
 
 namespace kqd {
@@ -13,7 +12,7 @@ namespace kqd {
 struct PrecisionOutcome {
   TestOutcome test;
   std::vector<AggregatedStatistic> statistics;  ///< of an aggregate; else empty
-  double effect = 0.0;                          ///< statistic of the plan less its mean over permutations
+  double effect = 0.0;                          ///< statistic of the plan minus its permutation mean
 };
 
 /// The test of weights that do not depend on the values [docs/design/0003-validity.md]: under the null hypothesis every
@@ -22,9 +21,9 @@ struct PrecisionOutcome {
 /// `pool` has the weights and an order that does not depend on them; `prepared` is its plan. `positions` are
 /// those of (X, Y) in an order that the rows and weights at them decide, so that the result does not depend on how rows
 /// are listed. The design is independent, paired or blocks.
-[[nodiscard]] PrecisionOutcome precision_test(const MethodInfo& method, const TestPool& pool,
-                                              const MethodOptions& options, const PlanRequest& request,
-                                              const PreparedPlan& prepared, std::span<const std::size_t> positions,
-                                              const TestOptions& test, const RunControl* control);
+[[nodiscard]] PrecisionOutcome precision_test(const Method& method, const TestPool& pool, const MethodOptions& options,
+                                              const PlanRequest& request, const PreparedPlan& prepared,
+                                              std::span<const std::size_t> positions, const TestOptions& test,
+                                              const RunControl* control);
 
 }  // namespace kqd

@@ -45,10 +45,10 @@ void drop_zero_weights(SampleView& sample, const Design& design, std::string_vie
   keep_rows(rows, true, sample, storage, given_rows);
 }
 
-// Rows kept with probability w / max(w) come from the distribution that the weights stand for.
+// Rows kept with probability w / max(w) come from the distribution that the weights describe.
 void draw_by_weight(TestSamples& samples, Seed seed, ThreadCount threads) {
   if (samples.design.kind != DesignKind::independent) {
-    fail(ErrorCode::invalid_option, "--weights-as sampling goes with the independent design only, got {}",
+    fail(ErrorCode::invalid_option, KQD_OPTION("weights_as=sampling") " requires an independent design, got {}",
          to_string(samples.design.kind));
   }
   const TestPool pool = make_test_pool(samples.x, samples.y, seed, threads);
@@ -102,7 +102,7 @@ void make_cluster_sizes_common(TestSamples& samples, Seed seed, ThreadCount thre
 
 void require_weights(const SampleView& x, const SampleView& y, WeightsAs weights_as) {
   if (weights_as == WeightsAs::checked || x.weighted() || y.weighted()) return;
-  fail(ErrorCode::invalid_option, "--weights-as is given, but no sample has weights");
+  fail(ErrorCode::invalid_option, KQD_OPTION("weights_as") " is given, but no sample has weights");
 }
 
 TestSamples make_test_samples(const SampleView& x, const SampleView& y, const Design& design, WeightsAs weights_as,

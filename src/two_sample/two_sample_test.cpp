@@ -4,9 +4,11 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "core/executor.hpp"
+#include "core/fail.hpp"
 #include "core/finite.hpp"
 #include "core/names.hpp"
 #include "core/warning.hpp"
@@ -14,12 +16,12 @@
 #include "kqd/testing/permutations.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/feasible.hpp"
-#include "metrics/quantile/kqd_plan.hpp"
-#include "metrics/test_pool.hpp"
+#include "metrics/method.hpp"
 #include "testing/aggregated_test.hpp"
 #include "testing/permutation_run.hpp"
 #include "two_sample/effect_interval.hpp"
 #include "two_sample/precision_test.hpp"
+#include "two_sample/test_by_method.hpp"
 #include "two_sample/test_samples.hpp"
 
 namespace kqd {
@@ -31,11 +33,11 @@ constexpr std::array<Name<Calibration>, 3> kCalibrations = {{
     {Calibration::asymptotic, "asymptotic"},
 }};
 
-constexpr std::array<Name<EarlyStop>, 3> kEarlyStops = {{
-    {EarlyStop::none, "none"},
-    {EarlyStop::besag_clifford, "besag-clifford"},
-    {EarlyStop::betting, "betting"},
-}};
+// Labels of the permutations under way get a quarter of a memory bound, the method the rest.
+constexpr std::size_t kLabelShare = 4;
+
+// Work that takes longer than this is announced before it starts.
+constexpr double kSecondsWorthANotice = 10.0;
 
 // The design whose permutations the test draws from: swaps within pairs when it is calibrated by sign flips.
 Design calibrated_design(const TwoSampleOptions& options, const MethodInfo& method, SampleSizes sizes) {
@@ -48,30 +50,160 @@ Design calibrated_design(const TwoSampleOptions& options, const MethodInfo& meth
          sizes.y);
   }
   if (options.test.design.kind != DesignKind::independent && options.test.design.kind != DesignKind::paired) {
-    fail(ErrorCode::invalid_option, "calibration sign-flip goes with the independent and the paired design only");
+    fail(ErrorCode::invalid_option, "calibration sign-flip requires an independent or paired design, got {}",
+         to_string(options.test.design.kind));
   }
   return Design::paired();
 }
 
-// A sentence before work that cannot be shortened and takes a while.
-void announce(const PreparedPlan& prepared, const MethodInfo& method, std::size_t permutation_count,
-              const MethodOptions& options, const RunControl* control) {
-  constexpr double kWorthSaying = 10.0;
-  const double seconds = prepared.expected_seconds / static_cast<double>(resolve(options.threads));
-  if (control == nullptr || !control->notice || seconds < kWorthSaying) return;
-  control->notice(
-      render(make_warning(WarningId::slow_permutations, method.id, permutation_count, duration_text(seconds))));
+// Tests with weights that stay at their positions compute each permutation from scratch, for these designs only.
+void require_exchangeable_positions(const TwoSampleOptions& options) {
+  const DesignKind design = options.test.design.kind;
+  if (design != DesignKind::clusters && options.calibration == Calibration::permutation) return;
+  fail(ErrorCode::invalid_option,
+       KQD_OPTION("weights_as=precision") " requires calibration permutation and an independent, paired or blocks "
+                                          "design, got {}",
+       design == DesignKind::clusters ? "clusters" : to_string(options.calibration));
 }
 
-std::vector<Configuration> configurations(const AggregatedPlan& plan, std::span<const AggregatedStatistic> statistics) {
-  std::vector<Configuration> list;
-  for (const auto& bundle : plan.bundles) {
-    for (std::string& name : bundle->names()) {
-      const AggregatedStatistic& s = statistics[list.size()];
-      list.push_back({std::move(name), s.value, s.score, s.pvalue, s.adjusted_pvalue});
-    }
+void require_asymptotic(const TwoSampleOptions& options, const MethodInfo& method) {
+  if (!method.asymptotic) {
+    fail(ErrorCode::invalid_option, "calibration asymptotic is not available for {}, expected one of {}", method.id,
+         method.calibrations);
   }
-  return list;
+  if (options.test.design.kind != DesignKind::independent) {
+    fail(ErrorCode::invalid_option, "calibration asymptotic requires an independent design, got {}",
+         to_string(options.test.design.kind));
+  }
+}
+
+// Options and samples of a test after all checks, with the warnings about the data.
+struct CheckedTest {
+  MethodOptions statistic;
+  TestOptions test;  // its design is that of `samples`
+  TestSamples samples;
+  Seed pool_seed;
+  bool weights_stay = false;  // permutations exchange rows and leave the weights at their positions
+  Warnings warnings;
+
+  [[nodiscard]] SampleSizes sizes() const { return {samples.x.size(), samples.y.size()}; }
+};
+
+// Splits a memory bound between the labels and the method, and gives the test the threads of the statistic.
+void share_resources(MethodOptions& statistic, TestOptions& test) {
+  test.threads = statistic.threads;
+  if (statistic.max_memory == 0) return;
+  test.max_label_memory = statistic.max_memory / kLabelShare;
+  statistic.max_memory -= test.max_label_memory;
+}
+
+void warn_about_samples(CheckedTest& checked) {
+  const SampleView& x = checked.samples.x;
+  const SampleView& y = checked.samples.y;
+  warn_about_data(x, y, checked.warnings);
+  append(checked.warnings, checked.samples.warnings);
+  warn_about_scales({x.points, y.points}, checked.warnings);
+  if (checked.test.design.kind == DesignKind::clusters) return;  // copies within a cluster are as they should be
+  warn_about_copies(x, "X", checked.warnings);
+  warn_about_copies(y, "Y", checked.warnings);
+}
+
+CheckedTest check(const MethodInfo& method, const SampleView& x, const SampleView& y, const TwoSampleOptions& options) {
+  CheckedTest checked{
+      .statistic = options.statistic, .test = options.test, .samples = {}, .pool_seed = {}, .warnings = {}};
+  share_resources(checked.statistic, checked.test);
+  const ThreadCount threads = checked.statistic.threads;
+  validate(checked.statistic);
+  validate_parameters(method, checked.statistic.parameters);
+  validate(checked.test);
+  validate_pair(x, y, threads);
+  require_weights(x, y, options.weights_as);
+  const Design design = calibrated_design(options, method, {x.size(), y.size()});
+  // A limiting distribution exchanges nothing, so weights need not be exchangeable.
+  const bool no_exchange = options.calibration == Calibration::asymptotic && options.weights_as == WeightsAs::checked;
+  checked.pool_seed = pool_seed(x, y, checked.statistic);  // before any row is dropped
+  checked.samples = make_test_samples(x, y, design, no_exchange ? WeightsAs::frequency : options.weights_as,
+                                      checked.pool_seed, threads);
+  checked.test.design = checked.samples.design;
+  checked.weights_stay =
+      options.weights_as == WeightsAs::precision && (checked.samples.x.weighted() || checked.samples.y.weighted());
+  if (checked.weights_stay) require_exchangeable_positions(options);
+  if (method.uses.points) {
+    check_reference_points(checked.statistic.directions.reference_points, checked.samples.x, checked.samples.y,
+                           checked.statistic.seed, threads);
+  }
+  warn_about_samples(checked);
+  if (options.calibration == Calibration::asymptotic) require_asymptotic(options, method);
+  return checked;
+}
+
+// The pooled rows, the statistic prepared on them and the permutations to evaluate it for.
+struct PreparedTest {
+  TestPool pool;
+  std::vector<std::size_t> positions;  // of (X, Y), in an order that rows and weights decide
+  PlanRequest request;
+  PreparedPlan plan;
+  PermutationSource permutations;
+};
+
+PlanRequest plan_request(const CheckedTest& checked, bool set_aside, std::size_t permutation_count) {
+  const DesignKind design = checked.test.design.kind;
+  return {.set_aside = set_aside,
+          .swaps_only = design == DesignKind::paired,
+          .bound_rows = design == DesignKind::blocks || design == DesignKind::clusters,
+          .permutation_count = permutation_count,
+          .whole_units = [&checked](std::span<const std::size_t> rows) {
+            return whole_units(checked.test.design, checked.sizes(), rows);
+          }};
+}
+
+// Permutations of all rows give the number of permutations, with which plans estimate their time; they serve the test
+// itself unless the plan holds rows out or puts them in another order.
+PreparedTest prepare(const Method& method, const CheckedTest& checked, const TwoSampleOptions& options,
+                     const RunControl* control) {
+  const SampleView& x = checked.samples.x;
+  const SampleView& y = checked.samples.y;
+  const ThreadCount threads = checked.statistic.threads;
+  TestPool pool = make_test_pool(x, y, checked.pool_seed, threads);
+  std::vector<std::size_t> positions = pool.order;
+  if (checked.weights_stay) {
+    // The order of rows must not depend on the weights they were observed with.
+    pool.order = make_test_pool({x.points, {}}, {y.points, {}}, checked.statistic.seed, threads).order;
+  }
+  const TestOptions& test = checked.test;
+  PermutationSource permutations(test.design, checked.sizes(), pool.order, pool.permutation_seed);
+  const PermutationRun run(permutations, static_cast<std::uint64_t>(test.num_permutations), test.enumeration_limit);
+  if (test.early_stop != EarlyStop::none && method.distance == nullptr && !run.enumerated()) {
+    fail(ErrorCode::invalid_option,
+         "early stopping needs a method with one statistic, {} combines several; use " KQD_OPTION("method=ekqd"),
+         method.info.id);
+  }
+  PlanRequest request = plan_request(checked, options.set_aside, run.permutation_count());
+  PreparedPlan plan = [&] {
+    const ProgressScope progress(control, "preparing");
+    return method.prepare(pool, checked.statistic, request);
+  }();
+  if (options.effect_interval && !plan.no_interval.empty()) {
+    fail(ErrorCode::invalid_option, "{} has no interval for the effect size: {}", method.info.id, plan.no_interval);
+  }
+  if (plan.rows != pool.order) {
+    permutations = PermutationSource(test.design, checked.sizes(), plan.rows, pool.permutation_seed);
+  }
+  return {std::move(pool), std::move(positions), std::move(request), std::move(plan), std::move(permutations)};
+}
+
+// The outcome of a test; of an aggregate also each of its statistics.
+struct RunOutcome {
+  TestOutcome test;
+  std::vector<AggregatedStatistic> statistics;
+  double effect = 0.0;            // statistic of the plan minus its permutation mean
+  double permutation_mean = 0.0;  // of the plan
+};
+
+void announce(const PreparedTest& prepared, std::string_view id, ThreadCount threads, const RunControl* control) {
+  const double seconds = prepared.plan.expected_seconds / static_cast<double>(resolve(threads));
+  if (control == nullptr || !control->notice || seconds < kSecondsWorthANotice) return;
+  control->notice(render(make_warning(WarningId::slow_permutations, id, prepared.request.permutation_count, duration_text(seconds))));
 }
 
 // An aggregate has no units: its effect is that of the plan next to it, whose mean a few permutations estimate.
@@ -83,35 +215,93 @@ TestOutcome outcome_of_plan(const Plan& plan, const PermutationSource& source, c
   return permutation_test(plan, source, few, nullptr);
 }
 
-// What weights that stay at their positions go with.
-void require_positions(const TwoSampleOptions& options) {
-  const DesignKind design = options.test.design.kind;
-  if (design == DesignKind::clusters || options.calibration != Calibration::permutation) {
-    fail(ErrorCode::invalid_option,
-         "--weights-as precision goes with calibration permutation and the independent, paired and blocks designs, got "
-         "{}",
-         design == DesignKind::clusters ? "clusters" : to_string(options.calibration));
+RunOutcome run(const Method& method, const CheckedTest& checked, const PreparedTest& prepared,
+               const RunControl* control) {
+  const PreparedPlan& plan = prepared.plan;
+  if (checked.weights_stay) {
+    MethodOptions statistic = checked.statistic;
+    statistic.kernel = plan.frozen.kernel;
+    PrecisionOutcome outcome = precision_test(method, prepared.pool, statistic, prepared.request, plan,
+                                              prepared.positions, checked.test, control);
+    return {std::move(outcome.test), std::move(outcome.statistics), outcome.effect, 0.0};
   }
+  announce(prepared, method.info.id, checked.statistic.threads, control);
+  if (plan.aggregate.bundles.empty()) {
+    TestOutcome test = permutation_test(*plan.plan, prepared.permutations, checked.test, control);
+    const double mean = test.permutation_mean;
+    const double effect = test.statistic - mean;
+    return {std::move(test), {}, effect, mean};
+  }
+  AggregatedOutcome outcome = aggregated_test(plan.aggregate, prepared.permutations, checked.test, control);
+  const TestOutcome of_plan = outcome_of_plan(*plan.plan, prepared.permutations, checked.test);
+  return {std::move(outcome.test), std::move(outcome.statistics), of_plan.statistic - of_plan.permutation_mean,
+          of_plan.permutation_mean};
 }
 
-TwoSampleResult asymptotic_test(const MethodInfo& method, const SampleView& x, const SampleView& y,
-                                const TwoSampleOptions& options) {
-  if (method.asymptotic == nullptr) {
-    fail(ErrorCode::invalid_option, "calibration asymptotic is not known for {}, expected one of {}", method.id,
-         method.calibrations);
+std::vector<Configuration> configurations(const AggregatedPlan& plan, std::span<const AggregatedStatistic> statistics) {
+  std::vector<Configuration> list;
+  if (statistics.empty()) return list;
+  for (const auto& bundle : plan.bundles) {
+    for (std::string& name : bundle->names()) {
+      const AggregatedStatistic& s = statistics[list.size()];
+      list.push_back({std::move(name), s.value, s.score, s.pvalue, s.adjusted_pvalue});
+    }
   }
-  if (options.test.design.kind != DesignKind::independent) {
-    fail(ErrorCode::invalid_option, "calibration asymptotic goes with the independent design only");
-  }
+  return list;
+}
+
+TwoSampleResult describe(const Method& method, const CheckedTest& checked, const PreparedTest& prepared,
+                         RunOutcome outcome, const TwoSampleOptions& options) {
+  const PreparedPlan& plan = prepared.plan;
   TwoSampleResult result;
-  AsymptoticResult found = method.asymptotic(x, y, options.statistic);
-  append(result.warnings, found.result.warnings);
+  result.method = method.info.id;
+  result.notes = checked.samples.notes;
+  if (checked.weights_stay) warn(result.notes, WarningId::precision_weights);
+  result.warnings = checked.warnings;
+  append(result.warnings, plan.warnings);
+  append(result.warnings, outcome.test.warnings);
+  result.test = std::move(outcome.test);
+  result.configurations = configurations(plan.aggregate, outcome.statistics);
+  result.kernel = plan.frozen.kernel;
+  result.num_directions = plan.num_directions;
+  result.num_reference = plan.num_reference;
+  result.num_set_aside = plan.num_set_aside;
+  result.details = plan.details;
+  // The plan next to an aggregate only gives the effect size: its directions are not tested.
+  if (plan.per_direction && (plan.num_directions > 0 || options.effect_directions)) {
+    LabelBatch observed;
+    prepared.permutations.fill(PermutationMode::random, 0, 1, observed);
+    result.per_direction = plan.per_direction(observed, checked.statistic.threads);
+    result.directions = plan.directions;
+  }
+  if (!(plan.pooled_scale > 0.0)) return result;
+  result.effect_size = outcome.effect / plan.pooled_scale;
+  if (options.effect_interval) {
+    const std::string_view measured_by = method.info.effect_method;
+    const Method& measured = measured_by.empty() ? method : method_with_id(measured_by);
+    const EffectEstimate estimate{result.effect_size, outcome.permutation_mean, plan.pooled_scale, plan.squares};
+    result.effect_interval =
+        effect_interval(measured, plan.frozen, checked.samples.x, checked.samples.y, estimate, checked.test.confidence);
+  }
+  return result;
+}
+
+TwoSampleResult asymptotic_test(const Method& method, const CheckedTest& checked) {
+  AsymptoticResult found = method.asymptotic(checked.samples.x, checked.samples.y, checked.statistic);
   require_finite_statistic(found.result.statistic);
+  TwoSampleResult result;
+  result.method = method.info.id;
+  result.notes = checked.samples.notes;
+  result.warnings = checked.warnings;
+  // A distance warns about the data first, as the checks did.
+  std::ranges::copy_if(found.result.warnings, std::back_inserter(result.warnings), [&](const std::string& warning) {
+    return std::ranges::find(checked.warnings, warning) == checked.warnings.end();
+  });
   result.test.statistic = found.result.statistic;
   // A tail beyond the smallest number is small, not impossible.
   const double pvalue = std::max(found.pvalue, std::numeric_limits<double>::min());
   result.test.pvalue = result.test.pvalue_lower = result.test.pvalue_upper = pvalue;
-  result.test.reject = pvalue <= options.test.alpha;
+  result.test.reject = pvalue <= checked.test.alpha;
   result.kernel = std::move(found.result.kernel);
   result.num_directions = found.result.num_directions;
   result.num_reference = found.result.num_reference;
@@ -127,12 +317,6 @@ Calibration parse_calibration(std::string_view text) {
 }
 std::string to_string(Calibration calibration) {
   return std::string(name_of(kCalibrations, calibration));
-}
-EarlyStop parse_early_stop(std::string_view text) {
-  return value_of(kEarlyStops, text, "early-stop");
-}
-std::string to_string(EarlyStop rule) {
-  return std::string(name_of(kEarlyStops, rule));
 }
 
 std::vector<std::string_view> unused_test_options(Calibration calibration) {
@@ -153,130 +337,19 @@ std::string_view default_test_method(const MethodOptions& statistic, bool kernel
   return one_statistic ? "ekqd" : "adaptive";
 }
 
-TwoSampleResult two_sample_test(const SampleView& x_given, const SampleView& y_given, const TwoSampleOptions& options,
-                                const RunControl* control) {
+TwoSampleResult two_sample_test(const Method& method, const SampleView& x, const SampleView& y,
+                                const TwoSampleOptions& options, const RunControl* control) {
   const StopScope stoppable(control);
-  const MethodInfo& method = find_method(options.method);
-  MethodOptions statistic = options.statistic;
-  TestOptions test = options.test;
-  if (statistic.max_memory > 0) {
-    test.max_label_memory = statistic.max_memory / 4;
-    statistic.max_memory -= test.max_label_memory;
-  }
-  test.threads = statistic.threads;
-  validate(statistic);
-  validate_parameters(method, statistic.parameters);
-  validate(test);
-  validate_pair(x_given, y_given, statistic.threads);
-  require_weights(x_given, y_given, options.weights_as);
-  test.design = calibrated_design(options, method, {x_given.size(), y_given.size()});
-  // A limiting distribution exchanges nothing.
-  const bool no_exchange = options.calibration == Calibration::asymptotic && options.weights_as == WeightsAs::checked;
-  const Seed of_data = pool_seed(x_given, y_given, statistic);  // before any row is dropped
-  const TestSamples samples =
-      make_test_samples(x_given, y_given, test.design, no_exchange ? WeightsAs::frequency : options.weights_as, of_data,
-                        statistic.threads);
-  const SampleView& x = samples.x;
-  const SampleView& y = samples.y;
-  const SampleSizes sizes{x.size(), y.size()};
-  test.design = samples.design;
-  const bool by_position = options.weights_as == WeightsAs::precision && (x.weighted() || y.weighted());
-  if (by_position) require_positions(options);
-  Warnings about_data = samples.warnings;
-  if (method.uses.points) {
-    check_reference_points(statistic.directions.reference_points, x, y, statistic.seed, statistic.threads);
-  }
-  warn_about_scales({x.points, y.points}, about_data);
-  if (test.design.kind != DesignKind::clusters) {
-    warn_about_copies(x, "X", about_data);
-    warn_about_copies(y, "Y", about_data);
-  }
-  if (options.calibration == Calibration::asymptotic) {
-    TwoSampleResult result = asymptotic_test(method, x, y, options);
-    result.notes = samples.notes;
-    append(result.warnings, about_data);
-    return result;
-  }
+  const CheckedTest checked = check(method.info, x, y, options);
+  if (options.calibration == Calibration::asymptotic) return asymptotic_test(method, checked);
+  const PreparedTest prepared = prepare(method, checked, options, control);
+  return describe(method, checked, prepared, run(method, checked, prepared, control), options);
+}
 
-  TwoSampleResult result;
-  result.notes = samples.notes;
-  warn_about_data(x, y, result.warnings);
-  append(result.warnings, about_data);
-  TestPool pool = make_test_pool(x, y, of_data, statistic.threads);
-  const std::vector<std::size_t> positions = pool.order;
-  if (by_position) {
-    // The order of rows must not depend on which weights they were observed with.
-    pool.order = make_test_pool({x.points, {}}, {y.points, {}}, statistic.seed, statistic.threads).order;
-    warn(result.notes, WarningId::precision_weights);
-  }
-  // Before any row is set aside: what estimates of time count with.
-  const PermutationSource of_all_rows(test.design, sizes, pool.order, pool.permutation_seed);
-  const PermutationRun all_rows_run(of_all_rows, static_cast<std::uint64_t>(test.num_permutations),
-                                    test.enumeration_limit);
-  const std::size_t permutation_count = all_rows_run.permutation_count();
-  if (test.early_stop != EarlyStop::none && method.distance == nullptr && !all_rows_run.enumerated()) {
-    fail(ErrorCode::invalid_option,
-         "early stopping needs a method with one statistic, {} combines several; add --method ekqd", method.id);
-  }
-  const DesignKind design = test.design.kind;
-  const PlanRequest request{
-      .set_aside = options.set_aside,
-      .swaps_only = design == DesignKind::paired,
-      .bound_rows = design == DesignKind::blocks || design == DesignKind::clusters,
-      .permutation_count = permutation_count,
-      .whole_units = [&](std::span<const std::size_t> rows) { return whole_units(test.design, sizes, rows); }};
-  const PreparedPlan prepared = [&] {
-    const ProgressScope progress(control, "preparing");
-    return method.prepare(pool, statistic, request);
-  }();
-  if (options.effect_interval && !prepared.no_interval.empty()) {
-    fail(ErrorCode::invalid_option, "{} has no interval for the effect size: {}", method.id, prepared.no_interval);
-  }
-  if (!by_position) announce(prepared, method, permutation_count, statistic, control);
-  append(result.warnings, prepared.warnings);
-  const PermutationSource source(test.design, sizes, prepared.rows, pool.permutation_seed);
-  TestOutcome of_plan;  // what the effect size comes from, in the units of the plan
-  if (by_position) {
-    statistic.kernel = prepared.frozen.kernel;
-    PrecisionOutcome outcome = precision_test(method, pool, statistic, request, prepared, positions, test, control);
-    result.test = std::move(outcome.test);
-    if (!outcome.statistics.empty()) result.configurations = configurations(prepared.aggregate, outcome.statistics);
-    of_plan.statistic = outcome.effect;
-  } else if (prepared.aggregate.bundles.empty()) {
-    result.test = permutation_test(*prepared.plan, source, test, control);
-    of_plan.statistic = result.test.statistic;
-    of_plan.permutation_mean = result.test.permutation_mean;
-  } else {
-    AggregatedOutcome outcome = aggregated_test(prepared.aggregate, source, test, control);
-    result.test = std::move(outcome.test);
-    result.configurations = configurations(prepared.aggregate, outcome.statistics);
-    of_plan = outcome_of_plan(*prepared.plan, source, test);
-  }
-  append(result.warnings, result.test.warnings);
-
-  result.kernel = prepared.frozen.kernel;
-  result.num_directions = prepared.num_directions;
-  result.num_reference = prepared.num_reference;
-  result.num_set_aside = prepared.num_set_aside;
-  result.details = prepared.details;
-  if (prepared.pooled_scale > 0.0) {
-    result.effect_size = (of_plan.statistic - of_plan.permutation_mean) / prepared.pooled_scale;
-  }
-  const auto* plan = dynamic_cast<const DirectionalPlan*>(prepared.plan.get());
-  // The plan next to an aggregate gives the effect size only: its directions are not what was tested.
-  if (plan != nullptr && (prepared.num_directions > 0 || options.effect_directions)) {
-    LabelBatch observed;
-    source.fill(PermutationMode::random, 0, 1, observed);
-    result.per_direction = plan->per_direction(observed, 0, statistic.threads);
-    result.directions = prepared.directions;
-  }
-  if (options.effect_interval && prepared.pooled_scale > 0.0) {
-    const MethodInfo& measured = method.effect_method.empty() ? method : find_method(method.effect_method);
-    const EffectEstimate estimate{result.effect_size, of_plan.permutation_mean, prepared.pooled_scale,
-                                  prepared.squares};
-    result.effect_interval = effect_interval(measured, prepared.frozen, x, y, estimate, test.confidence);
-  }
-  return result;
+TwoSampleResult two_sample_test(const SampleView& x, const SampleView& y, const TwoSampleOptions& options,
+                                const RunControl* control) {
+  const std::string_view id = options.method.empty() ? default_test_method(options.statistic) : options.method;
+  return two_sample_test(method_with_id(id), x, y, options, control);
 }
 
 }  // namespace kqd

@@ -161,7 +161,7 @@ double chi_square(const std::map<std::string, std::size_t>& counts, double expec
   return sum;
 }
 
-// Equal rows have nothing to be told apart by but the random bits: every interleaving of their labels is equally likely
+// Equal rows differ only by the random bits: every interleaving of their labels is equally likely
 // over seeds. The bounds are the points that chi-square of 19 and 14 degrees of freedom exceeds with probability 1e-6.
 TEST(TestPool, equal_rows_of_x_and_y_are_interleaved_at_random) {
   constexpr std::size_t kSeeds = 20'000;

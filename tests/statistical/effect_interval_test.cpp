@@ -3,21 +3,19 @@
 
 #include <cmath>
 
-#include "core/random.hpp"
 #include "kqd/kqd.hpp"
+#include "support/drawn_sample.hpp"
 
 namespace kqd {
 namespace {
 
 Sample normal(std::size_t n, double mean, std::uint64_t index) {
-  RandomStream stream(Seed{2024}, Purpose::test_data, index);
-  Sample sample{Matrix<double>(n, 1), {}, {}};
-  for (double& v : sample.points.values()) v = mean + stream.normal();
-  return sample;
+  return test::drawn_sample(n, 1, {}, index, Seed{2024}, mean);
 }
 
 TwoSampleOptions along_the_axis() {
   TwoSampleOptions options;
+  options.method = "ekqd";
   options.statistic.kernel = parse_kernel("linear");
   options.statistic.directions.family = DirectionFamily::axis;
   options.statistic.threads = ThreadCount{1};

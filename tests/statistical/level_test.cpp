@@ -54,7 +54,7 @@ TEST(Level, is_exact_for_pairs_blocks_and_clusters) {
   for (const char* row : {"pairs", "blocks", "clusters"}) expect_level("Restricted designs", row);
 }
 
-TEST(Level, is_exact_when_pooled_reference_points_are_set_aside_with_their_units) {
+TEST(Level, is_exact_when_pooled_reference_points_are_held_out_with_their_units) {
   for (const char* row : {"normal, d = 3, 12 + 35", "clusters"}) {
     expect_level("Pooled reference points, set aside", row);
   }

@@ -36,7 +36,7 @@ void expect_replicated(const Cell& cell, std::size_t runs = kPowerRuns) {
 }
 
 // With reference points left in the samples this cell falls to 0.17.
-TEST(Power, of_order_two_survives_high_dimension_when_reference_points_are_set_aside) {
+TEST(Power, of_order_two_survives_high_dimension_when_reference_points_are_held_out) {
   expect_replicated({"power-decay, n = 200, d = 128, points set aside", "e-KQD p=2"});
 }
 

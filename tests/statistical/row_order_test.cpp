@@ -9,6 +9,7 @@
 #include "kqd/testing/permutation_test.hpp"
 #include "kqd/testing/permutations.hpp"
 #include "metrics/test_pool.hpp"
+#include "support/drawn_sample.hpp"
 #include "unit/testing/toy_plans.hpp"
 
 namespace kqd {
@@ -20,10 +21,7 @@ constexpr std::size_t kRowsOfY = 48;
 constexpr std::size_t kVectors = kRowsOfX - 1;
 
 Sample normal(std::size_t rows, Seed seed, std::uint64_t index) {
-  RandomStream stream(seed, Purpose::test_data, index);
-  Sample sample{Matrix<double>(rows, 1), {}, {}};
-  for (double& v : sample.points.values()) v = stream.normal();
-  return sample;
+  return test::drawn_sample(rows, 1, {}, index, seed);
 }
 
 // The first eigenvectors of eigenvalue 0 of the Gram matrix x x' of the linear kernel on the line: columns 2, 3, ... of

@@ -18,7 +18,7 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// What a caller of a kernel quantile discrepancy may choose. All defaults are usable as they stand.
+/// Options that the methods share; MethodInfo::uses says which of them a method reads. The defaults suit most data.
 struct MethodOptions {
   KernelSpec kernel = {};                                ///< Gaussian
   BandwidthRule bandwidth_rule = BandwidthRule::median;  ///< for bandwidths that the kernel leaves open
@@ -28,36 +28,41 @@ struct MethodOptions {
   bool point_evaluated_levels = false;  ///< nu by its density at (j-1)/(n-1), as the authors' code; needs nx = ny
   Seed seed{0};
   ThreadCount threads{0};
-  bool allow_quadratic = false;  ///< centered forms cost O(N^2): refused above some minutes unless allowed
-  /// Bytes that may be held next to the samples, 0: the method's own bound. Changes the speed, not the result. Labels
-  /// and methods that look along directions, centered forms excepted, keep to it as far as one direction at a time
-  /// goes; the adaptive test refuses a bound that is too small for it.
+  bool allow_quadratic = false;  ///< run methods of cost O(N^2) and more also where that takes many minutes
+  /// Bytes that may be held besides the samples, 0: the method's own bound. Changes the speed, not the result. Labels
+  /// and methods that look along directions, except centered forms, keep to it, down to one direction at a time; the
+  /// adaptive test refuses a bound that is too small for it.
   std::size_t max_memory = 0;
-  Parameters parameters = {};  ///< what the method takes besides, by name (MethodInfo::parameters)
+  Parameters parameters = {};  ///< the method's own parameters by name (MethodInfo::parameters)
+  /// Point that the window of scf is centered at, one number per column; empty: the mean of the pooled rows. A test
+  /// makes it explicit, so that its settings give the same features for other rows.
+  std::vector<double> window_origin = {};
 };
 
-/// Something a method has to say of its own: ("epsilon", 0.05), ("converged", 1).
+/// A number that only some methods report: ("epsilon", 0.05), ("converged", 1), ("mmd_squared", 0.8).
 struct Detail {
   std::string name;
   double value = 0.0;
 };
 
-/// What came out, and what is needed to judge it.
+/// The detail with this name, if a method reported it.
+[[nodiscard]] std::optional<double> find_detail(const std::vector<Detail>& details, std::string_view name);
+
+/// The distance between two samples, with the settings that were used and its Monte Carlo error.
 struct DistanceResult {
   double statistic = 0.0;        ///< the discrepancy, a root: in the units of the directions' values
   double statistic_power = 0.0;  ///< its p-th power, at most the largest double (p = infinity: the statistic itself)
-  std::optional<double> standard_error;  ///< Monte Carlo error over directions (means only); silent about the data
+  std::optional<double> standard_error;  ///< Monte Carlo error over directions (means only), not of the data
   std::vector<double> per_direction;     ///< tau_p(u_i), rooted
-  std::optional<double> mmd_squared;     ///< MMD_V^2, when a centered form needed it
   KernelSpec kernel;                     ///< with the bandwidths that were used
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
-  std::shared_ptr<const Directions> directions;  ///< the functions behind per_direction; null: of no use elsewhere
+  std::shared_ptr<const Directions> directions;  ///< the functions behind per_direction; null where it is empty
   std::vector<Detail> details;
   Warnings warnings;
 };
 
-/// Throws Error{invalid_option} with field, value and bound: "MethodOptions::power = 0.5, needs >= 1".
+/// Throws Error{invalid_option} with option, value and bound: "power = 0.5: expected a number >= 1".
 void validate(const MethodOptions& options);
 
 /// Expected kernel quantile discrepancy e-KQD_p = (mean_i tau_p^p(u_i))^(1/p) [KQE eq. 9].
@@ -81,17 +86,17 @@ void validate(const MethodOptions& options);
 [[nodiscard]] DistanceResult supkqd_centered(const SampleView& x, const SampleView& y,
                                              const MethodOptions& options = {});
 
-/// e-KQD between embeddings that share their directions: nothing is projected or sorted again. Of the options only
-/// power, weighting, point_evaluated_levels and threads matter.
+/// e-KQD between embeddings that share their directions: nothing is projected or sorted again. Reads only the options
+/// power, weighting, point_evaluated_levels and threads.
 [[nodiscard]] DistanceResult ekqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
                                   const MethodOptions& options = {});
 
-/// One thing that the authors' code does differently from the paper, offered for comparison.
+/// A difference between the authors' code and the paper, available for comparison.
 struct CompatFlag {
-  std::string_view name;  ///< as in --compat
+  std::string_view name;
   std::string_view description;
   void (*apply)(MethodOptions& options);
-  bool (*is_on)(const MethodOptions& options);  ///< extra-direction shows in the number of directions only: false
+  bool (*is_on)(const MethodOptions& options);  ///< false for extra-direction, which only raises num_directions
 };
 
 /// extra-direction, point-levels, jitter, unnormalised, median-diagonal, zero-centred.

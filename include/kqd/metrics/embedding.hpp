@@ -22,7 +22,7 @@ struct QuantileIndex {
 /// [KQE Def. 1]. The centered form is (q - <u, mu>) u + mu with mu the kernel mean embedding.
 class KernelQuantileEmbedding {
  public:
-  /// Copies the sample (its mean embedding needs the points; rows of weight zero are left out) and sorts it along every
+  /// Copies the sample (its mean embedding needs the points; rows of weight zero are dropped) and sorts it along every
   /// direction.
   /// Cost: O(n m l + l n log n) time, O((l + d) n) memory.
   KernelQuantileEmbedding(const SampleView& sample, std::shared_ptr<const Directions> directions,

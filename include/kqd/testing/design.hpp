@@ -11,7 +11,7 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// Which permutations of the pooled rows are equally likely when both samples come from the same distribution.
+/// The permutations of the pooled rows that are equally likely when both samples come from the same distribution.
 enum class DesignKind {
   independent,  ///< every choice of nx of the N rows
   paired,       ///< row i of X and row i of Y may swap
@@ -22,12 +22,12 @@ enum class DesignKind {
 /// "independent", "paired", "blocks" or "clusters".
 [[nodiscard]] std::string to_string(DesignKind kind);
 
-/// How the samples were taken. Pooled rows are counted from 0, the rows of X first, then those of Y.
+/// The design of a study. Pooled rows are counted from 0, the rows of X first, then those of Y.
 struct Design {
   DesignKind kind = DesignKind::independent;
   /// For blocks and clusters: the block or cluster of every pooled row. Else empty.
   std::vector<std::int64_t> group_ids = {};
-  /// How messages call the groups with ids 0, 1, 2, ...; empty: by their ids.
+  /// Names of the groups with ids 0, 1, 2, ... in messages; empty: their ids.
   std::vector<std::string> group_names = {};
 
   [[nodiscard]] static Design independent() { return {}; }
@@ -36,7 +36,7 @@ struct Design {
   [[nodiscard]] static Design clusters(std::vector<std::int64_t> cluster_of_row);
 };
 
-/// What row weights are, which decides what permutations may exchange.
+/// The meaning of row weights, which decides what permutations may exchange.
 enum class WeightsAs {
   checked,    ///< frequency, when the weights of both samples look alike; else refused
   frequency,  ///< a row and its weight are exchanged together: exact when these pairs are exchangeable
@@ -60,8 +60,8 @@ struct SampleSizes {
 /// Throws Error{shape_mismatch}.
 void validate(const Design& design, SampleSizes sizes);
 
-/// The rows to set aside when `rows` are wanted: with each row of a pair its partner, with each row of a cluster the
-/// whole cluster, so that what stays is a design of the same kind. Ascending, each row once.
+/// The rows to hold out when `rows` are held out: with each row of a pair its partner, with each row of a cluster the
+/// whole cluster, so that the rest is a design of the same kind. Ascending, each row once.
 /// Throws Error{shape_mismatch} for a row beyond the pool.
 [[nodiscard]] std::vector<std::size_t> whole_units(const Design& design, SampleSizes sizes,
                                                    std::span<const std::size_t> rows);

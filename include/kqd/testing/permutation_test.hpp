@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kqd/core/plan.hpp"
@@ -20,24 +21,27 @@ enum class EarlyStop {
   betting,         ///< bet against the null hypothesis; stop when the wealth rejects it or is lost [FR24]
 };
 
-/// What a caller of a test may choose. All defaults are usable as they stand.
+/// Reads "none", "besag-clifford" or "betting".
+[[nodiscard]] EarlyStop parse_early_stop(std::string_view text);
+[[nodiscard]] std::string to_string(EarlyStop rule);
+
+/// Options of permutation_test(). The defaults suit most tests.
 struct TestOptions {
   /// Random permutations besides the observed one (B in the p-value (1 + L)/(1 + B)), 1 .. 10^9.
   std::int64_t num_permutations = 999;
-  /// Level of the decision, in (0, 1).
+  /// Significance level, in (0, 1).
   double alpha = 0.05;
-  /// Ties are shared out by this and by the seed of the PermutationSource, from which permutations are drawn.
-  /// two_sample_test() makes that one from its seed and the data, so that one seed serves many data sets.
+  /// Randomised ties use this seed and that of the PermutationSource, from which permutations are drawn.
+  /// two_sample_test() makes the latter from its seed and the data, so that one seed serves many data sets.
   Seed seed = {};
   /// 0 asks the system. Changes the speed, not one bit of the result.
   ThreadCount threads = {};
   /// Has no effect when all permutations are enumerated.
   EarlyStop early_stop = EarlyStop::none;
-  /// Shares ties out at random: the p-value is then exactly uniform under the null hypothesis, also for discrete data.
-  /// That holds over data sets tested with one seed, unless few different ones are possible.
-  /// Not with early stopping.
+  /// Breaks ties at random: the p-value is then exactly uniform under the null hypothesis, also for discrete data. That
+  /// holds over data sets tested with one seed, unless few different ones are possible. Not with early stopping.
   bool randomised_ties = false;
-  /// Which permutations are equally likely; whoever makes the PermutationSource passes it on.
+  /// The permutations that are equally likely; two_sample_test() makes its PermutationSource from it.
   Design design = {};
   /// All permutations are enumerated when there are at most max(num_permutations, this); 0 never enumerates.
   std::uint64_t enumeration_limit = 20'000;
@@ -49,7 +53,7 @@ struct TestOptions {
   bool keep_null_distribution = false;
 };
 
-/// What came out, and what is needed to judge it.
+/// The outcome of a permutation test.
 struct TestOutcome {
   double statistic = 0.0;  ///< the observed value T_0, as the plan gives it
   double pvalue = 1.0;
@@ -66,7 +70,7 @@ struct TestOutcome {
   Warnings warnings;
 };
 
-/// Throws Error{invalid_option} with field, value and bound: "TestOptions::alpha = 1.5, needs 0 < alpha < 1".
+/// Throws Error{invalid_option} with option, value and bound: "alpha = 1.5: expected a number > 0 and < 1".
 void validate(const TestOptions& options);
 
 /// The permutation test of `plan`: T_0 for the observed permutation, T_b for random or all other permutations of

@@ -23,10 +23,10 @@ enum class PermutationMode {
 };
 
 /// The permutations of one pool, by number. Permutation b is bit b % 64 of batch b / 64 and depends on the seed and b
-/// only: not on who asks, in which order, on how many threads, or how many permutations are asked for.
+/// only: not on the caller, the order, the number of threads, or how many permutations are asked for.
 class PermutationSource {
  public:
-  /// `row_order[i]` is the pooled row (X rows first) at position i of the plan; rows left out were set aside.
+  /// `row_order[i]` is the pooled row (X rows first) at position i of the plan; missing rows are held out.
   ///
   /// Throws Error{shape_mismatch, empty_sample, invalid_option} when the rows do not fit the design, one sample has no
   /// row left, or the design allows no exchange of labels.
@@ -39,7 +39,7 @@ class PermutationSource {
   [[nodiscard]] Seed seed() const { return seed_; }
   /// How many permutations the design allows, the observed one included; the largest 64-bit number when there are more.
   [[nodiscard]] std::uint64_t permutation_count() const { return permutation_count_; }
-  /// What a reader of the result should know about the design, such as blocks that take no part.
+  /// Warnings about the design, such as blocks that take no part.
   [[nodiscard]] const Warnings& warnings() const;
 
   /// Makes `batch` hold permutations 64 batch_number .. 64 batch_number + count - 1, count <= 64, reusing its memory.

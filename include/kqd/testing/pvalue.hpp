@@ -13,7 +13,7 @@ struct Exceedances {
   std::uint64_t num_exceed = 0;  ///< draws with T_b >= T_0, ties included
 };
 
-/// Both ends belong to it.
+/// A closed interval.
 struct Interval {
   double lower = 0.0;
   double upper = 1.0;
@@ -23,7 +23,7 @@ struct Interval {
 /// P(p <= a) <= a under the null hypothesis, whatever the number of draws [PS10].
 [[nodiscard]] double permutation_pvalue(Exceedances draws);
 
-/// The same with ties shared out by the uniform number `u`: (#{T_b > T_0} + u (1 + #{T_b = T_0})) / (1 + B) is exactly
+/// The same with ties broken by the uniform number `u`: (#{T_b > T_0} + u (1 + #{T_b = T_0})) / (1 + B) is exactly
 /// uniform on (0, 1) under the null hypothesis.
 [[nodiscard]] double randomised_pvalue(Exceedances draws, std::uint64_t num_tied, double u);
 
@@ -31,7 +31,7 @@ struct Interval {
 /// fixed in advance. Covers it with probability `confidence` or more; 0 < confidence < 1, at least one draw [CP34].
 [[nodiscard]] Interval clopper_pearson(Exceedances draws, double confidence = 0.95);
 
-/// An interval for the same quantity that stays valid when the draws were stopped by what they showed: with
+/// An interval for the same quantity that stays valid when the draws were stopped because of their values: with
 /// probability `confidence` or more, the intervals after 1, 2, 3, ... draws cover it all at once [Rob70].
 [[nodiscard]] Interval anytime_interval(Exceedances draws, double confidence = 0.95);
 

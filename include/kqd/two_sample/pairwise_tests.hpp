@@ -14,7 +14,7 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// Tests of all pairs of several samples, and what is needed to judge them.
+/// The tests of all pairs of several samples.
 struct PairwiseTests {
   std::string method;       ///< of the tests; that of the distances may be another one
   Matrix<double> pvalues;   ///< symmetric, 1 on the diagonal
@@ -30,9 +30,9 @@ struct PairwiseTests {
 
 /// Is each pair of samples from the same distribution? A permutation test per pair, with the settings that the matrix
 /// of these samples was made with. They were drawn from the pool of all samples, label-blind, so every test is exact by
-/// itself; adjusted p-values hold for all pairs together. The tests are by the method of the matrix, unless the options
-/// name one without a distance of its own, such as "adaptive"; the design is independent. num_permutations = 0: 999, or
-/// as many as one adjusted p-value needs to reach alpha, up to 19,999. Throws what two_sample_test() throws.
+/// itself; adjusted p-values are family-wise over all pairs. The tests are by the method of the matrix, unless the
+/// options name one without a distance of its own, such as "adaptive"; the design is independent. num_permutations = 0:
+/// 999, or as many as one adjusted p-value needs to reach alpha, up to 19,999. Throws the errors of two_sample_test().
 [[nodiscard]] PairwiseTests pairwise_tests(std::span<const SampleView> samples, const DistanceMatrix& matrix,
                                            const TwoSampleOptions& options, const RunControl* control = nullptr);
 

@@ -15,27 +15,24 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// Which permutations the observed one is compared with.
+/// The null distribution that the observed statistic is compared with.
 enum class Calibration {
-  permutation,  ///< all that the design allows
-  sign_flip,    ///< swaps of x_i and y_i only: fewer, still exact; needs nx = ny and a method that allows it
+  permutation,  ///< all permutations that the design allows
+  sign_flip,    ///< only swaps of x_i and y_i: fewer, still exact; needs nx = ny and a method that allows it
   asymptotic,   ///< the limiting distribution of the statistic: no permutations, exact in the limit only
 };
 
 [[nodiscard]] Calibration parse_calibration(std::string_view text);
 [[nodiscard]] std::string to_string(Calibration calibration);
-/// Reads "none", "besag-clifford" or "betting".
-[[nodiscard]] EarlyStop parse_early_stop(std::string_view text);
-[[nodiscard]] std::string to_string(EarlyStop rule);
 
-/// What a caller of a two-sample test may choose. All defaults are usable as they stand.
+/// Options of two_sample_test(). The defaults suit most data.
 struct TwoSampleOptions {
-  std::string method = "ekqd";   ///< id in the registry; default_test_method() has the rule of `kqd test` and kqd.test
+  std::string method = {};       ///< id in the registry; empty: default_test_method(statistic)
   MethodOptions statistic = {};  ///< its seed and threads hold for the whole test
   TestOptions test = {};         ///< its seed and threads are taken from `statistic`
   Calibration calibration = Calibration::permutation;
   WeightsAs weights_as = WeightsAs::checked;
-  bool set_aside = true;         ///< reference points taken from the pool leave the samples
+  bool set_aside = true;         ///< reference points taken from the pool are held out of the samples
   bool effect_interval = false;  ///< an interval for the effect size, by half-samples: 199 more evaluations
   /// Of the adaptive test: per_direction and directions of the e-KQD that its effect size comes from, else empty.
   bool effect_directions = false;
@@ -45,25 +42,25 @@ struct TwoSampleOptions {
 /// "permutations", "early-stop", ...
 [[nodiscard]] std::vector<std::string_view> unused_test_options(Calibration calibration);
 
-/// The id of the method when a caller names none: "adaptive", or "ekqd" when `statistic` has an option that only a
-/// method with one statistic obeys and that differs from its default (directions, reference points, coefficients,
-/// power, weighting, compat flags), or when the rows are known by their kernel values only. What a caller wants to be
-/// returned (intervals, profiles, the null distribution) never matters.
+/// The method of a test that names none: "adaptive", or "ekqd" when `statistic` sets an option that only a method with
+/// one statistic uses (directions, reference points, coefficients, power, weighting, compat flags) to another value
+/// than its default, or when only kernel values of the rows are known. The outputs that are asked for (intervals,
+/// profiles, the null distribution) never matter. All front ends follow this rule.
 [[nodiscard]] std::string_view default_test_method(const MethodOptions& statistic, bool kernel_values_only = false);
 
-/// One of several statistics that a test looked at.
+/// One of the component statistics of a test that combines several.
 struct Configuration {
   std::string name;
   double statistic = 0.0;
-  double score = 0.0;   ///< how extreme the statistic is among permutations, as a standard normal deviate
-  double pvalue = 1.0;  ///< for itself
-  double adjusted_pvalue =
-      1.0;  ///< for all configurations together (step-down); holds when the distributions are equal
+  double score = 0.0;            ///< how extreme the statistic is among permutations, as a standard normal deviate
+  double pvalue = 1.0;           ///< of this statistic by itself
+  double adjusted_pvalue = 1.0;  ///< family-wise over all configurations (step-down), when the distributions are equal
 };
 
-/// What came out, and what is needed to judge it.
+/// The outcome of two_sample_test() with the settings that were used.
 struct TwoSampleResult {
-  TestOutcome test;  ///< statistic, p-value, interval, decision, null distribution
+  std::string method;  ///< id of the method that was used
+  TestOutcome test;    ///< statistic, p-value, interval, decision, null distribution
   /// (statistic - its permutation mean) / pooled scale of the same directions: near 0 when the samples are alike
   /// whatever their size, about Cohen's d for a shift along a single direction.
   double effect_size = 0.0;
@@ -72,24 +69,24 @@ struct TwoSampleResult {
   KernelSpec kernel;                        ///< with the bandwidths that were used
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
-  std::size_t num_set_aside = 0;                 ///< rows that took no part
+  std::size_t num_set_aside = 0;                 ///< rows that were held out
   std::shared_ptr<const Directions> directions;  ///< the functions behind per_direction; null where that is empty
   std::vector<Configuration> configurations;     ///< of a test that aggregates several; else empty
   std::string limiting_distribution;  ///< asymptotic calibration: the distribution that the p-value comes from
-  std::vector<Detail> details;        ///< what the method has to say of its own
-  Warnings notes;                     ///< how weights and cluster sizes were dealt with
+  std::vector<Detail> details;        ///< numbers that only this method reports
+  Warnings notes;     ///< how weights and cluster sizes were handled
   Warnings warnings;
 };
 
 /// Are x and y from the same distribution? A permutation test of any method of the registry, exact for any sizes: the
-/// statistic is prepared once on the unlabelled pool, in an order that knows nothing of the labels, and evaluated for
+/// statistic is prepared once on the unlabelled pool, in an order that does not depend on the labels, and evaluated for
 /// the observed and for random permutations (docs/design/0003-validity.md).
 ///
-/// Row weights are exchanged as TwoSampleOptions::weights_as says; by default a row and its weight move together, after
-/// a check that the weights of both samples look alike. Rows of weight 0 are dropped first. Clusters change labels with
-/// clusters of their own size; where that leaves too few permutations, they are reduced to common sizes. Same result
-/// for any number of threads, and for any order of the rows within a sample when the design is independent, but for
-/// methods that fit on a part of the rows, which is drawn by where they stand. Throws Error{invalid_option,
+/// TwoSampleOptions::weights_as decides how row weights are exchanged; by default a row and its weight move together,
+/// after a check that the weights of both samples look alike. Rows of weight 0 are dropped first. Clusters change
+/// labels with clusters of their own size; where that leaves too few permutations, they are reduced to common sizes.
+/// Same result for any number of threads, and for any order of the rows within a sample when the design is independent,
+/// except for methods that fit on a part of the rows, which is drawn by position. Throws Error{invalid_option,
 /// shape_mismatch, empty_sample, non_finite_value, invalid_weights, degenerate_directions, resource_limit,
 /// interrupted}.
 [[nodiscard]] TwoSampleResult two_sample_test(const SampleView& x, const SampleView& y,

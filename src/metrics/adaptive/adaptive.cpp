@@ -1,4 +1,4 @@
-#include "metrics/adaptive/adaptive.hpp"
+#include "metrics/all_methods.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,38 +16,43 @@
 #include "kernel/resolve.hpp"
 #include "metrics/adaptive/directional_bundle.hpp"
 #include "metrics/adaptive/spectral_bundle.hpp"
-#include "metrics/quantile/prepare_kqd.hpp"
+#include "metrics/quantile/kqd.hpp"
 
 namespace kqd {
 namespace {
 
-// What is looked at along the principal functions of a kernel: each statistic with its weight, 0 for none. Kinds of
-// difference that few statistics can see get more for each (docs/design/0005-adaptive-test.md).
-struct Looks {
+// Statistics along the principal functions of a kernel, each with its weight, 0 for none. Kinds of difference that few
+// statistics detect have larger weights (docs/design/0005-adaptive-test.md).
+struct StatisticWeights {
   double quantiles = 0.0;
   double coarse = 0.0;
   double fine = 0.0;
   double finest = 0.0;
 };
-struct BandwidthLooks {
+struct GridBandwidth {
   double factor;  // of the rule's bandwidth
-  Looks looks;
+  StatisticWeights weights;
 };
-constexpr std::array<BandwidthLooks, 4> kBandwidths = {{
+constexpr std::array<GridBandwidth, 4> kGrid = {{
     {0.1, {.quantiles = 1.0}},
     {0.5, {.quantiles = 1.0, .coarse = 1.0, .fine = 1.0}},
     {1.0, {.quantiles = 2.0, .coarse = 1.0, .fine = 1.0, .finest = 2.0}},
     {2.0, {.quantiles = 1.0, .fine = 1.0}},
 }};
-constexpr Looks kClosestPoints = {.quantiles = 1.0, .coarse = 1.0};
-constexpr Looks kOneKernel = {.quantiles = 2.0, .coarse = 1.0, .fine = 1.0, .finest = 2.0};
-constexpr Looks kLinearCombinations = {.quantiles = 2.0, .fine = 2.0};
+constexpr StatisticWeights kClosestPoints = {.quantiles = 1.0, .coarse = 1.0};
+constexpr StatisticWeights kOneKernel = {.quantiles = 2.0, .coarse = 1.0, .fine = 1.0, .finest = 2.0};
+constexpr StatisticWeights kLinearCombinations = {.quantiles = 2.0, .fine = 2.0};
 constexpr double kColumnsOnAverage = 2.0;
 constexpr double kLargestColumn = 3.0;
 constexpr double kOnlyColumn = 1.0;
 
-// Principal functions that quantiles are taken along, and that means are compared along. Large pools tell with fewer,
-// and there time counts.
+// The bandwidth of the closest points: their distance is a low quantile of all distances, and a Gaussian of bandwidth
+// distance / sqrt(2) falls to 1/e there. It joins the grid unless a bandwidth within these factors is there already.
+constexpr std::size_t kCloseQuantile = 20;  // one in so many distances is smaller
+constexpr double kAlreadyBelow = 0.67;
+constexpr double kAlreadyAbove = 1.5;
+
+// Numbers of principal functions along which quantiles and means are compared. Large pools need fewer, and take longer.
 struct Ranks {
   std::size_t quantiles;
   std::size_t means;
@@ -57,20 +62,24 @@ constexpr Ranks ranks_for(std::size_t num_rows) {
   return num_rows > kLargePool ? Ranks{20, 40} : Ranks{30, 64};
 }
 
-constexpr double kColumnBudget = 2e7;  // pooled rows times columns that are looked at one by one
+constexpr double kColumnBudget = 2e7;       // pooled rows times columns that are tested one by one
+constexpr std::size_t kFewestColumns = 64;  // tested one by one whatever the number of rows
 constexpr std::size_t kDefaultBytes = std::size_t{512} << 20U;
 
-// What the plan of the effect size and the bundles of directions may each take.
-struct Shares {
+// How the memory bound is shared: the plan of the effect size and sorted projections kept for all permutations get a
+// quarter each, directions that are being sorted the other half.
+struct MemoryShares {
   std::size_t effect;
-  std::size_t bundles;
+  BundleMemory bundles;
 };
 
-Shares shares_of(std::size_t max_memory, std::size_t num_rows) {
+MemoryShares memory_shares(std::size_t max_memory, std::size_t num_rows) {
+  constexpr std::size_t kQuarter = 4;
   const std::size_t budget = max_memory > 0 ? max_memory : kDefaultBytes;
-  const Shares shares{budget / 4, budget / 2};
-  const std::size_t least =
-      std::max(4 * 2 * KqdPlan::bytes_per_direction(num_rows), 2 * DirectionalBundle::bytes_per_direction(num_rows));
+  const MemoryShares shares{.effect = budget / kQuarter, .bundles = {.kept = budget / kQuarter, .at_work = budget / 2}};
+  // A streamed plan keeps one direction and works on another; so does a bundle with one.
+  const std::size_t least = std::max(kQuarter * 2 * KqdPlan::bytes_per_direction(num_rows),
+                                     2 * DirectionalBundle::bytes_per_direction(num_rows));
   if (max_memory > 0 && max_memory < least) {
     fail(ErrorCode::resource_limit,
          "the adaptive test of {} rows needs at least {} MB next to them, the limit on memory leaves it {} MB",
@@ -90,15 +99,22 @@ constexpr std::array<ParameterInfo, 2> kParameters = {{
     {"landmarks", 0, 0, 4096, true, "pooled rows that span the principal functions; 0: min(128, N/4)"},
 }};
 
-// What all configurations of one test share.
-struct Workshop {
+// The aggregate under construction, with what its statistics share.
+struct AggregateBuilder {
   const TestPool& pool;
   const MethodOptions& options;
   std::vector<double> row_weights;
-  std::size_t max_bytes;
+  BundleMemory memory;
   AggregatedPlan& plan;
-  std::vector<SpectralView> views;
-  std::vector<double> view_weights;  // of the statistics of `views`
+  std::vector<SpectralView> views = {};
+  std::vector<double> view_weights = {};  // of the statistics of `views`
+
+  void add_directions(BundleDirections directions, std::vector<GapSummary> summaries, GapWeight gap_weight) {
+    auto bundle = std::make_unique<DirectionalBundle>(std::move(directions), std::move(summaries), gap_weight,
+                                                      pool.order.size(), row_weights, memory, options.threads);
+    memory.kept -= bundle->kept_bytes();
+    plan.bundles.push_back(std::move(bundle));
+  }
 };
 
 std::string family_name(KernelSpec spec) {
@@ -106,10 +122,10 @@ std::string family_name(KernelSpec spec) {
   return to_string(spec);
 }
 
-// The columns to look at one by one: all, or a label-blind choice of what the budget allows.
+// The columns to test one by one: all, or a label-blind choice of as many as the budget allows.
 std::vector<std::size_t> chosen_columns(const Pool& rows, Seed seed, Warnings& warnings) {
   const auto budget = static_cast<std::size_t>(kColumnBudget / static_cast<double>(rows.size()));
-  const std::size_t most = std::max<std::size_t>(64, budget);
+  const std::size_t most = std::max(kFewestColumns, budget);
   if (rows.dim() <= most) {
     std::vector<std::size_t> all(rows.dim());
     for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;
@@ -122,9 +138,9 @@ std::vector<std::size_t> chosen_columns(const Pool& rows, Seed seed, Warnings& w
   return some;
 }
 
-void add_columns(Workshop& shop, Warnings& warnings) {
-  const Pool rows = shop.pool.rows();
-  const auto columns = chosen_columns(rows, shop.options.seed, warnings);
+void add_columns(AggregateBuilder& builder, Warnings& warnings) {
+  const Pool rows = builder.pool.rows();
+  const auto columns = chosen_columns(rows, builder.options.seed, warnings);
   const auto project = [rows, columns](std::size_t first, std::size_t count, ThreadCount) {
     Matrix<double> values(count, rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -133,29 +149,28 @@ void add_columns(Workshop& shop, Warnings& warnings) {
     }
     return values;
   };
-  const auto add = [&](Clock clock, const std::string& name, std::vector<GapSummary> summaries) {
-    shop.plan.bundles.push_back(std::make_unique<DirectionalBundle>(
-        name, std::move(summaries), columns.size(), rows.size(), project, shop.row_weights, clock, shop.max_bytes));
+  const auto add = [&](GapWeight gap_weight, const std::string& name, std::vector<GapSummary> summaries) {
+    builder.add_directions({name, columns.size(), project}, std::move(summaries), gap_weight);
   };
   if (rows.dim() == 1) {
-    add(Clock::values, "the column", {GapSummary::largest});
-    add(Clock::tails, "the column, by ranks and tails", {GapSummary::largest});
-    shop.plan.weights = {kOnlyColumn, kOnlyColumn};
+    add(GapWeight::size, "the column", {GapSummary::largest});
+    add(GapWeight::anderson_darling, "the column, by ranks and tails", {GapSummary::largest});
+    builder.plan.weights = {kOnlyColumn, kOnlyColumn};
   } else {
-    add(Clock::values, "single columns", {GapSummary::largest});
-    add(Clock::tails, "single columns, by ranks and tails", {GapSummary::average, GapSummary::largest});
-    shop.plan.weights = {kLargestColumn, kColumnsOnAverage, kLargestColumn};
+    add(GapWeight::size, "single columns", {GapSummary::largest});
+    add(GapWeight::anderson_darling, "single columns, by ranks and tails", {GapSummary::average, GapSummary::largest});
+    builder.plan.weights = {kLargestColumn, kColumnsOnAverage, kLargestColumn};
   }
 }
 
 // Means and quantiles along the principal functions of one kernel.
-void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, const Looks& looks,
-                std::size_t num_landmarks) {
+void add_kernel(AggregateBuilder& builder, const KernelSpec& spec, std::string_view what,
+                const StatisticWeights& weights, std::size_t num_landmarks) {
   const Kernel kernel(spec);
-  const Pool rows = shop.pool.rows();
+  const Pool rows = builder.pool.rows();
   const Ranks ranks = ranks_for(rows.size());
   PrincipalBasis basis = principal_basis(kernel, rows, {.num_landmarks = num_landmarks, .max_rank = ranks.means},
-                                         shop.options.seed, shop.options.threads);
+                                         builder.options.seed, builder.options.threads);
   if (basis.variances.empty()) return;  // all points are equal to this kernel
   const std::size_t count = std::min(ranks.quantiles, basis.variances.size());
   Matrix<double> leading(basis.coefficients.rows(), count);
@@ -167,21 +182,20 @@ void add_kernel(Workshop& shop, const KernelSpec& spec, std::string_view what, c
   const auto project = [rows, directions](std::size_t first, std::size_t num, ThreadCount threads) {
     return project_pool(*directions, rows, first, num, threads);
   };
-  shop.plan.bundles.push_back(
-      std::make_unique<DirectionalBundle>(fmt::format("quantiles, {}", what), std::vector{GapSummary::average}, count,
-                                          rows.size(), project, shop.row_weights, Clock::values, shop.max_bytes));
-  shop.plan.weights.push_back(looks.quantiles);
+  builder.add_directions({fmt::format("quantiles, {}", what), count, project}, {GapSummary::average}, GapWeight::size);
+  builder.plan.weights.push_back(weights.quantiles);
   SpectralView view{fmt::format("means, {}", what), kernel, std::move(basis), {}};
-  for (const auto& [look, weight] :
-       {std::pair{Fineness::coarse, looks.coarse}, {Fineness::fine, looks.fine}, {Fineness::finest, looks.finest}}) {
+  for (const auto& [fineness, weight] : {std::pair{Fineness::coarse, weights.coarse},
+                                         {Fineness::fine, weights.fine},
+                                         {Fineness::finest, weights.finest}}) {
     if (weight == 0.0) continue;
-    view.looks.push_back(look);
-    shop.view_weights.push_back(weight);
+    view.statistics.push_back(fineness);
+    builder.view_weights.push_back(weight);
   }
-  if (!view.looks.empty()) shop.views.push_back(std::move(view));
+  if (!view.statistics.empty()) builder.views.push_back(std::move(view));
 }
 
-// Why the linear kernel cannot be used, whose sums over the pool of squared products of rows may leave the range of
+// The reason why the linear kernel cannot be used, whose sums of squared products of rows may leave the range of
 // numbers; empty when it can.
 std::optional<WarningId> linear_trouble(const Pool& rows) {
   double largest = 0.0;
@@ -195,74 +209,82 @@ std::optional<WarningId> linear_trouble(const Pool& rows) {
 }
 
 // The bandwidths to try: multiples of the rule's, and one as small as the closest points when they are much closer.
-std::vector<std::pair<double, Looks>> bandwidths(const KernelSpec& kernel, const Pool& rows, Seed seed) {
+std::vector<std::pair<double, StatisticWeights>> bandwidths(const KernelSpec& kernel, const Pool& rows, Seed seed) {
   const double middle = *kernel.bandwidth;
   const double smallest = smallest_bandwidth(kernel.family);
   const auto in_range = [&](double h) { return h >= smallest && h <= 1.0 / smallest; };
-  std::vector<std::pair<double, Looks>> grid;
-  for (const auto& [factor, looks] : kBandwidths) {
+  std::vector<std::pair<double, StatisticWeights>> grid;
+  for (const auto& [factor, weights] : kGrid) {
     if (!in_range(factor * middle)) {
-      fail(ErrorCode::invalid_option,
-           "bandwidth = {}, of which the adaptive test takes {} to {} times as well, needs a number in {:g} .. {:g}",
-           middle, kBandwidths.front().factor, kBandwidths.back().factor, smallest / kBandwidths.front().factor,
-           1.0 / smallest / kBandwidths.back().factor);
+      fail_option("bandwidth", middle,
+                  fmt::format("a number in {:g} .. {:g}, because the adaptive test takes {} to {} times it as well",
+                              smallest / kGrid.front().factor, 1.0 / smallest / kGrid.back().factor,
+                              kGrid.front().factor, kGrid.back().factor));
     }
-    grid.emplace_back(factor * middle, looks);
+    grid.emplace_back(factor * middle, weights);
   }
   std::vector<double> distances = pooled_distances(rows, DistanceKind::euclidean, seed);
   std::erase(distances, 0.0);
-  if (!distances.empty()) {
-    const double close = distances[distances.size() / 20] * std::sqrt(0.5);
-    const auto far_from_close = [&](const auto& entry) {
-      return close < 0.67 * entry.first || close > 1.5 * entry.first;
-    };
-    if (in_range(close) && std::ranges::all_of(grid, far_from_close)) grid.emplace_back(close, kClosestPoints);
-  }
+  if (distances.empty()) return grid;
+  const double close = distances[distances.size() / kCloseQuantile] * std::sqrt(0.5);
+  const auto is_another = [&](const auto& entry) {
+    return close < kAlreadyBelow * entry.first || close > kAlreadyAbove * entry.first;
+  };
+  if (in_range(close) && std::ranges::all_of(grid, is_another)) grid.emplace_back(close, kClosestPoints);
   return grid;
 }
 
-PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
-  const ParameterValues parameters("adaptive", kParameters, options.parameters);
-  // The effect size is that of e-KQD along Gaussian directions, which shares no rows with anything: no row leaves.
+void add_kernels(AggregateBuilder& builder, const KernelSpec& kernel, std::size_t landmarks,
+                 Warnings& warnings) {
+  const Pool rows = builder.pool.rows();
+  if (const auto trouble = linear_trouble(rows)) {
+    warn(warnings, *trouble);
+  } else if (rows.dim() > 1) {
+    add_kernel(builder, parse_kernel("linear"), "linear combinations", kLinearCombinations, landmarks);
+  }
+  if (!kernel.bandwidth || !has_bandwidth(kernel.family)) {
+    add_kernel(builder, kernel, fmt::format("kernel {}", to_string(kernel)), kOneKernel, landmarks);
+    return;
+  }
+  for (const auto& [h, weights] : bandwidths(kernel, rows, builder.options.seed)) {
+    KernelSpec spec = kernel;
+    spec.bandwidth = h;
+    add_kernel(builder, spec, fmt::format("{} of bandwidth {:.3g}", family_name(spec), h), weights, landmarks);
+  }
+}
+
+// e-KQD along Gaussian directions, which gives the effect size: its reference points are not rows, so none is held out.
+MethodOptions options_of_effect(const MethodOptions& options, std::size_t max_memory) {
   MethodOptions plain = options;
   plain.directions = {};
   plain.power = 1.0;
   plain.weighting = {};
-  const Shares shares = shares_of(options.max_memory, pool.order.size());
-  plain.max_memory = shares.effect;
-  PreparedPlan prepared = prepare_kqd(pool, plain, request, Over::mean, false);
+  plain.max_memory = max_memory;
+  return plain;
+}
+
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
+  const ParameterValues parameters("adaptive", kParameters, options.parameters);
+  const std::size_t num_rows = pool.order.size();
+  const MemoryShares shares = memory_shares(options.max_memory, num_rows);
+  PreparedPlan prepared = prepare_kqd(pool, options_of_effect(options, shares.effect), request, Over::mean, false);
   prepared.num_directions = 0;
   prepared.num_reference = 0;
   prepared.aggregate.rule = kCombineRules[parameters.count("combine")];
   if (options.max_memory > 0) prepared.aggregate.max_bytes = options.max_memory;
-  Workshop shop{pool, options, pool.weights_of(pool.order), shares.bundles, prepared.aggregate, {}, {}};
 
-  add_columns(shop, prepared.warnings);
-  const std::size_t rows = pool.order.size();
+  AggregateBuilder builder{pool, options, pool.weights_of(pool.order), shares.bundles, prepared.aggregate};
   const std::size_t landmarks = parameters.count("landmarks") > 0
                                     ? parameters.count("landmarks")
-                                    : default_num_landmarks(prepared.frozen.kernel, rows, pool.x.dim());
-  if (const auto trouble = linear_trouble(pool.rows())) {
-    warn(prepared.warnings, *trouble);
-  } else if (pool.x.dim() > 1) {
-    add_kernel(shop, parse_kernel("linear"), "linear combinations", kLinearCombinations, landmarks);
-  }
-  const KernelSpec& kernel = prepared.frozen.kernel;
-  if (kernel.bandwidth && has_bandwidth(kernel.family)) {
-    for (const auto& [h, looks] : bandwidths(kernel, pool.rows(), options.seed)) {
-      KernelSpec spec = kernel;
-      spec.bandwidth = h;
-      add_kernel(shop, spec, fmt::format("{} of bandwidth {:.3g}", family_name(spec), h), looks, landmarks);
-    }
-  } else {
-    add_kernel(shop, kernel, fmt::format("kernel {}", to_string(kernel)), kOneKernel, landmarks);
-  }
-  if (!shop.views.empty()) {
+                                    : default_num_landmarks(prepared.frozen.kernel, num_rows, pool.x.dim());
+  add_columns(builder, prepared.warnings);
+  add_kernels(builder, prepared.frozen.kernel, landmarks, prepared.warnings);
+  if (!builder.views.empty()) {
     prepared.aggregate.bundles.push_back(std::make_unique<SpectralBundle>(
-        std::move(shop.views), pool.rows(), shop.row_weights, request.permutation_count, options.threads));
+        std::move(builder.views), pool.rows(), builder.row_weights, request.permutation_count, options.threads));
   }
   auto& weights = prepared.aggregate.weights;
-  weights.insert(weights.end(), shop.view_weights.begin(), shop.view_weights.end());
+  weights.insert(weights.end(), builder.view_weights.begin(), builder.view_weights.end());
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& weight : weights) weight /= total;
   prepared.details = {{"configurations", static_cast<double>(weights.size())},
@@ -272,29 +294,31 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
 
 }  // namespace
 
-MethodInfo adaptive_method() {
-  return {.id = "adaptive",
-          .family = "kernel quantiles",
-          .summary = "many kinds of difference at once: columns, linear and kernel directions, means and quantiles",
-          .reports = "log sum (w/p)^1.5 over configurations, p their smooth p-values and w their weights",
-          .cost = "N m (d + m) + (l + d) N log N",
-          .permutation = "(l + d + r) N",
-          .calibrations = "permutation, sign-flip",
-          .details =
-              "Looks at the samples in many ways: quantiles of single columns (by values, and by ranks with weight on "
-              "the tails), means and quantiles along linear principal components and along the principal functions of "
-              "the kernel at bandwidths from a tenth of the median rule (or the closest points, if they are closer) to "
-              "twice it. Everything is chosen from the unlabelled pool. Each statistic is turned into a smooth p-value "
-              "by its own permutations, a soft minimum of them is taken (--set combine), and the same permutations "
-              "calibrate it: one layer, exact. The table of configurations says which kind of difference was found; "
-              "its adjusted p-values hold for all of them together. The effect "
-              "size is that of ekqd.",
-          .reference = "kqd: docs/design/0005-adaptive-test.md; min-p: Westfall and Young (1993)",
-          .sign_flip = true,
-          .uses = {.kernel = true, .columns = true},
-          .parameters = kParameters,
-          .effect_method = "ekqd",
-          .prepare = prepare};
+Method adaptive_method() {
+  return {
+      .info = {.id = "adaptive",
+               .family = "kernel quantiles",
+               .summary =
+                   "many kinds of difference at once: columns, linear and kernel directions, means and quantiles",
+               .reports = "log sum (w/p)^1.5 over configurations, p their smooth p-values and w their weights",
+               .cost = "N m (d + m) + (l + d) N log N",
+               .permutation = "(l + d + r) N",
+               .calibrations = "permutation, sign-flip",
+               .details =
+                   "Looks at the samples in many ways: quantiles of single columns (by values, and by ranks with "
+                   "weight on the tails), means and quantiles along linear principal components and along the "
+                   "principal functions of the kernel at bandwidths from a tenth of the median rule (or the closest "
+                   "points, if they are closer) to twice it. Everything is chosen from the unlabelled pool. Each "
+                   "statistic is turned into a smooth p-value by its own permutations, a soft minimum of them is "
+                   "taken (parameter combine), and the same permutations calibrate it: one layer, exact. The table "
+                   "of configurations says which kind of difference was found; its adjusted p-values hold for all "
+                   "of them together. The effect size is that of ekqd.",
+               .reference = "kqd: docs/design/0005-adaptive-test.md; min-p: Westfall and Young (1993)",
+               .sign_flip = true,
+               .uses = {.kernel = true, .columns = true, .max_memory = true},
+               .parameters = kParameters,
+               .effect_method = "ekqd"},
+      .prepare = prepare};
 }
 
 }  // namespace kqd

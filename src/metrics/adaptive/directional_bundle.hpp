@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,39 +13,55 @@ namespace kqd {
 /// How the gaps along many directions become one number.
 enum class GapSummary { average, largest };
 
-/// Gaps of quantiles along many directions, each measured by what chance would make of it, tau_1(u_i) over its average
-/// under permutation: their average, their largest, or both. Directions on different scales then count alike, a narrow
-/// one as much as a wide one.
+/// The directions of a bundle: a name, their number, and the projections of the pooled rows on them.
+struct BundleDirections {
+  std::string name;
+  std::size_t count = 0;
+  /// Projections on directions first .. first + count - 1, one row each.
+  std::function<Matrix<double>(std::size_t first, std::size_t count, ThreadCount threads)> project;
+};
+
+/// Memory that a bundle may take: to keep sorted projections from one call to the next, and while a call runs.
+struct BundleMemory {
+  std::size_t kept = 0;
+  std::size_t at_work = 0;
+};
+
+/// Gaps of quantiles along many directions, each divided by its average under permutation, tau_1(u_i) / E tau_1(u_i):
+/// their average, their largest, or both. So directions on different scales count alike, a narrow one as much as a wide
+/// one.
 ///
-/// Directions are projected, sorted and scanned a few at a time and forgotten, so that memory stays within a bound
-/// however many there are.
+/// Projections are sorted once, when all of them fit into the memory that may be kept. Otherwise each call projects,
+/// sorts and scans a few directions at a time and drops them: a call serves 2048 permutations, so that a usual test
+/// makes one, and memory stays within its bound however many directions there are. Same values both ways.
 class DirectionalBundle : public StatisticBundle {
  public:
-  /// Projections of the pooled rows on directions first .. first + count - 1, one row each.
-  using Project = std::function<Matrix<double>(std::size_t first, std::size_t count, ThreadCount threads)>;
-
-  DirectionalBundle(std::string name, std::vector<GapSummary> summaries, std::size_t num_directions,
-                    std::size_t num_rows, Project project, std::vector<double> weights, Clock clock,
-                    std::size_t max_bytes);
+  DirectionalBundle(BundleDirections directions, std::vector<GapSummary> summaries, GapWeight gap_weight,
+                    std::size_t num_rows, std::vector<double> row_weights, BundleMemory memory, ThreadCount threads);
 
   /// While it is scanned: values and a sorted copy in doubles, order in 32 bits.
   [[nodiscard]] static constexpr std::size_t bytes_per_direction(std::size_t num_rows) {
     return num_rows * (2 * sizeof(double) + sizeof(std::uint32_t));
   }
+  /// Bytes of sorted projections that it keeps.
+  [[nodiscard]] std::size_t kept_bytes() const;
 
   [[nodiscard]] std::vector<std::string> names() const override;
   void evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const override;
   [[nodiscard]] double tie_slack(std::size_t r, double value) const override;
 
  private:
-  std::string name_;
+  [[nodiscard]] std::unique_ptr<const KqdPlan> sorted(std::size_t first, std::size_t count, ThreadCount threads) const;
+  void add_gaps(const KqdPlan& sorted, std::span<const LabelBatch> batches, MatrixView<double> values,
+                ThreadCount threads) const;
+
+  BundleDirections directions_;
   std::vector<GapSummary> summaries_;
-  std::size_t num_directions_;
+  GapWeight gap_weight_;
   std::size_t num_rows_;
-  Project project_;
-  std::vector<double> weights_;
-  Clock clock_;
+  std::vector<double> row_weights_;
   std::size_t directions_at_a_time_;
+  std::unique_ptr<const KqdPlan> kept_;  // all directions; null: they do not fit
 };
 
 }  // namespace kqd

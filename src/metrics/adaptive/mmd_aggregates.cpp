@@ -1,4 +1,4 @@
-#include "metrics/adaptive/mmd_aggregates.hpp"
+#include "metrics/all_methods.hpp"
 
 #include <array>
 #include <cmath>
@@ -12,10 +12,10 @@
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
-#include "metrics/adaptive/plan_bundle.hpp"
 #include "metrics/feasible.hpp"
 #include "metrics/mean/mmd_plan.hpp"
-#include "metrics/mean/prepare_mmd.hpp"
+#include "metrics/numerics.hpp"
+#include "metrics/scaled_plan.hpp"
 
 namespace kqd {
 namespace {
@@ -28,6 +28,22 @@ constexpr std::array<ParameterInfo, 2> kFuseParameters = {{
     kBandwidths,
     {"lambda", 0, 0, 1e12, false, "sharpness of the soft maximum; 0: sqrt(n (n - 1)), n the smaller sample"},
 }};
+
+// One plan as a bundle of one statistic.
+class PlanBundle : public StatisticBundle {
+ public:
+  PlanBundle(std::string name, std::unique_ptr<const Plan> plan) : name_(std::move(name)), plan_(std::move(plan)) {}
+
+  [[nodiscard]] std::vector<std::string> names() const override { return {name_}; }
+  void evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const override {
+    plan_->evaluate(batches, values.row(0), threads);
+  }
+  [[nodiscard]] double tie_slack(std::size_t /*r*/, double value) const override { return plan_->tie_slack(value); }
+
+ private:
+  std::string name_;
+  std::unique_ptr<const Plan> plan_;
+};
 
 // Kernels of both families on the grid of each, in the convention of the method.
 struct Collection {
@@ -43,9 +59,7 @@ std::vector<KernelSpec> kernels(const Collection& collection, const Pool& pool, 
   std::vector<KernelSpec> specs;
   const auto add = [&](KernelFamily family, DistanceKind kind, double factor) {
     std::vector<double> distances = pooled_distances(pool, kind, seed);
-    if (!std::isfinite(distances.back())) {
-      fail(ErrorCode::non_finite_value, "distances between the pooled points overflow; {}", kOverflowAdvice);
-    }
+    require_finite(distances.back(), "a distance between pooled points");
     if (distances.back() == 0.0) {  // one kernel that sees that all points coincide
       specs.push_back({.family = family, .bandwidth = 1.0});
       return;
@@ -114,8 +128,9 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
       if (!(squares > 0.0)) continue;  // so narrow that no two points see one another
       factor = sharpness / std::sqrt(squares);
     }
-    prepared.aggregate.bundles.push_back(std::make_unique<PlanBundle>(
-        to_string(spec), std::make_unique<MmdPlan>(kernel, pool, pool.order, MmdEstimate::u, options.threads), factor));
+    auto mmd = std::make_unique<MmdPlan>(kernel, pool, pool.order, MmdEstimate::u, options.threads);
+    prepared.aggregate.bundles.push_back(
+        std::make_unique<PlanBundle>(to_string(spec), std::make_unique<ScaledPlan>(std::move(mmd), factor)));
   }
   const std::size_t count = prepared.aggregate.bundles.size();
   if (count == 0) fail(ErrorCode::invalid_option, "no kernel of the collection sees any two points together");
@@ -139,40 +154,42 @@ PreparedPlan prepare_fuse(const TestPool& pool, const MethodOptions& options, co
 
 }  // namespace
 
-MethodInfo mmd_agg_method() {
-  return {.id = "mmd-agg",
-          .family = "mean embeddings",
-          .summary = "MMD over Gaussian and Laplace kernels of many bandwidths, by corrected quantiles",
-          .reports = "the largest log(w/p) over kernels, p by rank among permutations of their own",
-          .cost = "2 S N^2 d",
-          .permutation = "2 S N^2",
-          .calibrations = "permutation",
-          .details =
-              "MMDAgg: the unbiased MMD of S bandwidths for each of two kernel families. Half of the "
-              "permutations give each statistic its p-value, the other half the distribution of the smallest one. The "
-              "bandwidths, from half the smallest to twice the largest distance, come from the pool and not "
-              "from X against Y, so the test is exact. As published, these distances count as at least 0.1 and 0.3: "
-              "columns of a small unit should be rescaled.",
-          .reference = "Schrab et al.: MMD Aggregated Two-Sample Test (JMLR 2023)",
-          .parameters = kAggParameters,
-          .effect_method = "mmd",
-          .prepare = prepare_agg};
+Method mmd_agg_method() {
+  return {
+      .info = {.id = "mmd-agg",
+               .family = "mean embeddings",
+               .summary = "MMD over Gaussian and Laplace kernels of many bandwidths, by corrected quantiles",
+               .reports = "the largest log(w/p) over kernels, p by rank among permutations of their own",
+               .cost = "2 S N^2 d",
+               .permutation = "2 S N^2",
+               .calibrations = "permutation",
+               .details =
+                   "MMDAgg: the unbiased MMD of S bandwidths for each of two kernel families. Half of the "
+                   "permutations give each statistic its p-value, the other half the distribution of the smallest "
+                   "one. The bandwidths, from half the smallest to twice the largest distance, come from the pool "
+                   "and not from X against Y, so the test is exact. As published, these distances count as at least "
+                   "0.1 and 0.3: columns of a small unit should be rescaled.",
+               .reference = "Schrab et al.: MMD Aggregated Two-Sample Test (JMLR 2023)",
+               .parameters = kAggParameters,
+               .effect_method = "mmd"},
+      .prepare = prepare_agg};
 }
 
-MethodInfo mmd_fuse_method() {
-  return {.id = "mmd-fuse",
-          .family = "mean embeddings",
-          .summary = "MMD over Gaussian and Laplace kernels of many bandwidths, by a soft maximum",
-          .reports = "log sum_r w_r exp(lambda MMD_r^2 / sqrt(N_r)), N_r the mean square of kernel r over the pool",
-          .cost = "2 S N^2 d",
-          .permutation = "2 S N^2",
-          .calibrations = "permutation",
-          .details =
-              "MMD-FUSE: a soft maximum of unbiased MMDs, each divided by the size of its kernel on the pool. "
-              "Bandwidths run from half the 5th to twice the 95th percentile of the pooled distances.",
-          .reference = "Biggs, Schrab, Gretton: MMD-FUSE (NeurIPS 2023)",
-          .parameters = kFuseParameters,
-          .effect_method = "mmd",
+Method mmd_fuse_method() {
+  return {.info = {.id = "mmd-fuse",
+                   .family = "mean embeddings",
+                   .summary = "MMD over Gaussian and Laplace kernels of many bandwidths, by a soft maximum",
+                   .reports =
+                       "log sum_r w_r exp(lambda MMD_r^2 / sqrt(N_r)), N_r the mean square of kernel r over the pool",
+                   .cost = "2 S N^2 d",
+                   .permutation = "2 S N^2",
+                   .calibrations = "permutation",
+                   .details =
+                       "MMD-FUSE: a soft maximum of unbiased MMDs, each divided by the size of its kernel on the pool. "
+                       "Bandwidths run from half the 5th to twice the 95th percentile of the pooled distances.",
+                   .reference = "Biggs, Schrab, Gretton: MMD-FUSE (NeurIPS 2023)",
+                   .parameters = kFuseParameters,
+                   .effect_method = "mmd"},
           .prepare = prepare_fuse};
 }
 

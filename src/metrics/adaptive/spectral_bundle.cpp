@@ -94,19 +94,19 @@ SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::
 std::vector<std::string> SpectralBundle::names() const {
   std::vector<std::string> names;
   for (const SpectralView& view : views_) {
-    for (const Fineness look : view.looks) {
-      names.push_back(view.name + std::array{", coarse", ", fine", ", finest"}[static_cast<std::size_t>(look)]);
+    for (const Fineness fineness : view.statistics) {
+      names.push_back(view.name + std::array{", coarse", ", fine", ", finest"}[static_cast<std::size_t>(fineness)]);
     }
   }
   return names;
 }
 
-std::vector<double> SpectralBundle::factors(std::size_t view, Fineness look) const {
+std::vector<double> SpectralBundle::factors(std::size_t view, Fineness fineness) const {
   const std::vector<double>& variances = views_[view].basis.variances;
   std::vector<double> factors(variances.size(), 1.0);
-  if (look == Fineness::coarse) return factors;
-  const double ridge = look == Fineness::fine ? kRidge * variances.front() : 0.0;
-  if (look == Fineness::finest) factors.resize(num_whitened_[view]);
+  if (fineness == Fineness::coarse) return factors;
+  const double ridge = fineness == Fineness::fine ? kRidge * variances.front() : 0.0;
+  if (fineness == Fineness::finest) factors.resize(num_whitened_[view]);
   for (std::size_t j = 0; j < factors.size(); ++j) factors[j] = 1.0 / (variances[j] + ridge);
   return factors;
 }
@@ -169,8 +169,8 @@ void SpectralBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<do
   std::size_t first = 0;
   std::size_t row = 0;
   for (std::size_t v = 0; v < views_.size(); ++v) {
-    for (const Fineness look : views_[v].looks) {
-      const std::vector<double> factor = factors(v, look);
+    for (const Fineness fineness : views_[v].statistics) {
+      const std::vector<double> factor = factors(v, fineness);
       const auto value = values.row(row++);
       for (std::size_t k = 0; k < permutation_count; ++k) {
         const double of_x = total(k, rank);
@@ -195,11 +195,11 @@ double SpectralBundle::tie_slack(std::size_t r, double value) const {
   // Sums of N centred features round by sqrt(N) eps of themselves.
   std::size_t view = 0;
   std::size_t first = 0;
-  for (; r >= views_[view].looks.size(); ++view) {
-    r -= views_[view].looks.size();
+  for (; r >= views_[view].statistics.size(); ++view) {
+    r -= views_[view].statistics.size();
     first += views_[view].basis.variances.size();
   }
-  const std::vector<double> factor = factors(view, views_[view].looks[r]);
+  const std::vector<double> factor = factors(view, views_[view].statistics[r]);
   double error = 0.0;
   for (std::size_t j = 0; j < factor.size(); ++j) error += factor[j] * mean_squared_sizes_[first + j];
   const double rounding = 4.0 * std::sqrt(static_cast<double>(pool_.size())) * std::numeric_limits<double>::epsilon();

@@ -8,7 +8,7 @@
 
 namespace kqd {
 
-/// How fine the differences of means are that a statistic weighs up, see SpectralBundle.
+/// How fine the differences of means are that a statistic amplifies, see SpectralBundle.
 enum class Fineness { coarse, fine, finest };
 
 /// A kernel, seen through the principal functions of the pool.
@@ -16,7 +16,7 @@ struct SpectralView {
   std::string name;
   Kernel kernel;
   PrincipalBasis basis;
-  std::vector<Fineness> looks;  ///< one statistic each
+  std::vector<Fineness> statistics;  ///< one of each
 };
 
 /// Differences of kernel mean embeddings, seen along the principal functions e_j of the pool: with d_j the difference
@@ -30,7 +30,7 @@ struct SpectralView {
 class SpectralBundle : public StatisticBundle {
  public:
   /// `weights`: of the rows, empty for equal ones. `pool` views rows that must outlive the bundle. `permutation_count`:
-  /// how many values of each statistic will be told apart.
+  /// how many values of each statistic will be compared.
   SpectralBundle(std::vector<SpectralView> views, Pool pool, std::vector<double> weights, std::size_t permutation_count,
                  ThreadCount threads);
 
@@ -42,8 +42,8 @@ class SpectralBundle : public StatisticBundle {
   // values(i, j) = function j of all views at row begin + i, less its pooled mean; sizes(i, j) = the sum of the sizes
   // of the terms that it is added from, if asked for.
   void features(std::size_t begin, std::size_t end, MatrixView<double> values, MatrixView<double> sizes = {}) const;
-  // What a statistic multiplies the squared differences d_j^2 of a view by.
-  [[nodiscard]] std::vector<double> factors(std::size_t view, Fineness look) const;
+  // The factors of the squared differences d_j^2 of a view in a statistic.
+  [[nodiscard]] std::vector<double> factors(std::size_t view, Fineness fineness) const;
   [[nodiscard]] double weight(std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
 
   std::vector<SpectralView> views_;
@@ -52,7 +52,7 @@ class SpectralBundle : public StatisticBundle {
   double total_weight_ = 0.0;
   std::vector<double> means_;               // of the functions of all views, one view after another
   std::vector<double> mean_squared_sizes_;  // of the terms that values of these functions are added from
-  std::vector<std::size_t> num_whitened_;   // of each view: functions of the finest look
+  std::vector<std::size_t> num_whitened_;   // of each view: functions of the finest statistic
 };
 
 }  // namespace kqd

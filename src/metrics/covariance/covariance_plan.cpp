@@ -10,6 +10,7 @@
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kqd/core/matrix.hpp"
+#include "metrics/numerics.hpp"
 #include "metrics/test_pool.hpp"
 #include "simd/label_sums.hpp"
 
@@ -18,14 +19,28 @@ namespace {
 
 constexpr std::size_t kTile = CentredGram::kTile;
 
-// What a tile of rows adds for one permutation.
+// The sums of one permutation: over a tile of rows (double), or over all of them (CompensatedSum).
+template <class Number>
 struct Sums {
-  double weight = 0.0;       // sum of w over X
-  double form = 0.0;         // (w x)' K2 (w x)
-  double mean_form = 0.0;    // (w x)' G with G = K (w x)
-  double squares_x = 0.0;    // sum of w G^2 over X
-  double squares_all = 0.0;  // sum of w G^2
+  Number weight{};       // sum of w over X
+  Number form{};         // (w x)' K2 (w x)
+  Number mean_form{};    // (w x)' G with G = K (w x)
+  Number squares_x{};    // sum of w G^2 over X
+  Number squares_all{};  // sum of w G^2
 };
+
+// (1 - t^2)-weighted terms are 0 for groups of equal weight, see the header.
+double covariance_distance(const Sums<CompensatedSum>& sums, double wy) {
+  const double wx = sums.weight.value();
+  const double scale = 1.0 / wx + 1.0 / wy;
+  const double ratio = wx / wy;
+  const double skew = (1.0 - ratio) * (1.0 + ratio);  // 1 - t^2
+  const double own = sums.squares_x.value() / (wx * wx * wx);
+  const double other = (sums.squares_all.value() - sums.squares_x.value()) / (wx * wx * wy);
+  const double norm = sums.mean_form.value() / (wx * wx);
+  const double squared = sums.form.value() * scale * scale + 2.0 * skew * (other - own) + skew * skew * norm * norm;
+  return std::sqrt(std::max(0.0, squared));
+}
 
 bool same_weight(const LabelBatch& batch) {
   for (unsigned b = 0; b < batch.count; ++b) {
@@ -35,6 +50,31 @@ bool same_weight(const LabelBatch& batch) {
 }
 
 }  // namespace
+
+KernelSpec squared_kernel(const KernelSpec& kernel) {
+  const auto product = [](const KernelSpec& a, const KernelSpec& b) {
+    KernelSpec spec;
+    spec.family = KernelFamily::product;
+    for (const KernelSpec* factor : {&a, &b}) {
+      if (factor->family == KernelFamily::product) {
+        spec.parts.insert(spec.parts.end(), factor->parts.begin(), factor->parts.end());
+      } else {
+        spec.parts.push_back(*factor);
+      }
+    }
+    return spec;
+  };
+  if (kernel.family != KernelFamily::sum) return product(kernel, kernel);
+  KernelSpec sum;
+  sum.family = KernelFamily::sum;
+  for (std::size_t i = 0; i < kernel.parts.size(); ++i) {
+    for (std::size_t j = i; j < kernel.parts.size(); ++j) {
+      sum.parts.push_back(product(kernel.parts[i], kernel.parts[j]));
+      sum.parts.back().weight = (i == j ? 1.0 : 2.0) * kernel.parts[i].weight * kernel.parts[j].weight;
+    }
+  }
+  return sum;
+}
 
 CovariancePlan::CovariancePlan(const Kernel& kernel, const TestPool& pool, const std::vector<std::size_t>& order,
                                ThreadCount threads)
@@ -63,9 +103,7 @@ CovariancePlan::CovariancePlan(const Kernel& kernel, const TestPool& pool, const
   }
   square_grand_mean_ = grand.value() / gram_.total_weight();
   mean_square_diagonal_ = diagonal.value() / gram_.total_weight();
-  if (!std::isfinite(square_grand_mean_ + mean_square_diagonal_)) {
-    fail(ErrorCode::non_finite_value, "the covariance distance overflows on this data; {}", kOverflowAdvice);
-  }
+  require_finite(square_grand_mean_ + mean_square_diagonal_, "the covariance distance");
 }
 
 void CovariancePlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values,
@@ -75,7 +113,7 @@ void CovariancePlan::evaluate(std::span<const LabelBatch> batches, std::span<dou
   // In groups of equal weight K p counts times 1 - t^2 = 0: then tiles below the diagonal are not needed either.
   const bool means = !gram_.weights().empty() || !std::ranges::all_of(batches, same_weight);
   const simd::RowGroupLabels labels(batches, permutation_count);
-  Matrix<Sums> sums(gram_.num_tiles(), permutation_count, Sums{});
+  Matrix<Sums<double>> sums(gram_.num_tiles(), permutation_count, Sums<double>{});
   parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
     const std::size_t columns = end - begin;
     std::vector<double> forms(permutation_count, 0.0);
@@ -96,7 +134,7 @@ void CovariancePlan::evaluate(std::span<const LabelBatch> batches, std::span<dou
         }
         simd::add_labelled_rows(weighted.empty() ? here : weighted.view(), labels, j, mean_products);
       }
-      if (j > begin) continue;  // tiles above the diagonal stand for those below it too
+      if (j > begin) continue;  // tiles above the diagonal count for those below it too
       for (std::size_t i = 0; i < rows; ++i) {
         const double row_part = square_means_[j + i] - square_grand_mean_;
         for (std::size_t k = 0; k < columns; ++k)
@@ -107,7 +145,7 @@ void CovariancePlan::evaluate(std::span<const LabelBatch> batches, std::span<dou
     }
     for (std::size_t b = 0; b < permutation_count; ++b) {
       const LabelBatch& batch = batches[b / LabelBatch::kCapacity];
-      Sums& sum = sums(begin / kTile, b);
+      Sums<double>& sum = sums(begin / kTile, b);
       sum.form = forms[b];
       for (std::size_t i = begin; i < end; ++i) {
         const double weight = gram_.weight(i);
@@ -122,26 +160,18 @@ void CovariancePlan::evaluate(std::span<const LabelBatch> batches, std::span<dou
     }
   });
   for (std::size_t b = 0; b < permutation_count; ++b) {
-    std::array<CompensatedSum, 5> total;
+    Sums<CompensatedSum> total;
     for (std::size_t t = 0; t < gram_.num_tiles(); ++t) {
-      const Sums& part = sums(t, b);
-      total[0].add(part.weight);
-      total[1].add(part.form);
-      total[2].add(part.mean_form);
-      total[3].add(part.squares_x);
-      total[4].add(part.squares_all);
+      const Sums<double>& part = sums(t, b);
+      total.weight.add(part.weight);
+      total.form.add(part.form);
+      total.mean_form.add(part.mean_form);
+      total.squares_x.add(part.squares_x);
+      total.squares_all.add(part.squares_all);
     }
-    const double wx = total[0].value();
-    const double wy = gram_.total_weight() - wx;
-    if (!gram_.weights().empty()) require_weight_of_both(wx, wy);
-    const double scale = 1.0 / wx + 1.0 / wy;
-    const double ratio = wx / wy;
-    const double skew = (1.0 - ratio) * (1.0 + ratio);  // 1 - t^2
-    const double own = total[3].value() / (wx * wx * wx);
-    const double other = (total[4].value() - total[3].value()) / (wx * wx * wy);
-    const double norm = total[2].value() / (wx * wx);
-    const double squared = total[1].value() * scale * scale + 2.0 * skew * (other - own) + skew * skew * norm * norm;
-    values[b] = std::sqrt(std::max(0.0, squared));
+    const double wy = gram_.total_weight() - total.weight.value();
+    if (!gram_.weights().empty()) require_weight_of_both(total.weight.value(), wy);
+    values[b] = covariance_distance(total, wy);
   }
 }
 

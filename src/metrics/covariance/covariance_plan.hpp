@@ -8,6 +8,9 @@
 
 namespace kqd {
 
+/// k^2, the kernel whose mean embedding is the uncentered covariance embedding.
+[[nodiscard]] KernelSpec squared_kernel(const KernelSpec& kernel);
+
 /// |Sigma_P - Sigma_Q|_HS of every permutation from tiles of the Gram matrix that are made and forgotten.
 ///
 /// Covariances do not change when the feature map is moved, so the kernel is centred at the pooled mean. With the

@@ -19,7 +19,7 @@ class CovarianceSpectrum {
   [[nodiscard]] double between(std::span<const double> p, std::span<const double> q) const;
 
   [[nodiscard]] std::size_t rank() const { return factor_.cols(); }
-  /// What rounding may change of a norm: eigenvalues are good to some n eps of |L' M L| <= 2 max k(z, z), and the trace
+  /// The rounding error of a norm: eigenvalues are good to some n eps of |L' M L| <= 2 max k(z, z), and the trace
   /// norm adds up `rank` of them.
   [[nodiscard]] double rounding() const;
 

@@ -1,4 +1,4 @@
-#include "metrics/covariance/kce.hpp"
+#include "metrics/all_methods.hpp"
 
 #include <algorithm>
 #include <array>
@@ -134,11 +134,7 @@ PreparedPlan prepare_kce(const TestPool& pool, const MethodOptions& options, con
   const Choice choice = choice_of(options);
   require_feasible_test(pool.order.size(), pool.x.dim(), request.permutation_count, options.allow_quadratic,
                         "the covariance distance");
-  PreparedPlan prepared;
-  prepared.frozen = options;
-  prepared.frozen.kernel =
-      resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings);
-  prepared.rows = pool.order;
+  PreparedPlan prepared = plan_on_all_rows(pool, options);
   if (choice.norm == OperatorNorm::hs) {
     prepare_hilbert_schmidt(pool, options, choice.form, prepared);
   } else {
@@ -149,48 +145,23 @@ PreparedPlan prepare_kce(const TestPool& pool, const MethodOptions& options, con
 
 }  // namespace
 
-KernelSpec squared_kernel(const KernelSpec& kernel) {
-  const auto product = [](const KernelSpec& a, const KernelSpec& b) {
-    KernelSpec spec;
-    spec.family = KernelFamily::product;
-    for (const KernelSpec* factor : {&a, &b}) {
-      if (factor->family == KernelFamily::product) {
-        spec.parts.insert(spec.parts.end(), factor->parts.begin(), factor->parts.end());
-      } else {
-        spec.parts.push_back(*factor);
-      }
-    }
-    return spec;
-  };
-  if (kernel.family != KernelFamily::sum) return product(kernel, kernel);
-  KernelSpec sum;
-  sum.family = KernelFamily::sum;
-  for (std::size_t i = 0; i < kernel.parts.size(); ++i) {
-    for (std::size_t j = i; j < kernel.parts.size(); ++j) {
-      sum.parts.push_back(product(kernel.parts[i], kernel.parts[j]));
-      sum.parts.back().weight = (i == j ? 1.0 : 2.0) * kernel.parts[i].weight * kernel.parts[j].weight;
-    }
-  }
-  return sum;
-}
-
-MethodInfo kce_method() {
-  return {.id = "kce",
-          .family = "other embeddings",
-          .summary = "distance between the covariance operators of the feature map",
-          .reports = "the norm |Sigma_P - Sigma_Q| itself (for hs the root of the sum of squares), >= 0",
-          .cost = "N^2 d; N^3 for norm trace and operator",
-          .permutation = "N^2; N^3 for norm trace and operator",
-          .calibrations = "permutation, sign-flip",
-          .details =
-              "Sigma_P = E[(phi - mu_P) x (phi - mu_P)]; it sees changes of spread and shape, not of the mean "
-              "embedding. form=uncentered compares E[phi x phi] and equals mmd-v with the kernel k^2. The "
-              "Hilbert-Schmidt norm needs no eigenvalues; tiles of the Gram matrix are made and forgotten. A sample of "
-              "one row has no covariance.",
-          .reference = "Makigusa: Two-sample test based on maximum variance discrepancy (2020/2024)",
-          .sign_flip = true,
-          .uses = {.kernel = true},
-          .parameters = kParameters,
+Method kce_method() {
+  return {.info = {.id = "kce",
+                   .family = "other embeddings",
+                   .summary = "distance between the covariance operators of the feature map",
+                   .reports = "the norm |Sigma_P - Sigma_Q| itself (for hs the root of the sum of squares), >= 0",
+                   .cost = "N^2 d; N^3 for norm trace and operator",
+                   .permutation = "N^2; N^3 for norm trace and operator",
+                   .calibrations = "permutation, sign-flip",
+                   .details =
+                       "Sigma_P = E[(phi - mu_P) x (phi - mu_P)]; it sees changes of spread and shape, not of the mean "
+                       "embedding. form=uncentered compares E[phi x phi] and equals mmd-v with the kernel k^2. The "
+                       "Hilbert-Schmidt norm needs no eigenvalues; tiles of the Gram matrix are made and forgotten. A "
+                       "sample of one row has no covariance.",
+                   .reference = "Makigusa: Two-sample test based on maximum variance discrepancy (2020/2024)",
+                   .sign_flip = true,
+                   .uses = {.kernel = true},
+                   .parameters = kParameters},
           .distance = kce_distance,
           .prepare = prepare_kce};
 }

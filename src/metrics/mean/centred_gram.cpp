@@ -1,4 +1,5 @@
 #include "metrics/mean/centred_gram.hpp"
+#include "metrics/numerics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -35,7 +36,7 @@ CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::s
   diagonal_.resize(n);
   const std::size_t num_kept = num_tiles() * (num_tiles() + 1) / 2;
   if (num_kept * kTile * kTile <= most_kept(rows().dim())) kept_ = Matrix<double>(num_kept, kTile * kTile);
-  // The matrix is symmetric: tiles on and right of its diagonal tell the sums of their rows and of their columns.
+  // The matrix is symmetric: tiles on and right of its diagonal give the sums of their rows and of their columns.
   std::vector<double> factors(n);
   for (std::size_t i = 0; i < n; ++i) factors[i] = weight(i);
   Matrix<double> parts(num_tiles(), n, 0.0);  // what the columns of row tile t add to each row
@@ -65,9 +66,7 @@ CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::s
   CompensatedSum grand;
   for (std::size_t i = 0; i < n; ++i) grand.add(weight(i) * row_means_[i]);
   grand_mean_ = grand.value() / total_weight_;
-  if (!std::isfinite(grand_mean_)) {
-    fail(ErrorCode::non_finite_value, "kernel values overflow on this data; {}", kOverflowAdvice);
-  }
+  require_finite(grand_mean_, "a kernel value");
   for (std::size_t i = 0; i < n; ++i) {
     diagonal_[i] = std::max(0.0, centred(diagonal_[i], row_means_[i], row_means_[i]));
   }

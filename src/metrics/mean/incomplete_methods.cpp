@@ -1,4 +1,4 @@
-#include "metrics/mean/incomplete_methods.hpp"
+#include "metrics/all_methods.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,6 +20,7 @@
 #include "metrics/mean/incomplete_mmd.hpp"
 #include "metrics/mean/pool_spread.hpp"
 #include "metrics/mean/sign_flip_plan.hpp"
+#include "metrics/numerics.hpp"
 #include "metrics/test_pool.hpp"
 
 namespace kqd {
@@ -54,7 +55,7 @@ PairPattern pattern_of(Form form, const Parameters& given, std::size_t n) {
   return PairPattern::blocks(n, size > 0 ? size : std::max<std::size_t>(2, root_n));
 }
 
-// Rows are compared in the order in which they stand: as many of each sample as the smaller one has.
+// Rows are compared in the order given: as many of each sample as the smaller one has.
 std::size_t usable_rows(Form form, const SampleView& x, const SampleView& y, Warnings& warnings) {
   if (x.weighted() || y.weighted()) {
     fail(ErrorCode::invalid_weights,
@@ -77,7 +78,7 @@ std::size_t usable_rows(Form form, const SampleView& x, const SampleView& y, War
 // rows fetched from all over the memory.
 double seconds_of(const PairPattern& pattern, std::size_t dim, std::size_t count) {
   const auto d = static_cast<double>(dim);
-  const double once = 8.0 * static_cast<double>(pattern.num_pairs()) * (4e-9 + 2e-10 * d) +
+  const double once = 8.0 * static_cast<double>(pattern.num_pairs()) * seconds_per_kernel_value(dim) +
                       static_cast<double>(pattern.num_rows()) * (2e-7 + 2e-9 * d);
   return once * static_cast<double>(count);
 }
@@ -94,9 +95,8 @@ void require_storable_terms(Form form, const PairPattern& pattern, bool allowed)
   const double bytes = 8.0 * static_cast<double>(pattern.num_pairs());
   if (allowed || bytes <= kMaxBytes) return;
   fail(ErrorCode::resource_limit,
-       "{} keeps the terms of {:.2g} pairs of rows, {:.1f} GB; use --yes-quadratic to run it, fewer subdiagonals or "
-       "smaller blocks",
-       id_of(form), static_cast<double>(pattern.num_pairs()), bytes / 1e9);
+       "{} keeps the terms of {:.2g} pairs of rows, {:.1f} GB; {}, fewer subdiagonals or smaller blocks", id_of(form),
+       static_cast<double>(pattern.num_pairs()), bytes / 1e9, kHowToAllow);
 }
 
 std::vector<Detail> details_of(Form form, const PairPattern& pattern) {
@@ -153,18 +153,16 @@ AsymptoticResult asymptotic(const SampleView& x, const SampleView& y, const Meth
          size);
   }
   const double pairs_per_block = 0.5 * static_cast<double>(size) * static_cast<double>(size - 1);
-  CompensatedSum squares;
+  std::vector<double> block_means(num_blocks);
   for (std::size_t b = 0; b < num_blocks; ++b) {
-    const double mean = sum(std::span(computed.row_sums).subspan(b * size, size)) / pairs_per_block;
-    squares.add((mean - computed.result.statistic) * (mean - computed.result.statistic));
+    block_means[b] = sum(std::span(computed.row_sums).subspan(b * size, size)) / pairs_per_block;
   }
-  const auto count = static_cast<double>(num_blocks);
-  const double standard_error = std::sqrt(squares.value() / (count - 1.0) / count);
+  const double error = standard_error(block_means, computed.result.statistic);
   AsymptoticResult found{.result = std::move(computed.result), .limiting_distribution = "normal, one-sided"};
   constexpr std::size_t kManyTerms = 30;
   if (num_blocks < kManyTerms) warn(found.result.warnings, WarningId::few_terms, num_blocks);
-  if (standard_error > 0.0) {
-    const double z = found.result.statistic / standard_error;
+  if (error > 0.0) {
+    const double z = found.result.statistic / error;
     found.pvalue = 0.5 * std::erfc(z / std::numbers::sqrt2);
     found.result.details.push_back({"z", z});
   } else {
@@ -173,7 +171,7 @@ AsymptoticResult asymptotic(const SampleView& x, const SampleView& y, const Meth
   return found;
 }
 
-// A statistic of pairs of rows that stand at the same place of their samples, again for every permutation.
+// A statistic of pairs of rows at the same place of their samples, computed again for every permutation.
 std::unique_ptr<const Plan> direct_plan(Form form, const Kernel& kernel, const TestPool& pool,
                                         std::vector<std::size_t> order, const Parameters& parameters,
                                         double largest_value) {
@@ -204,8 +202,7 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
   if (request.swaps_only) require_storable_terms(form, pattern, options.allow_quadratic);
   if (!request.swaps_only) prepared.expected_seconds = seconds_of(pattern, pool.x.dim(), count);
   prepared.frozen = options;
-  prepared.frozen.kernel =
-      resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings);
+  prepared.frozen.kernel = resolve_kernel(options, pool.rows(), prepared.warnings);
   const Kernel kernel(prepared.frozen.kernel);
   prepared.rows = request.swaps_only ? order_by_pairs(pool) : pool.order;
   const PoolSpread spread = pool_spread(kernel, pool.rows(), options.threads);
@@ -223,63 +220,67 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
 
 }  // namespace
 
-MethodInfo mmd_lin_method() {
+Method mmd_lin_method() {
+  return {.info = {.id = "mmd-lin",
+                   .family = "mean embeddings",
+                   .summary = "linear-time MMD: rows 1 and 2, 3 and 4, ...",
+                   .reports = "an unbiased estimate of MMD^2: signed, near 0 when the samples are alike",
+                   .cost = "n d",
+                   .permutation = "n d; n by sign-flip",
+                   .calibrations = "permutation, sign-flip, asymptotic",
+                   .details =
+                       "The mean of h = k(x,x') + k(y,y') - k(x,y') - k(x',y) over rows 2i-1 and 2i of both samples. A "
+                       "statistic of the order of rows: a distance takes them as they stand; of unequal samples the "
+                       "longer is cut, of an odd number one row is left out. Sign flips reuse all kernel values; the "
+                       "asymptotic distribution is normal.",
+                   .reference = "Gretton et al.: A Kernel Two-Sample Test (JMLR 2012), Lemma 14",
+                   .sign_flip = true,
+                   .uses = {.kernel = true}},
+          .distance = distance<Form::lin>,
+          .prepare = prepare<Form::lin>,
+          .asymptotic = asymptotic<Form::lin>};
+}
+
+Method mmd_multi_method() {
   return {
-      .id = "mmd-lin",
-      .family = "mean embeddings",
-      .summary = "linear-time MMD: rows 1 and 2, 3 and 4, ...",
-      .reports = "an unbiased estimate of MMD^2: signed, near 0 when the samples are alike",
-      .cost = "n d",
-      .permutation = "n d; n by sign-flip",
-      .calibrations = "permutation, sign-flip, asymptotic",
-      .details =
-          "The mean of h = k(x,x') + k(y,y') - k(x,y') - k(x',y) over rows 2i-1 and 2i of both samples. A statistic "
-          "of the order of rows: a distance takes them as they stand; of unequal samples the longer is cut, of an "
-          "odd number one row is left out. Sign flips reuse all kernel values; the asymptotic distribution is normal.",
-      .reference = "Gretton et al.: A Kernel Two-Sample Test (JMLR 2012), Lemma 14",
-      .sign_flip = true,
-      .uses = {.kernel = true},
-      .distance = distance<Form::lin>,
-      .prepare = prepare<Form::lin>,
-      .asymptotic = asymptotic<Form::lin>};
+      .info = {.id = "mmd-multi",
+               .family = "mean embeddings",
+               .summary = "incomplete MMD over some subdiagonals of the Gram matrix",
+               .reports = "an unbiased estimate of MMD^2: signed, near 0 when the samples are alike",
+               .cost = "r n d for r subdiagonals",
+               .permutation = "r n d; r n by sign-flip",
+               .calibrations = "permutation, sign-flip",
+               .details =
+                   "The mean of h = k(x,x') + k(y,y') - k(x,y') - k(x',y) over rows at most r apart; r = n - 1 is "
+                   "the full one-sample U-statistic. A statistic of the order of rows: a distance takes them as "
+                   "they stand; of unequal samples the longer is cut. Sign flips reuse all kernel values and keep r "
+                   "n of them.",
+               .reference =
+                   "Schrab et al.: Efficient Aggregated Kernel Tests using Incomplete U-statistics (NeurIPS 2022)",
+               .sign_flip = true,
+               .uses = {.kernel = true},
+               .parameters = kMultiParameters},
+      .distance = distance<Form::multi>,
+      .prepare = prepare<Form::multi>};
 }
 
-MethodInfo mmd_multi_method() {
-  return {.id = "mmd-multi",
-          .family = "mean embeddings",
-          .summary = "incomplete MMD over some subdiagonals of the Gram matrix",
-          .reports = "an unbiased estimate of MMD^2: signed, near 0 when the samples are alike",
-          .cost = "r n d for r subdiagonals",
-          .permutation = "r n d; r n by sign-flip",
-          .calibrations = "permutation, sign-flip",
-          .details =
-              "The mean of h = k(x,x') + k(y,y') - k(x,y') - k(x',y) over rows at most r apart; r = n - 1 is the full "
-              "one-sample U-statistic. A statistic of the order of rows: a distance takes them as they stand; of "
-              "unequal samples the longer is cut. Sign flips reuse all kernel values and keep r n of them.",
-          .reference = "Schrab et al.: Efficient Aggregated Kernel Tests using Incomplete U-statistics (NeurIPS 2022)",
-          .sign_flip = true,
-          .uses = {.kernel = true},
-          .parameters = kMultiParameters,
-          .distance = distance<Form::multi>,
-          .prepare = prepare<Form::multi>};
-}
-
-MethodInfo mmd_block_method() {
-  return {.id = "mmd-block",
-          .family = "mean embeddings",
-          .summary = "mean of the unbiased MMDs of blocks of rows",
-          .reports = "an unbiased estimate of MMD^2: signed, near 0 when the samples are alike",
-          .cost = "n b d for blocks of b rows",
-          .permutation = "n b d; n b by sign-flip",
-          .calibrations = "permutation, sign-flip, asymptotic",
-          .details =
-              "The samples are cut into blocks of b rows; rows of a last block that is not full are left out. A "
-              "statistic of the order of rows: a distance takes them as they stand; of unequal samples the longer is "
-              "cut. Sign flips reuse all kernel values; the asymptotic distribution is normal, for many blocks.",
-          .reference = "Zaremba et al.: B-tests: Low Variance Kernel Two-Sample Tests (NeurIPS 2013)",
-          .sign_flip = true,
-          .uses = {.kernel = true},
-          .parameters = kBlockParameters,
+Method mmd_block_method() {
+  return {.info = {.id = "mmd-block",
+                   .family = "mean embeddings",
+                   .summary = "mean of the unbiased MMDs of blocks of rows",
+                   .reports = "an unbiased estimate of MMD^2: signed, near 0 when the samples are alike",
+                   .cost = "n b d for blocks of b rows",
+                   .permutation = "n b d; n b by sign-flip",
+                   .calibrations = "permutation, sign-flip, asymptotic",
+                   .details =
+                       "The samples are cut into blocks of b rows; rows of a last block that is not full are left out. "
+                       "A statistic of the order of rows: a distance takes them as they stand; of unequal samples the "
+                       "longer is cut. Sign flips reuse all kernel values; the asymptotic distribution is normal, for "
+                       "many blocks.",
+                   .reference = "Zaremba et al.: B-tests: Low Variance Kernel Two-Sample Tests (NeurIPS 2013)",
+                   .sign_flip = true,
+                   .uses = {.kernel = true},
+                   .parameters = kBlockParameters},
           .distance = distance<Form::block>,
           .prepare = prepare<Form::block>,
           .asymptotic = asymptotic<Form::block>};

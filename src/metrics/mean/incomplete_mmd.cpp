@@ -1,4 +1,5 @@
 #include "metrics/mean/incomplete_mmd.hpp"
+#include "metrics/numerics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -132,9 +133,7 @@ std::vector<double> term_row_sums(const Kernel& kernel, const PairPattern& patte
     for (const double h : terms) total += h;
     sums[i] += total;
   });
-  if (!std::ranges::all_of(sums, [](double s) { return std::isfinite(s); })) {
-    fail(ErrorCode::non_finite_value, "the MMD overflows on this data; {}", kOverflowAdvice);
-  }
+  require_finite(sums, "the MMD");
   return sums;
 }
 

@@ -29,7 +29,7 @@ class PairPattern {
   [[nodiscard]] bool in_blocks() const { return in_blocks_; }
   /// One past the last row that row i meets.
   [[nodiscard]] std::size_t end(std::size_t i) const;
-  /// Where the tile of rows that begins at row `first` ends: rows with about the same partners.
+  /// The end of the tile of rows that begins at row `first`: rows with about the same partners.
   [[nodiscard]] std::size_t tile_end(std::size_t first) const;
 
  private:

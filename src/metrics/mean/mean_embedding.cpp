@@ -1,4 +1,5 @@
 #include "metrics/mean/mean_embedding.hpp"
+#include "metrics/numerics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -137,11 +138,6 @@ double weighted_sum(std::span<const double> weights, std::span<const double> val
   return total.value();
 }
 
-void refuse_overflow(const MeanProducts& products, std::string_view what) {
-  if (std::isfinite(products.xx + products.yy + products.xy)) return;
-  fail(ErrorCode::non_finite_value, "{} overflows on this data; {}", what, kOverflowAdvice);
-}
-
 }  // namespace
 
 double mean_inner_product(const Kernel& kernel, MatrixView<const double> x, std::span<const double> a,
@@ -155,7 +151,7 @@ MeanProducts mean_products(const Kernel& kernel, const SampleView& x, const Samp
   const MeanProducts products{.xx = own_sum(kernel, {x.points, a}, threads),
                               .yy = own_sum(kernel, {y.points, b}, threads),
                               .xy = cross_sum(kernel, {x.points, a}, {y.points, b}, threads)};
-  refuse_overflow(products, "the MMD");
+  require_finite(products.xx + products.yy + products.xy, "the MMD");
   return products;
 }
 
@@ -180,7 +176,7 @@ MeanProducts covariance_products(const Kernel& kernel, const SampleView& x, cons
   const MeanProducts products{.xx = own_sum(kernel, {x.points, a, x_by_p}, threads),
                               .yy = own_sum(kernel, {y.points, b, y_by_q}, threads),
                               .xy = cross_sum(kernel, {x.points, a, x_by_q}, {y.points, b, y_by_p}, threads)};
-  refuse_overflow(products, "the covariance distance");
+  require_finite(products.xx + products.yy + products.xy, "the covariance distance");
   return products;
 }
 

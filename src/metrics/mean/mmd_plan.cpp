@@ -1,4 +1,5 @@
 #include "metrics/mean/mmd_plan.hpp"
+#include "metrics/numerics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,9 +30,7 @@ MmdPlan::MmdPlan(Kernel kernel, const TestPool& pool, std::vector<std::size_t> o
     terms_(i, kSquareMean) = weight * weight * gram_.row_means()[i];
   }
   pooled_variance_ = variance.value() / gram_.total_weight();
-  if (!std::isfinite(pooled_variance_)) {
-    fail(ErrorCode::non_finite_value, "the MMD overflows on this data; {}", kOverflowAdvice);
-  }
+  require_finite(pooled_variance_, "the MMD");
   for (std::size_t k = 0; k < kNumSums; ++k) {
     CompensatedSum total;
     for (std::size_t i = 0; i < n; ++i) total.add(terms_(i, k));
@@ -45,7 +44,7 @@ void MmdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> va
   const std::size_t num_tiles = gram_.num_tiles();
   const std::size_t permutation_count = values.size();
   const simd::RowGroupLabels labels(batches, permutation_count);
-  // What row tile t adds to the quadratic form and to the X sums of the permutations; added up in order of t.
+  // The terms that row tile t adds to the quadratic form and to the X sums of the permutations; added in order of t.
   Matrix<double> forms(num_tiles, permutation_count, 0.0);
   Matrix<double> sums(num_tiles * permutation_count, kNumSums, 0.0);
   parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
@@ -55,7 +54,7 @@ void MmdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> va
       stop_point();
       const auto own = tile.view().column_range(0, std::min(kTile, n - j));
       gram_.weighted_tile(begin, j, own);
-      // Tiles right of the diagonal stand for those below it too.
+      // Tiles right of the diagonal count for those below it too.
       simd::add_quadratic_forms(j == begin ? 1.0 : 2.0, own, labels, begin, j, forms.row(t));
     }
     simd::add_labelled_rows(terms_.view().row_range(begin, end - begin), labels, begin,

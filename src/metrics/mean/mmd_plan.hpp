@@ -2,12 +2,13 @@
 #include <array>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "kqd/core/plan.hpp"
 #include "kqd/kernel/kernel.hpp"
 #include "metrics/mean/centred_gram.hpp"
-#include "metrics/test_pool.hpp"
+#include "metrics/method.hpp"
 
 namespace kqd {
 
@@ -53,5 +54,12 @@ class MmdPlan : public Plan {
   GroupSums totals_{};    // over all rows
   double pooled_variance_ = 0.0;
 };
+
+/// Prepares the test of an MMD: by tiles of the Gram matrix, or for the Laplace kernel of one column by sorting.
+[[nodiscard]] PreparedPlan prepare_mmd(const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
+                                       MmdEstimate estimate);
+
+/// Throws Error{empty_sample, invalid_weights} for a sample without two rows of weight: it has no unbiased MMD.
+void require_two_rows_of_weight(const SampleView& sample, std::string_view name);
 
 }  // namespace kqd

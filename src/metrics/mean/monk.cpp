@@ -41,7 +41,7 @@ class Partition {
   std::vector<std::size_t> y_;
 };
 
-// What is needed of the Gram matrix of a block. l is +1/|X| on its rows of X and -1/|Y| on those of Y.
+// The sums of the Gram matrix of a block. l is +1/|X| on its rows of X and -1/|Y| on those of Y.
 struct BlockForms {
   double difference = 0.0;  // l' K l = MMD_V^2 of the block
   double cross = 0.0;       // l' K 1

@@ -5,11 +5,10 @@
 
 #include "core/pool.hpp"
 #include "kqd/kernel/kernel.hpp"
-#include "kqd/metrics/methods.hpp"
 
 namespace kqd {
 
-/// How MONK looks for the function f, |f| <= 1, whose median over blocks of mean f(x) - mean f(y) is largest.
+/// How MONK finds the function f, |f| <= 1, whose median over blocks of mean f(x) - mean f(y) is largest.
 enum class MonkForm {
   block_median,  ///< each block has its own f: the median of MMD_V over the blocks, in closed form
   bcd_fast,      ///< the same by iteration, one vector of coefficients per block
@@ -32,7 +31,5 @@ struct MonkOptions {
 [[nodiscard]] double monk(const Kernel& kernel, const Pool& pool, std::span<const std::size_t> x,
                           std::span<const std::size_t> y, MatrixView<const double> gram, const MonkOptions& options,
                           ThreadCount threads);
-
-[[nodiscard]] MethodInfo monk_method();
 
 }  // namespace kqd

@@ -9,6 +9,7 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "kernel/resolve.hpp"
+#include "metrics/all_methods.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/direct_plan.hpp"
 #include "metrics/feasible.hpp"
@@ -76,7 +77,7 @@ double seconds_of(const MonkOptions& options, std::size_t nx, std::size_t ny, st
   double once = values * static_cast<double>(options.iterations) * 1e-9;
   if (options.form != MonkForm::bcd) {
     const double partitions = options.form == MonkForm::bcd_fast ? static_cast<double>(options.reshuffles) : 1.0;
-    once = partitions * (blocks * 1e-5 + 0.5 * values * (4e-9 + 2e-10 * static_cast<double>(dim)));
+    once = partitions * (blocks * 1e-5 + 0.5 * values * seconds_per_kernel_value(dim));
   }
   return once * static_cast<double>(count);
 }
@@ -122,15 +123,12 @@ PreparedPlan prepare_monk(const TestPool& pool, const MethodOptions& options, co
   refuse_weights(pool.x, pool.y);
   const MonkOptions observed = monk_options(options, pool.x.size(), pool.y.size());
   require_feasible_monk(observed, pool.x, pool.y, request.permutation_count, options.allow_quadratic);
-  PreparedPlan prepared;
+  PreparedPlan prepared = plan_on_all_rows(pool, options);
   prepared.expected_seconds =
       seconds_of(observed, pool.x.size(), pool.y.size(), pool.x.dim(), request.permutation_count);
-  prepared.frozen = options;
-  prepared.frozen.kernel =
-      resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings);
   const Kernel kernel(prepared.frozen.kernel);
   // Blocks are cut by the places of rows within their sample. Where x_i and y_i swap, both keep the place i.
-  prepared.rows = request.swaps_only ? order_by_pairs(pool) : pool.order;
+  if (request.swaps_only) prepared.rows = order_by_pairs(pool);
   prepared.details = {{"blocks", static_cast<double>(observed.num_blocks)}};
   const Pool rows{pool.x.points, pool.y.points, prepared.rows};
   const PoolSpread spread = pool_spread(kernel, pool.rows(), options.threads);
@@ -155,26 +153,27 @@ PreparedPlan prepare_monk(const TestPool& pool, const MethodOptions& options, co
 
 }  // namespace
 
-MethodInfo monk_method() {
+Method monk_method() {
   return {
-      .id = "monk",
-      .family = "mean embeddings",
-      .summary = "median-of-means MMD, which few outliers cannot move far",
-      .reports = "an estimate of MMD, not squared; >= 0 for block-median",
-      .cost = "n^2 d / Q for Q blocks; T N^2 / Q more for bcd",
-      .permutation = "as the first: every permutation is computed again",
-      .calibrations = "permutation, sign-flip",
-      .details =
-          "The largest median over blocks of mean f(x) - mean f(y), |f| <= 1; as long as fewer than half of the "
-          "blocks hold outliers it stays bounded. form=block-median, the default, gives each block its own f: "
-          "the median of MMD_V over blocks in closed form, which bcd-fast (the variant of the published comparisons) "
-          "can only fall short of on the same blocks; bcd has one f for all blocks. Blocks are cut by a random order "
-          "of rows that depends on the seed only: compare values of one seed. The published comparisons take "
-          "floor(n / log n) blocks.",
-      .reference = "Lerasle et al.: MONK: Outlier-Robust Mean Embedding Estimation by Median-of-Means (ICML 2019)",
-      .sign_flip = true,
-      .uses = {.kernel = true},
-      .parameters = kParameters,
+      .info = {.id = "monk",
+               .family = "mean embeddings",
+               .summary = "median-of-means MMD, which few outliers cannot move far",
+               .reports = "an estimate of MMD, not squared; >= 0 for block-median",
+               .cost = "n^2 d / Q for Q blocks; T N^2 / Q more for bcd",
+               .permutation = "as the first: every permutation is computed again",
+               .calibrations = "permutation, sign-flip",
+               .details =
+                   "The largest median over blocks of mean f(x) - mean f(y), |f| <= 1; as long as fewer than half "
+                   "of the blocks hold outliers it stays bounded. form=block-median, the default, gives each block "
+                   "its own f: the median of MMD_V over blocks in closed form, which bcd-fast (the variant of the "
+                   "published comparisons) can only fall short of on the same blocks; bcd has one f for all blocks. "
+                   "Blocks are cut by a random order of rows that depends on the seed only: compare values of one "
+                   "seed. The published comparisons take floor(n / log n) blocks.",
+               .reference =
+                   "Lerasle et al.: MONK: Outlier-Robust Mean Embedding Estimation by Median-of-Means (ICML 2019)",
+               .sign_flip = true,
+               .uses = {.kernel = true},
+               .parameters = kParameters},
       .distance = monk_distance,
       .prepare = prepare_monk};
 }

@@ -11,15 +11,15 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kPairsAtATime = 1024;
+constexpr std::size_t kSpreadPairsAtATime = 1024;
 
 }  // namespace
 
 PoolSpread pool_spread(const Kernel& kernel, const Pool& pool, ThreadCount threads) {
   const std::size_t num_pairs = pool.size() - 1;
-  const std::size_t num_blocks = (num_pairs + kPairsAtATime - 1) / kPairsAtATime;
+  const std::size_t num_blocks = (num_pairs + kSpreadPairsAtATime - 1) / kSpreadPairsAtATime;
   std::vector<PoolSpread> parts(num_blocks);
-  parallel_for_blocks(num_pairs, kPairsAtATime, threads, [&](std::size_t begin, std::size_t end) {
+  parallel_for_blocks(num_pairs, kSpreadPairsAtATime, threads, [&](std::size_t begin, std::size_t end) {
     const std::size_t count = end - begin;
     Matrix<double> rows(count + 1, pool.dim());
     copy_rows(pool, begin, rows);
@@ -27,7 +27,7 @@ PoolSpread pool_spread(const Kernel& kernel, const Pool& pool, ThreadCount threa
     std::vector<double> shared(count);
     kernel.diagonal(rows, own);
     evaluate_pairs(kernel, rows.view().row_range(0, count), rows.view().row_range(1, count), shared);
-    PoolSpread& part = parts[begin / kPairsAtATime];
+    PoolSpread& part = parts[begin / kSpreadPairsAtATime];
     CompensatedSum total;
     for (std::size_t i = 0; i < count; ++i) total.add(std::max(0.0, 0.5 * (own[i] + own[i + 1]) - shared[i]));
     part.variance = total.value();

@@ -9,6 +9,7 @@
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "metrics/label_lanes.hpp"
+#include "metrics/numerics.hpp"
 
 namespace kqd {
 namespace {
@@ -42,9 +43,7 @@ SignFlipPlan::SignFlipPlan(const Kernel& kernel, PairPattern pattern, const Pool
   CompensatedSum sizes;
   for (const double h : terms_) sizes.add(std::abs(h));
   mean_size_ = sizes.value() / static_cast<double>(terms_.size());
-  if (!std::isfinite(mean_size_)) {
-    fail(ErrorCode::non_finite_value, "the MMD overflows on this data; {}", kOverflowAdvice);
-  }
+  require_finite(mean_size_, "the MMD");
 }
 
 void SignFlipPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const {

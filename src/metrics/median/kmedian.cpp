@@ -1,4 +1,4 @@
-#include "metrics/median/kmedian.hpp"
+#include "metrics/all_methods.hpp"
 
 #include <algorithm>
 #include <array>
@@ -104,14 +104,10 @@ DistanceResult kmedian_distance(const SampleView& x_given, const SampleView& y_g
 
 PreparedPlan prepare_kmedian(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   const MedianOptions median = median_options(options);
-  PreparedPlan prepared;
-  prepared.expected_seconds = seconds_of(pool.x, pool.y, median, request.permutation_count);
-  require_feasible_medians(pool.x, pool.y, prepared.expected_seconds, request.permutation_count,
-                           options.allow_quadratic);
-  prepared.frozen = options;
-  prepared.frozen.kernel =
-      resolve(options.kernel, pool.rows(), options.bandwidth_rule, options.seed, prepared.warnings);
-  prepared.rows = pool.order;
+  const double seconds = seconds_of(pool.x, pool.y, median, request.permutation_count);
+  require_feasible_medians(pool.x, pool.y, seconds, request.permutation_count, options.allow_quadratic);
+  PreparedPlan prepared = plan_on_all_rows(pool, options);
+  prepared.expected_seconds = seconds;
   auto points = std::make_shared<const Points>(pool.rows(), Kernel(prepared.frozen.kernel), options);
   std::vector<double> weights = pool.weights_of(pool.order);
   CompensatedSum variance;
@@ -122,7 +118,7 @@ PreparedPlan prepare_kmedian(const TestPool& pool, const MethodOptions& options,
   }
   prepared.pooled_scale = std::sqrt(variance.value() / static_cast<double>(pool.order.size()));
   // A step takes a mean with weights: it passes errors of the iterate on without enlarging them, and adds those of a
-  // product of n terms, n eps of the widest point. PermutationSet that differ by the names of the groups only, or by
+  // product of n terms, n eps of the widest point. Permutations that differ by the names of the groups only, or by
   // rows that are equal, give the same bits.
   const double slack = 4.0 * static_cast<double>(median.iterations) * static_cast<double>(points->rows.size()) *
                        std::numeric_limits<double>::epsilon() * std::sqrt(widest);
@@ -141,26 +137,27 @@ PreparedPlan prepare_kmedian(const TestPool& pool, const MethodOptions& options,
 
 }  // namespace
 
-MethodInfo kmedian_method() {
-  return {
-      .id = "kmedian",
-      .family = "other embeddings",
-      .summary = "distance between the geometric medians of the feature map",
-      .reports = "the distance |med_P - med_Q| in the feature space, >= 0",
-      .cost = "T N^2 for T iterations",
-      .permutation = "T N^2",
-      .calibrations = "permutation, sign-flip",
-      .details =
-          "med_P minimises the mean distance to k(x_i, .), so that few outliers move it little. Weiszfeld's iteration "
-          "from the mean, with the step of Vardi and Zhang where it meets a point; equal rows are merged first. Where "
-          "the minimum is not unique (two rows; the linear kernel on the line with an even number of rows) the "
-          "start, the mean, decides. No shortcut: every permutation is computed again on the pooled Gram matrix.",
-      .reference = "Nienkoetter, Jiang: Kernel-Based Generalized Median Computation for Consensus Learning (2023)",
-      .sign_flip = true,
-      .uses = {.kernel = true},
-      .parameters = kParameters,
-      .distance = kmedian_distance,
-      .prepare = prepare_kmedian};
+Method kmedian_method() {
+  return {.info = {.id = "kmedian",
+                   .family = "other embeddings",
+                   .summary = "distance between the geometric medians of the feature map",
+                   .reports = "the distance |med_P - med_Q| in the feature space, >= 0",
+                   .cost = "T N^2 for T iterations",
+                   .permutation = "T N^2",
+                   .calibrations = "permutation, sign-flip",
+                   .details =
+                       "med_P minimises the mean distance to k(x_i, .), so that few outliers move it little. "
+                       "Weiszfeld's iteration from the mean, with the step of Vardi and Zhang where it meets a point; "
+                       "equal rows are merged first. Where the minimum is not unique (two rows; the linear kernel on "
+                       "the line with an even number of rows) the start, the mean, decides. No shortcut: every "
+                       "permutation is computed again on the pooled Gram matrix.",
+                   .reference =
+                       "Nienkoetter, Jiang: Kernel-Based Generalized Median Computation for Consensus Learning (2023)",
+                   .sign_flip = true,
+                   .uses = {.kernel = true},
+                   .parameters = kParameters},
+          .distance = kmedian_distance,
+          .prepare = prepare_kmedian};
 }
 
 }  // namespace kqd

@@ -1,4 +1,5 @@
 #include "metrics/quantile/gap_objective.hpp"
+#include "metrics/numerics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -44,9 +45,7 @@ GapObjective::GapObjective(const GapProblem& problem)
 
 void GapObjective::evaluate(std::span<const double> w) {
   problem_.slices.evaluate(w, values_);
-  if (!std::ranges::all_of(values_, [](double v) { return std::isfinite(v); })) {
-    fail(ErrorCode::non_finite_value, "values along a direction overflow on this data; {}", kOverflowAdvice);
-  }
+  require_finite(values_, "a value along a direction");
   gather(x_);
   gather(y_);
 }

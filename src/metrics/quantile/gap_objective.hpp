@@ -10,7 +10,7 @@
 
 namespace kqd {
 
-/// Which of the points that slices see are X and which are Y: what tau_p(w) is a function of besides w.
+/// The points of the slices that are X and that are Y; tau_p(w) is a function of them and of w.
 struct GapProblem {
   /// `weights`: one per point, of any scale; empty for equal ones. All spans must outlive the problem.
   GapProblem(const Slices& slices, std::span<const std::size_t> x, std::span<const std::size_t> y,

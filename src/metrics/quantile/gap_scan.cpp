@@ -100,7 +100,7 @@ void GapScan::scan_weighted(const simd::SortedPool& line, std::span<double> taus
   }
 }
 
-// Errors of single precision are below 1e-6 of the sum. Small gaps are told apart from wide ones by 1e-4 of the range,
+// Errors of single precision are below 1e-6 of the sum. Gaps are small below 1e-4 of the range,
 // and matter when they are most of the gaps: then no more than a thousandth of the range may be theirs.
 GapPrecision precision_for(std::span<const double> sorted) {
   constexpr double kSmall = 1e-4;

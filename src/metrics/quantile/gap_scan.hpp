@@ -15,7 +15,7 @@ namespace kqd {
 /// double where the many small gaps of a line would vanish next to a few wide ones, as those to an outlier.
 enum class GapPrecision { single, full };  // ascending
 
-/// What a sorted line needs.
+/// The precision that a sorted line needs.
 [[nodiscard]] GapPrecision precision_for(std::span<const double> sorted);
 
 /// The permutations of one call, ready to be compared along one sorted line after another by tau_1 with uniform levels:
@@ -28,7 +28,7 @@ class GapScan {
   [[nodiscard]] std::size_t count() const { return num_x_.size(); }
 
   /// taus[k] = tau_1 of the k-th permutation. `line` holds all rows, or the lowest of them: then it is the part of
-  /// tau_1 that lies between those. A line turned around, values with the other sign, gives the part of the highest.
+  /// tau_1 between those. A line turned around, values with the other sign, gives the part of the highest.
   void along(const simd::SortedPool& line, GapPrecision precision, std::span<double> taus) const;
 
  private:

@@ -30,7 +30,7 @@ KqdPlan::KqdPlan(const Directions& directions, const TestPool& pool, const std::
               pool.weights_of(order), options, over, std::move(mmd)) {}
 
 KqdPlan::KqdPlan(Matrix<double> projections, std::vector<double> weights, const MethodOptions& options, Over over,
-                 std::unique_ptr<const MmdPlan> mmd, Clock clock)
+                 std::unique_ptr<const MmdPlan> mmd, GapWeight weight)
     : over_(over),
       power_(options.power),
       weighting_(options.weighting),
@@ -38,7 +38,7 @@ KqdPlan::KqdPlan(Matrix<double> projections, std::vector<double> weights, const 
       weights_(std::move(weights)),
       mmd_(std::move(mmd)) {
   require_levels_known(options.point_evaluated_levels, !weights_.empty());
-  PooledProjections sorted = sort_projections(std::move(projections), clock, options.threads);
+  PooledProjections sorted = sort_projections(std::move(projections), weight, options.threads);
   values_ = std::move(sorted.values);
   order_ = std::move(sorted.order);
   units_ = std::move(sorted.units);
@@ -190,12 +190,12 @@ std::vector<double> KqdPlan::expected_gaps() const {
   return gaps;
 }
 
-std::vector<double> DirectionalPlan::per_direction(const LabelBatch& batch, unsigned b, ThreadCount threads) const {
+std::vector<double> DirectionalPlan::per_direction(const LabelBatch& batch, ThreadCount threads) const {
   LabelBatch single;
   single.count = 1;
-  single.num_x[0] = batch.num_x[b];
+  single.num_x[0] = batch.num_x[0];
   single.words.resize(batch.words.size());
-  for (std::size_t i = 0; i < batch.words.size(); ++i) single.words[i] = (batch.words[i] >> b) & 1U;
+  for (std::size_t i = 0; i < batch.words.size(); ++i) single.words[i] = batch.words[i] & 1U;
   std::vector<double> taus(num_directions());
   evaluate_directions({&single, 1}, {taus.data(), taus.size(), 1, 1}, threads);
   return taus;
@@ -233,6 +233,52 @@ double KqdPlan::tie_slack(double value, double largest_range, GapPrecision lowes
     slack = 4.0 * slack + mmd_->tie_slack(value * value) / value;
   }
   return slack;
+}
+
+StreamedKqdPlan::StreamedKqdPlan(std::shared_ptr<const Directions> directions, const TestPool& pool,
+                                 std::vector<std::size_t> order, const MethodOptions& options, Over over,
+                                 std::size_t max_bytes)
+    : directions_(std::move(directions)),
+      x_(pool.x),
+      y_(pool.y),
+      order_(std::move(order)),
+      weights_(pool.weights_of(order_)),
+      options_(options),
+      over_(over),
+      // The kept part and the one at work share the room.
+      directions_at_a_time_(std::min(directions_->count(),
+                                     directions_that_fit(max_bytes / 2, KqdPlan::bytes_per_direction(order_.size())))) {
+  double variances = 0.0;
+  for (std::size_t i = 0; i < num_directions(); i += directions_at_a_time_) {
+    std::unique_ptr<const KqdPlan> own = part(i, options.threads);
+    variances += own->pooled_scale() * own->pooled_scale() * static_cast<double>(own->num_directions());
+    num_flat_ += own->num_flat();
+    largest_range_ = std::max(largest_range_, own->largest_range());
+    lowest_precision_ = std::min(lowest_precision_, own->lowest_precision());
+    if (i == 0) first_ = std::move(own);
+  }
+  pooled_scale_ = std::sqrt(variances / static_cast<double>(num_directions()));
+}
+
+std::unique_ptr<const KqdPlan> StreamedKqdPlan::part(std::size_t first, ThreadCount threads) const {
+  const std::size_t count = std::min(directions_at_a_time_, num_directions() - first);
+  return std::make_unique<const KqdPlan>(
+      project_pool(*directions_, {x_.points, y_.points, order_}, first, count, threads), weights_, options_, over_);
+}
+
+void StreamedKqdPlan::evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
+                                          ThreadCount threads) const {
+  first_->evaluate_directions(batches, taus.row_range(0, first_->num_directions()), threads);
+  for (std::size_t i = directions_at_a_time_; i < num_directions(); i += directions_at_a_time_) {
+    stop_point();
+    const auto own = part(i, threads);
+    own->evaluate_directions(batches, taus.row_range(i, own->num_directions()), threads);
+  }
+}
+
+void StreamedKqdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values,
+                               ThreadCount threads) const {
+  evaluate_over_directions(over_, options_.power, batches, values, threads);
 }
 
 }  // namespace kqd

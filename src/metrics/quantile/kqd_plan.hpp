@@ -9,13 +9,12 @@
 #include "kqd/metrics/discrepancy.hpp"
 #include "metrics/mean/mmd_plan.hpp"
 #include "metrics/quantile/gap_scan.hpp"
-#include "metrics/quantile/over_directions.hpp"
+#include "metrics/quantile/kqd.hpp"
 #include "metrics/quantile/pooled_projections.hpp"
-#include "metrics/test_pool.hpp"
 
 namespace kqd {
 
-/// A plan that looks along directions, one after the other, and makes one number of what it sees.
+/// A plan that measures a gap along each of several directions and makes one number of them.
 class DirectionalPlan : public Plan {
  public:
   /// taus(i, k) = tau_p along direction i for the k-th permutation, rooted.
@@ -24,14 +23,14 @@ class DirectionalPlan : public Plan {
   [[nodiscard]] virtual std::size_t num_directions() const = 0;
   /// Root mean square over directions of the pooled standard deviation.
   [[nodiscard]] virtual double pooled_scale() const = 0;
-  /// Directions along which over 95 % of the pooled values are equal.
+  /// Directions along which the pooled values are mostly one value.
   [[nodiscard]] virtual std::size_t num_flat() const = 0;
 
-  /// tau_p along every direction for one permutation, rooted; `batch` holds it as permutation `b`.
-  [[nodiscard]] std::vector<double> per_direction(const LabelBatch& batch, unsigned b, ThreadCount threads) const;
+  /// tau_p along every direction for the first permutation of a batch, rooted.
+  [[nodiscard]] std::vector<double> per_direction(const LabelBatch& batch, ThreadCount threads) const;
 
  protected:
-  /// values[k] = the mean or the largest of what evaluate_directions() finds.
+  /// values[k] = the mean or the largest of the gaps of evaluate_directions().
   void evaluate_over_directions(Over over, double power, std::span<const LabelBatch> batches, std::span<double> values,
                                 ThreadCount threads) const;
 };
@@ -49,7 +48,7 @@ class KqdPlan : public DirectionalPlan {
           const MethodOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd);
   /// From projections (one row per direction, one column per position) and the rows' weights, empty for equal ones.
   KqdPlan(Matrix<double> projections, std::vector<double> weights, const MethodOptions& options, Over over,
-          std::unique_ptr<const MmdPlan> mmd = nullptr, Clock clock = Clock::values);
+          std::unique_ptr<const MmdPlan> mmd = nullptr, GapWeight weight = GapWeight::size);
   ~KqdPlan() override;
 
   [[nodiscard]] std::size_t num_rows() const override { return values_.cols(); }
@@ -74,7 +73,7 @@ class KqdPlan : public DirectionalPlan {
   [[nodiscard]] double pooled_scale() const override { return pooled_scale_; }
   [[nodiscard]] std::size_t num_flat() const override { return num_flat_; }
 
-  /// What a plan holds of one direction: sorted values in doubles, their places in 32 bits.
+  /// Memory that a plan keeps per direction: sorted values in doubles, their positions in 32 bits.
   [[nodiscard]] static constexpr std::size_t bytes_per_direction(std::size_t num_rows) {
     return num_rows * (sizeof(double) + sizeof(std::uint32_t));
   }
@@ -94,6 +93,43 @@ class KqdPlan : public DirectionalPlan {
   std::vector<double> units_;             // per direction: the range of its values, or 1 when they are all equal
   std::vector<GapPrecision> precisions_;  // per direction, where gaps are scanned
   std::unique_ptr<const MmdPlan> mmd_;
+  double pooled_scale_ = 0.0;
+  std::size_t num_flat_ = 0;
+};
+
+/// A KqdPlan whose sorted projections do not all fit into memory: the first directions are kept, the others are
+/// projected, sorted, evaluated and dropped a few at a time, once per call of evaluate(). Same values as KqdPlan.
+class StreamedKqdPlan : public DirectionalPlan {
+ public:
+  /// At most `max_bytes` are taken, but for at least one direction. The samples behind `pool` must outlive the plan.
+  StreamedKqdPlan(std::shared_ptr<const Directions> directions, const TestPool& pool, std::vector<std::size_t> order,
+                  const MethodOptions& options, Over over, std::size_t max_bytes);
+
+  [[nodiscard]] std::size_t num_rows() const override { return order_.size(); }
+  void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const override;
+  [[nodiscard]] double tie_slack(double value) const override {
+    return first_->tie_slack(value, largest_range_, lowest_precision_);
+  }
+  void evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
+                           ThreadCount threads) const override;
+  [[nodiscard]] std::size_t num_directions() const override { return directions_->count(); }
+  [[nodiscard]] double pooled_scale() const override { return pooled_scale_; }
+  [[nodiscard]] std::size_t num_flat() const override { return num_flat_; }
+
+ private:
+  [[nodiscard]] std::unique_ptr<const KqdPlan> part(std::size_t first, ThreadCount threads) const;
+
+  std::shared_ptr<const Directions> directions_;
+  SampleView x_;
+  SampleView y_;
+  std::vector<std::size_t> order_;
+  std::vector<double> weights_;
+  MethodOptions options_;
+  Over over_;
+  std::size_t directions_at_a_time_;
+  std::unique_ptr<const KqdPlan> first_;
+  double largest_range_ = 0.0;
+  GapPrecision lowest_precision_ = GapPrecision::full;
   double pooled_scale_ = 0.0;
   std::size_t num_flat_ = 0;
 };

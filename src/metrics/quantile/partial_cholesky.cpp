@@ -1,4 +1,5 @@
 #include "metrics/quantile/partial_cholesky.hpp"
+#include "metrics/numerics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -27,8 +28,7 @@ PartialCholesky partial_cholesky(const Kernel& kernel, MatrixView<const double> 
   std::vector<double> rest(n);
   kernel.diagonal(points, rest);
   const double trace = sum(rest);
-  if (!std::isfinite(trace))
-    fail(ErrorCode::non_finite_value, "the kernel overflows on this data; {}", kOverflowAdvice);
+  require_finite(trace, "the kernel");
   const double smallest = tolerance * *std::ranges::max_element(rest);
 
   PartialCholesky result;

@@ -6,6 +6,7 @@
 
 #include "core/executor.hpp"
 #include "core/summation.hpp"
+#include "metrics/quantile/kqd.hpp"
 #include "quantiles/sort.hpp"
 
 namespace kqd {
@@ -13,16 +14,16 @@ namespace {
 
 constexpr std::size_t kRowsPerTask = 4096;
 
-// Ascending values replaced by the time a clock shows that ticks 1 / sqrt(F (1 - F)) between different neighbours.
-void set_to_tail_clock(std::span<double> sorted) {
+// Replaces ascending values by the sum of 1 / sqrt(F (1 - F)) over the gaps below them.
+void sum_anderson_darling_weights(std::span<double> sorted) {
   const auto n = static_cast<double>(sorted.size());
   double previous = sorted.front();
-  double time = 0.0;
+  double total = 0.0;
   sorted.front() = 0.0;
   for (std::size_t k = 1; k < sorted.size(); ++k) {
     const double below = static_cast<double>(k) / n;
-    if (sorted[k] != previous) time += 1.0 / std::sqrt(below * (1.0 - below));
-    previous = std::exchange(sorted[k], time);
+    if (sorted[k] != previous) total += 1.0 / std::sqrt(below * (1.0 - below));
+    previous = std::exchange(sorted[k], total);
   }
 }
 
@@ -41,11 +42,11 @@ double root_mean_square(std::span<const double> values) {
   return std::scalbn(std::sqrt(squares.value() / static_cast<double>(values.size())), binary_magnitude(values));
 }
 
-// Over 95 % of the ascending values are the same: then the middle one is.
-bool mostly_one_value(std::span<const double> sorted) {
+// If most of the ascending values are equal, the middle one is that value.
+bool is_flat_line(std::span<const double> sorted) {
   const double middle = sorted[sorted.size() / 2];
   const auto same = std::ranges::upper_bound(sorted, middle) - std::ranges::lower_bound(sorted, middle);
-  return static_cast<double>(same) > 0.95 * static_cast<double>(sorted.size());
+  return is_mostly_one_value(static_cast<std::size_t>(same), sorted.size());
 }
 
 }  // namespace
@@ -67,7 +68,7 @@ void project_pool(const Directions& directions, const Pool& pool, std::size_t fi
   });
 }
 
-PooledProjections sort_projections(Matrix<double> projections, Clock clock, ThreadCount threads) {
+PooledProjections sort_projections(Matrix<double> projections, GapWeight weight, ThreadCount threads) {
   const std::size_t l = projections.rows();
   const std::size_t n = projections.cols();
   PooledProjections result{.values = std::move(projections),
@@ -83,13 +84,13 @@ PooledProjections sort_projections(Matrix<double> projections, Clock clock, Thre
     argsort(values, places);
     std::vector<double> sorted(n);
     for (std::size_t k = 0; k < n; ++k) sorted[k] = values[places[k]];
-    if (clock == Clock::tails) set_to_tail_clock(sorted);
+    if (weight == GapWeight::anderson_darling) sum_anderson_darling_weights(sorted);
     const double smallest = sorted.front();
     const double range = sorted.back() - smallest;
     result.units[i] = range > 0.0 ? range : 1.0;
     result.origins[i] = smallest;
     for (std::size_t k = 0; k < n; ++k) values[k] = (sorted[k] - smallest) / result.units[i];
-    flat[i] = mostly_one_value(values) ? 1 : 0;
+    flat[i] = is_flat_line(values) ? 1 : 0;
   });
   result.root_mean_variance = root_mean_square(deviations);
   result.num_flat = static_cast<std::size_t>(std::ranges::count(flat, 1));
@@ -129,7 +130,7 @@ std::size_t directions_that_fit(std::size_t max_bytes, std::size_t bytes_each) {
 PooledProjections sorted_projections(const Directions& directions, const TestPool& pool,
                                      std::span<const std::size_t> order, ThreadCount threads) {
   const Pool rows{pool.x.points, pool.y.points, order};
-  return sort_projections(project_pool(directions, rows, 0, directions.count(), threads), Clock::values, threads);
+  return sort_projections(project_pool(directions, rows, 0, directions.count(), threads), GapWeight::size, threads);
 }
 
 }  // namespace kqd

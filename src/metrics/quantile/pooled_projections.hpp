@@ -10,10 +10,10 @@
 
 namespace kqd {
 
-/// What gaps between neighbouring pooled values count for.
-enum class Clock {
-  values,  ///< their size: Wasserstein distances
-  tails,   ///< 1 / sqrt(F (1 - F)) where the values differ: ranks only matter, ends as much as the middle [AD52]
+/// The weight of a gap between neighbouring pooled values.
+enum class GapWeight {
+  size,              ///< its size: Wasserstein distances
+  anderson_darling,  ///< 1 / sqrt(F (1 - F)) where the values differ: by ranks, tails count as the middle [AD52]
 };
 
 /// The pooled rows along l directions, sorted once for all permutations. Values are measured from the smallest in units
@@ -35,8 +35,9 @@ struct PooledProjections {
 void project_pool(const Directions& directions, const Pool& pool, std::size_t first, MatrixView<double> values,
                   ThreadCount threads);
 
-/// Sorts projections, one row per direction; with the clock `tails` sorted values are replaced by what it shows.
-[[nodiscard]] PooledProjections sort_projections(Matrix<double> projections, Clock clock, ThreadCount threads);
+/// Sorts projections, one row per direction; with another weight than `size` the sorted values are replaced by sums of
+/// the weights of the gaps below them.
+[[nodiscard]] PooledProjections sort_projections(Matrix<double> projections, GapWeight weight, ThreadCount threads);
 
 /// The share of the pooled weight up to and including each of the sorted rows but the last. `weights`: per row, empty:
 /// equal.

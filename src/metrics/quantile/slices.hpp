@@ -23,11 +23,11 @@ class Slices {
                          std::span<double> gradient) const = 0;
   /// True when u_w is linear in w.
   [[nodiscard]] virtual bool linear() const = 0;
-  /// Linear slices of the same points and dimension: where promising directions are looked for.
+  /// Linear slices of the same points and dimension, on which promising directions are found.
   [[nodiscard]] virtual const Slices& linear_slices() const { return *this; }
 };
 
-/// Where blocks of rows begin, and the end: 0, 256, ..., first, first + 256, ..., total. Blocks start again at `first`,
+/// The first rows of blocks, and the end: 0, 256, ..., first, first + 256, ..., total. Blocks start again at `first`,
 /// the number of rows of X: a matrix product may round a row by its place in a block, and equal samples must have
 /// equal values.
 [[nodiscard]] std::vector<std::size_t> row_blocks(std::size_t first, std::size_t total);

@@ -41,7 +41,7 @@ void add_scaled(std::span<double> to, double factor, std::span<const double> v) 
   for (std::size_t k = 0; k < to.size(); ++k) to[k] += factor * v[k];
 }
 
-// What remains of v when its part along the unit vector w is taken away.
+// v minus its part along the unit vector w.
 void project_out(std::span<double> v, std::span<const double> w) {
   add_scaled(v, -dot(v, w), w);
 }

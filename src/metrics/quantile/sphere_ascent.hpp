@@ -7,7 +7,7 @@
 
 namespace kqd {
 
-/// Where an ascent ended.
+/// The end of an ascent.
 struct Ascent {
   std::vector<double> direction;  ///< of length 1
   double value = 0.0;             ///< tau_p there: the largest that was met

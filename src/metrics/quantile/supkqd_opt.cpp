@@ -1,4 +1,4 @@
-#include "metrics/quantile/supkqd_opt.hpp"
+#include "metrics/all_methods.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kDefaultRank = 512;
 
-// What is left of k(x, x) that counts as nothing. A direction for other points has coefficients that grow as its
+// The residual of k(x, x) that counts as 0. A direction for other points has coefficients that grow as its
 // inverse root: 1e-8 keeps twelve of their sixteen digits (and ||f||^2 well above rounding), 1e-12 serves values of the
 // points themselves.
 constexpr double kValueTolerance = 1e-12;
@@ -31,7 +31,7 @@ constexpr std::array<ParameterInfo, 4> kParameters = {{
 SliceModel make(const Matrix<double>& points, const std::vector<std::size_t>& blocks, const MethodOptions& options,
                 const ParameterValues& parameters, SupremumMethod::Purpose purpose) {
   SliceModel model;
-  model.kernel = resolve(options.kernel, Pool{points, {}}, options.bandwidth_rule, options.seed, model.warnings);
+  model.kernel = resolve_kernel(options, Pool{points, {}}, model.warnings);
   const std::size_t rank = parameters.count("rank") == 0 ? kDefaultRank : parameters.count("rank");
   const bool for_value = purpose == SupremumMethod::Purpose::value;
   const Kernel kernel(model.kernel);
@@ -69,28 +69,30 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
 
 }  // namespace
 
-MethodInfo supkqd_opt_method() {
-  return {.id = kMethod.id,
-          .family = "kernel quantiles",
-          .summary = "largest gap of quantiles over all directions, by ascent (max-KSW)",
-          .reports = "the root sup_u tau_p(u), >= MMD_V for uniform levels; a local maximum, so a lower bound",
-          .cost = "N r^2 + starts steps (N r + N log N)",
-          .permutation = "N (split), or the whole again (share = 0)",
-          .calibrations = "permutation, sign-flip",
-          .details =
-              "sup-KQD_p over the whole unit sphere of the kernel's space: the kernel max-sliced Wasserstein distance. "
-              "Features are a pivoted Cholesky factor of the Gram matrix, exact up to 512 rows and of rank 512 above "
-              "(--set rank=R). Riemannian gradient ascent with Armijo's rule; starts: the witness of the MMD, the "
-              "directions in which the covariances differ most, the best of 32 random ones, and 4 random ones. A test "
-              "fits the direction to half of the rows and tests the others along it (--set share=0.5); share=0 fits "
-              "again for every permutation: exact too, uses all rows, and costs as many fits.",
-          .reference = "Wang, Gao, Xie: Two-Sample Test with Kernel Projected Wasserstein Distance (AISTATS 2022)",
-          .sign_flip = true,
-          .directions = "optimised",
-          .uses = {.kernel = true, .power = true, .weighting = true},
-          .parameters = kParameters,
-          .distance = supkqd_opt,
-          .prepare = prepare};
+Method supkqd_opt_method() {
+  return {
+      .info = {.id = kMethod.id,
+               .family = "kernel quantiles",
+               .summary = "largest gap of quantiles over all directions, by ascent (max-KSW)",
+               .reports = "the root sup_u tau_p(u), >= MMD_V for uniform levels; a local maximum, so a lower bound",
+               .cost = "N r^2 + starts steps (N r + N log N)",
+               .permutation = "N (split), or the whole again (share = 0)",
+               .calibrations = "permutation, sign-flip",
+               .details =
+                   "sup-KQD_p over the whole unit sphere of the kernel's space: the kernel max-sliced Wasserstein "
+                   "distance. Features are a pivoted Cholesky factor of the Gram matrix, exact up to 512 rows and "
+                   "of rank 512 above (parameter rank). Riemannian gradient ascent with Armijo's rule; starts: the "
+                   "witness of the MMD, the directions in which the covariances differ most, the best of 32 random "
+                   "ones, and 4 random ones. A test fits the direction to half of the rows and tests the others "
+                   "along it (parameter share, 0.5); share=0 fits again for every permutation: exact too, uses all "
+                   "rows, and costs as many fits.",
+               .reference = "Wang, Gao, Xie: Two-Sample Test with Kernel Projected Wasserstein Distance (AISTATS 2022)",
+               .sign_flip = true,
+               .directions = "optimised",
+               .uses = {.kernel = true, .power = true, .weighting = true},
+               .parameters = kParameters},
+      .distance = supkqd_opt,
+      .prepare = prepare};
 }
 
 }  // namespace kqd

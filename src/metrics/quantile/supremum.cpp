@@ -12,8 +12,8 @@
 #include "kernel/kernel_traits.hpp"
 #include "metrics/direct_plan.hpp"
 #include "metrics/feasible.hpp"
-#include "metrics/quantile/along_directions.hpp"
-#include "metrics/quantile/prepare_kqd.hpp"
+#include "metrics/numerics.hpp"
+#include "metrics/quantile/kqd.hpp"
 #include "metrics/quantile/sphere_ascent.hpp"
 #include "metrics/split.hpp"
 
@@ -49,9 +49,7 @@ Matrix<double> all_rows(const Pool& pool) {
 
 double in_units(double value, double unit) {
   const double result = value * unit;
-  if (!std::isfinite(result)) {
-    fail(ErrorCode::non_finite_value, "the largest gap overflows on this data; {}", kOverflowAdvice);
-  }
+  require_finite(result, "the largest gap");
   return result;
 }
 
@@ -102,7 +100,7 @@ PreparedPlan prepare_by_split(const SupremumMethod& method, const TestPool& pool
   return prepared;
 }
 
-// What every permutation is evaluated on: a function of the unlabelled pool.
+// The statistic of a permutation: a function of the unlabelled pool and of its labels.
 struct Refit {
   SliceModel model;
   std::vector<double> weights;
@@ -137,8 +135,8 @@ PreparedPlan prepare_by_refits(const SupremumMethod& method, const TestPool& poo
   prepared.details = refit->model.details;
   prepared.warnings = refit->model.warnings;
   prepared.pooled_scale = in_units(largest_spread(slices, options.seed), refit->model.unit);
-  // Ascents stop when five steps gain less than 1e-8 each: what lies closer together than some of those is not told
-  // apart, and counts as equal. That can only raise the p-value.
+  // Ascents stop when five steps gain less than 1e-8 each: values closer than some of those count as equal, which can
+  // only raise the p-value.
   prepared.plan = std::make_unique<DirectPlan>(
       n, [refit](auto x, auto y) { return (*refit)(x, y); }, [](double value) { return 1e-7 * std::abs(value); });
   return prepared;

@@ -10,8 +10,8 @@
 #include "kqd/core/warning.hpp"
 #include "kqd/directions/directions.hpp"
 #include "kqd/metrics/discrepancy.hpp"
+#include "metrics/method.hpp"
 #include "metrics/quantile/slices.hpp"
-#include "metrics/test_pool.hpp"
 
 namespace kqd {
 
@@ -28,7 +28,7 @@ struct SliceModel {
 
 /// A discrepancy that is a supremum over the sphere of a family of slices: sup-KQD, max-SW, max-GSW.
 struct SupremumMethod {
-  /// What the model will serve for: values as exact as can be, or a direction that is evaluated at other points.
+  /// The use of the model: values as exact as possible, or a direction that is evaluated at other points.
   enum class Purpose { value, direction };
 
   std::string_view id;
@@ -38,7 +38,7 @@ struct SupremumMethod {
                      const ParameterValues& parameters, Purpose purpose);
 };
 
-/// What every one of them takes besides its own parameters.
+/// Parameters that all of these methods take besides their own.
 inline constexpr ParameterInfo kShareParameter = {
     "share", 0.5,   0.0,
     0.9,     false, "of the rows on which a test fits its direction; 0: fit again for every permutation"};
@@ -50,9 +50,9 @@ inline constexpr ParameterInfo kStartsParameter = {
 [[nodiscard]] DistanceResult supremum_distance(const SupremumMethod& method, const SampleView& x, const SampleView& y,
                                                const MethodOptions& options);
 
-/// share > 0: a direction is fitted to a part of the rows with a look at their labels, and the labels of the others are
+/// share > 0: a direction is fitted to a part of the rows together with their labels, and the labels of the others are
 /// tested along it. share = 0: every permutation of all rows has a supremum of its own, found by the same procedure on
-/// slices that know no labels.
+/// slices that do not depend on labels.
 [[nodiscard]] PreparedPlan prepare_supremum(const SupremumMethod& method, const TestPool& pool,
                                             const MethodOptions& options, const PlanRequest& request);
 

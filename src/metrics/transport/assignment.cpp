@@ -73,8 +73,9 @@ class Solver {
     }
   }
 
-  // Augmenting row reduction: a free row takes its best column from whoever has it, and pays by a price so low that it
-  // is indifferent between the best and the second best. Rounding may make steps without progress: they are bounded.
+  // Augmenting row reduction: a free row takes its best column from the row that has it, and pays by a price so low
+  // that it is indifferent between the best and the second best. Rounding may make steps without progress: they are
+  // bounded.
   void reduce_free_rows() {
     std::vector<std::size_t> waiting = std::move(free_rows_);
     free_rows_.clear();
@@ -132,7 +133,7 @@ class Solver {
       closed_[column] = kInfinity;
       done_.push_back(column);
       row = row_of_[column];
-      // From here on a path pays c_rj - v_j beyond what `row` pays for its own column, where it stands.
+      // From here on a path pays c_rj - v_j beyond what `row` pays for its own column.
       offset = nearest.distance - (costs_(row, column) - prices_[column]);
     }
   }

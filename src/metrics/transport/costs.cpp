@@ -1,4 +1,5 @@
 #include "metrics/transport/costs.hpp"
+#include "metrics/numerics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -58,9 +59,7 @@ double longest_distance(const Pool& pool) {
   }
   double squares = 0.0;
   for (std::size_t k = 0; k < lowest.size(); ++k) squares += (highest[k] - lowest[k]) * (highest[k] - lowest[k]);
-  if (!std::isfinite(squares)) {
-    fail(ErrorCode::non_finite_value, "distances between the pooled points overflow; {}", kOverflowAdvice);
-  }
+  require_finite(squares, "a distance between pooled points");
   if (lowest == highest) return 1.0;
   if (!std::isnormal(squares)) {
     fail(ErrorCode::non_finite_value, "squared distances between the pooled points underflow; rescale the columns");

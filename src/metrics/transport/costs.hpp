@@ -8,14 +8,14 @@
 
 namespace kqd {
 
-/// What it costs to move a point: (|x - y| / unit)^power, Euclidean.
+/// The cost of moving a point: (|x - y| / unit)^power, Euclidean.
 struct CostRule {
   double power = 1.0;
   double unit = 1.0;
 };
 
-/// costs(i, j) = cost between x_i and y_j, from differences of coordinates: what a pair costs rounds the same wherever
-/// the pair stands and whichever of its points comes first.
+/// costs(i, j) = cost between x_i and y_j, from differences of coordinates: it rounds the same wherever the pair
+/// appears and whichever of its points comes first.
 void fill_costs(MatrixView<const double> x, MatrixView<const double> y, const CostRule& rule, MatrixView<double> costs,
                 ThreadCount threads);
 

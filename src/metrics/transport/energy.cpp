@@ -1,4 +1,4 @@
-#include "metrics/transport/energy.hpp"
+#include "metrics/all_methods.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,6 +16,8 @@
 #include "metrics/feasible.hpp"
 #include "metrics/mean/mean_embedding.hpp"
 #include "metrics/mean/mmd_plan.hpp"
+#include "metrics/numerics.hpp"
+#include "metrics/scaled_plan.hpp"
 #include "metrics/transport/energy_plan.hpp"
 #include "quantiles/sort.hpp"
 
@@ -98,14 +100,6 @@ std::vector<double> energies_along(const Directions& directions, const SampleVie
   return energies;
 }
 
-std::optional<double> standard_error(std::span<const double> values, double mean) {
-  if (values.size() < 2) return std::nullopt;
-  CompensatedSum squares;
-  for (const double v : values) squares.add((v - mean) * (v - mean));
-  const auto count = static_cast<double>(values.size());
-  return std::sqrt(squares.value() / (count - 1.0) / count);
-}
-
 DistanceResult energy(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options) {
   DistanceResult result;
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
@@ -117,36 +111,17 @@ DistanceResult energy(const SampleView& x_given, const SampleView& y_given, cons
     std::vector<double> energies = energies_along(*lines(settings, pool, options.seed), x, y, options.threads);
     for (double& e : energies) e /= mean_absolute_coordinate(x.dim());
     result.statistic = sum(energies) / static_cast<double>(energies.size());
-    result.standard_error = standard_error(energies, result.statistic);
+    if (energies.size() > 1) result.standard_error = standard_error(energies, result.statistic);
     if (x.dim() > 1) result.details = {{"slices", static_cast<double>(settings.slices)}};
   } else {
     require_feasible(pool.size(), x.dim(), options.allow_quadratic, "the energy distance over all pairs");
     const Kernel kernel(distance_kernel(settings, pool, options, result.warnings));
     result.statistic = 2.0 * mmd_v_squared(kernel, x, y, options.threads);
   }
-  if (!std::isfinite(result.statistic)) {
-    fail(ErrorCode::non_finite_value, "the energy distance overflows on this data; rescale the columns");
-  }
+  require_finite(result.statistic, "the energy distance");
   result.statistic_power = result.statistic;
   return result;
 }
-
-// 2 MMD_V^2 of the distance kernel is the energy distance [Sej13].
-class TwiceMmdPlan : public Plan {
- public:
-  explicit TwiceMmdPlan(std::unique_ptr<const MmdPlan> mmd) : mmd_(std::move(mmd)) {}
-
-  [[nodiscard]] std::size_t num_rows() const override { return mmd_->num_rows(); }
-  void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const override {
-    mmd_->evaluate(batches, values, threads);
-    for (double& value : values) value *= 2.0;
-  }
-  [[nodiscard]] std::size_t batches_per_call() const override { return mmd_->batches_per_call(); }
-  [[nodiscard]] double tie_slack(double value) const override { return 2.0 * mmd_->tie_slack(value / 2.0); }
-
- private:
-  std::unique_ptr<const MmdPlan> mmd_;
-};
 
 PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   const Settings settings = settings_for(options, pool.x.dim());
@@ -166,28 +141,29 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
   const Kernel kernel(distance_kernel(settings, pool.rows(), options, prepared.warnings));
   auto mmd = std::make_unique<MmdPlan>(kernel, pool, pool.order, MmdEstimate::v_squared, options.threads);
   prepared.pooled_scale = 2.0 * mmd->pooled_variance();
-  prepared.plan = std::make_unique<TwiceMmdPlan>(std::move(mmd));
+  prepared.plan = std::make_unique<ScaledPlan>(std::move(mmd), 2.0);
   return prepared;
 }
 
 }  // namespace
 
-MethodInfo energy_method() {
+Method energy_method() {
   return {
-      .id = "energy",
-      .family = "transport",
-      .summary = "energy distance: mean distances between and within the samples",
-      .reports = "2 E|X-Y|^beta - E|X-X'|^beta - E|Y-Y'|^beta, V-type, >= 0; not its root",
-      .cost = "N^2 d; N log N on the line; l N (d + log N) sliced",
-      .permutation = "N^2; N on the line; l N sliced",
-      .calibrations = "permutation, sign-flip",
-      .details =
-          "Twice the squared MMD_V of the distance kernel. On the line with beta = 1 it is 2 integral (F - G)^2, by "
-          "sorting. Sliced (beta = 1) takes the mean over uniform random lines, divided by E|u_1|: right on average, "
-          "near-linear in N. The statistic of Szekely and Rizzo is nx ny / N times the number reported.",
-      .reference = "Szekely, Rizzo (2004, 2013); Sejdinovic et al. (Annals of Statistics 2013)",
-      .sign_flip = true,
-      .parameters = kParameters,
+      .info = {.id = "energy",
+               .family = "transport",
+               .summary = "energy distance: mean distances between and within the samples",
+               .reports = "2 E|X-Y|^beta - E|X-X'|^beta - E|Y-Y'|^beta, V-type, >= 0; not its root",
+               .cost = "N^2 d; N log N on the line; l N (d + log N) sliced",
+               .permutation = "N^2; N on the line; l N sliced",
+               .calibrations = "permutation, sign-flip",
+               .details =
+                   "Twice the squared MMD_V of the distance kernel. On the line with beta = 1 it is 2 integral (F - "
+                   "G)^2, by sorting. Sliced (beta = 1) takes the mean over uniform random lines, divided by "
+                   "E|u_1|: right on average, near-linear in N. The statistic of Szekely and Rizzo is nx ny / N "
+                   "times the number reported.",
+               .reference = "Szekely, Rizzo (2004, 2013); Sejdinovic et al. (Annals of Statistics 2013)",
+               .sign_flip = true,
+               .parameters = kParameters},
       .distance = energy,
       .prepare = prepare};
 }

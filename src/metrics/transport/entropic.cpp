@@ -46,7 +46,7 @@ double largest(MatrixView<const double> costs) {
   return found;
 }
 
-// What both problems share: the costs, the matrix of the current potentials, and passes over either.
+// The state that both problems share: the costs, the matrix of the current potentials, and passes over either.
 class GibbsKernel {
  public:
   GibbsKernel(MatrixView<const double> costs, ThreadCount threads) : costs_(costs), threads_(threads) {}

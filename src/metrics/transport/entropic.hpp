@@ -29,7 +29,7 @@ struct EntropicTransport {
 
 /// Entropic transport from masses a to masses b (each of sum 1, all > 0) at the given costs >= 0.
 ///
-/// f_i = -eps log sum_j b_j exp((g_j - c_ij) / eps) and g likewise, in turns. Most sweeps multiply by the matrix
+/// f_i = -eps log sum_j b_j exp((g_j - c_ij) / eps) and g in the same way, in turns. Most sweeps multiply by the matrix
 /// exp((f_i + g_j - c_ij) / eps) and keep how f and g change as factors; when these leave [1e-50, 1e50] they are taken
 /// into the potentials and the matrix is made again [Sch19]. So a sweep costs one pass over a matrix, and nothing that
 /// counts ever under- or overflows. Starts from `f` and `g` where they are given; else from 0, with epsilon scaled down

@@ -1,4 +1,5 @@
 #include "metrics/transport/generalised_slices.hpp"
+#include "metrics/numerics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -115,9 +116,7 @@ void CircularDirections::evaluate(MatrixView<const double> points, std::size_t f
       const auto theta = theta_.weights().row(first + i);
       for (std::size_t j = begin; j < end; ++j) {
         values(i, j) = distance_to(points.row(j), radius_, theta);
-        if (!std::isfinite(values(i, j))) {
-          fail(ErrorCode::non_finite_value, "direction {} overflows on this data; {}", first + i + 1, kOverflowAdvice);
-        }
+        if (!std::isfinite(values(i, j))) require_finite(values(i, j), fmt::format("direction {}", first + i + 1));
       }
     }
   });

@@ -1,4 +1,4 @@
-#include "metrics/transport/gsw_methods.hpp"
+#include "metrics/all_methods.hpp"
 #include "metrics/checked_samples.hpp"
 
 #include <algorithm>
@@ -9,8 +9,7 @@
 #include "core/fail.hpp"
 #include "core/parameter_values.hpp"
 #include "directions/reference.hpp"
-#include "metrics/quantile/along_directions.hpp"
-#include "metrics/quantile/prepare_kqd.hpp"
+#include "metrics/quantile/kqd.hpp"
 #include "metrics/quantile/supremum.hpp"
 #include "metrics/transport/generalised_slices.hpp"
 
@@ -32,7 +31,7 @@ constexpr std::array<ParameterInfo, 6> kMaxParameters = {kFamily,         kDegre
 
 constexpr std::size_t kMaxStoredBytes = std::size_t{256} << 20U;
 
-// An even degree does not tell x from -x: 0 between different distributions.
+// An even degree does not distinguish x from -x: 0 between different distributions.
 PolynomialMap polynomial_map(std::size_t dim, const ParameterValues& parameters) {
   const std::size_t degree = parameters.count("degree");
   if (degree % 2 == 0) {
@@ -136,46 +135,47 @@ constexpr std::string_view kKolouri = "Kolouri et al.: Generalized Sliced Wasser
 
 }  // namespace
 
-MethodInfo gsw_method() {
-  return {.id = "gsw",
-          .family = "transport",
-          .summary = "generalised sliced Wasserstein distance: slices by polynomials or circles",
-          .reports = "the root (mean_i W_p^p along g_i)^(1/p), >= 0",
-          .cost = "l N K + l N log N, K = C(d+q-1, q)",
-          .permutation = "l N",
-          .calibrations = "permutation, sign-flip",
-          .details =
-              "Slices g(x) = sum theta_alpha x^alpha over all monomials of degree q exactly, theta uniform on the "
-              "sphere of R^K (--set family=polynomial degree=3; odd degrees only, degree 1 is sw; K at most 20000), "
-              "or g(x) = |x - r theta| (--set family=circular radius=2). Monomials are plain, without multinomial "
-              "weights, and coordinates are not rescaled: columns of larger unit count more. Values are means "
-              "over levels and slices, not the sums of the authors' code. Memory does not grow with K N.",
-          .reference = kKolouri,
-          .sign_flip = true,
-          .directions = "generalised",
-          .uses = {.num_directions = true, .power = true, .weighting = true},
-          .parameters = kParameters,
+Method gsw_method() {
+  return {.info = {.id = "gsw",
+                   .family = "transport",
+                   .summary = "generalised sliced Wasserstein distance: slices by polynomials or circles",
+                   .reports = "the root (mean_i W_p^p along g_i)^(1/p), >= 0",
+                   .cost = "l N K + l N log N, K = C(d+q-1, q)",
+                   .permutation = "l N",
+                   .calibrations = "permutation, sign-flip",
+                   .details =
+                       "Slices g(x) = sum theta_alpha x^alpha over all monomials of degree q exactly, theta uniform on "
+                       "the sphere of R^K (parameters family=polynomial, degree=3; odd degrees only, degree 1 is sw; K "
+                       "at most 20000), or g(x) = |x - r theta| (parameters family=circular, radius=2). Monomials are "
+                       "plain, without multinomial weights, and coordinates are not rescaled: columns of larger unit "
+                       "count more. Values are means over levels and slices, not the sums of the authors' code. Memory "
+                       "does not grow with K N.",
+                   .reference = kKolouri,
+                   .sign_flip = true,
+                   .directions = "generalised",
+                   .uses = {.num_directions = true, .power = true, .weighting = true},
+                   .parameters = kParameters},
           .distance = gsw,
           .slices = gsw_slices,
           .prepare = prepare_gsw};
 }
 
-MethodInfo max_gsw_method() {
-  return {.id = kMaxGsw.id,
-          .family = "transport",
-          .summary = "largest generalised slice, by ascent",
-          .reports = "the root max_theta W_p along g_theta, >= 0; a local maximum, so a lower bound",
-          .cost = "starts steps (N K + N log N), K = C(d+q-1, q)",
-          .permutation = "N (split), or the whole again (share = 0)",
-          .calibrations = "permutation, sign-flip",
-          .details =
-              "The supremum of gsw over theta on the unit sphere, by the ascent and with the tests of max-sw, which it "
-              "is for degree 1. The same slices and bounds as gsw.",
-          .reference = kKolouri,
-          .sign_flip = true,
-          .directions = "optimised",
-          .uses = {.power = true, .weighting = true},
-          .parameters = kMaxParameters,
+Method max_gsw_method() {
+  return {.info = {.id = kMaxGsw.id,
+                   .family = "transport",
+                   .summary = "largest generalised slice, by ascent",
+                   .reports = "the root max_theta W_p along g_theta, >= 0; a local maximum, so a lower bound",
+                   .cost = "starts steps (N K + N log N), K = C(d+q-1, q)",
+                   .permutation = "N (split), or the whole again (share = 0)",
+                   .calibrations = "permutation, sign-flip",
+                   .details =
+                       "The supremum of gsw over theta on the unit sphere, by the ascent and with the tests of max-sw, "
+                       "which it is for degree 1. The same slices and bounds as gsw.",
+                   .reference = kKolouri,
+                   .sign_flip = true,
+                   .directions = "optimised",
+                   .uses = {.power = true, .weighting = true},
+                   .parameters = kMaxParameters},
           .distance = max_gsw,
           .prepare = prepare_max_gsw};
 }

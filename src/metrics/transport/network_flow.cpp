@@ -77,7 +77,7 @@ Graph complete_graph(std::size_t nx, std::size_t ny) {
   return graph;
 }
 
-// What LEMON reads costs and supplies through: a function of the arc or node.
+// A map as LEMON reads costs and supplies: a function of the arc or node.
 template <class KeyType, class Function>
 class ReadMap {
  public:
@@ -102,7 +102,7 @@ std::vector<std::int64_t> rounded(std::span<const double> masses) {
     whole[i] = static_cast<std::int64_t>(std::ldexp(masses[i], kMassBits));
     left -= whole[i];
   }
-  // What is left, or too much because the masses sum to 1 up to rounding only, is a tiny part of the largest mass.
+  // Rounding leaves a rest, positive or negative, which is a tiny part of the largest mass.
   *std::ranges::max_element(whole) += left;
   return whole;
 }

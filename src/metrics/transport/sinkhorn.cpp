@@ -1,4 +1,4 @@
-#include "metrics/transport/sinkhorn.hpp"
+#include "metrics/all_methods.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +17,7 @@
 #include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
 #include "metrics/feasible.hpp"
+#include "metrics/numerics.hpp"
 #include "metrics/transport/costs.hpp"
 #include "metrics/transport/entropic.hpp"
 #include "metrics/transport/weights.hpp"
@@ -38,7 +39,7 @@ constexpr double kScaling = 0.5;           // of lengths, from one epsilon to th
 constexpr std::size_t kMaxSummaryRows = 1000;
 constexpr std::size_t kMaxRows = 20000;  // per sample: two matrices of 3.2 GB
 
-// What a pool says of its costs, from the pairs of at most 1000 of its rows, label-blind.
+// A summary of the costs of a pool, from the pairs of at most 1000 of its rows, label-blind.
 struct CostSummary {
   double median = 0.0;  // of those that are not 0 when more than half are; 1 when all are
   double mean = 0.0;
@@ -69,15 +70,12 @@ struct Settings {
 Settings settings_for(const Pool& pool, const MethodOptions& options) {
   const ParameterValues values("sinkhorn", kParameters, options.parameters);
   if (std::isinf(options.power)) {
-    fail(ErrorCode::invalid_option, "power = inf, the Sinkhorn divergence needs a finite power");
+    fail_option("power", options.power, "a finite number, for the Sinkhorn divergence");
   }
   Settings settings;
   settings.costs = {.power = options.power, .unit = 1.0};
   const double largest_cost = std::pow(longest_distance(pool), options.power);
-  if (!std::isfinite(largest_cost)) {
-    fail(ErrorCode::non_finite_value, "costs |x - y|^{} between the pooled points overflow; {}", options.power,
-         kOverflowAdvice);
-  }
+  require_finite(largest_cost, fmt::format("a cost |x - y|^{} between pooled points", options.power));
   settings.summary = summarise(pool, settings.costs, options.seed);
   const double wanted = values.value("epsilon");
   const double epsilon = wanted > 0.0 ? wanted : kDefaultEpsilon * settings.summary.median;
@@ -103,9 +101,8 @@ double require_feasible_sweeps(const SampleView& x, const SampleView& y, std::si
   const auto ny = static_cast<double>(y.size());
   if (std::max(x.size(), y.size()) > kMaxRows && !options.allow_quadratic) {
     fail(ErrorCode::resource_limit,
-         "the Sinkhorn divergence between {} and {} rows keeps two matrices of {:.0f} GB; use --yes-quadratic to run "
-         "it, or a sliced distance",
-         x.size(), y.size(), 8e-9 * std::max(nx, ny) * std::max(nx, ny));
+         "the Sinkhorn divergence between {} and {} rows keeps two matrices of {:.0f} GB; {}, or a sliced distance",
+         x.size(), y.size(), 8e-9 * std::max(nx, ny) * std::max(nx, ny), kHowToAllow);
   }
   const double seconds =
       static_cast<double>(permutation_count) * kSecondsPerPair * (nx * ny + 0.5 * (nx * nx + ny * ny));
@@ -241,7 +238,7 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
   prepared.pooled_scale = settings.summary.mean;
   prepared.squares = true;
   prepared.details = {{"epsilon", settings.rule.epsilon}};
-  // The observed permutation speaks for all, at the cost of one more.
+  // The observed permutation is representative, at the cost of one more.
   const Groups groups = pool.observed();
   if (const Divergence observed = (*divergence)(groups.x, groups.y); !observed.converged()) {
     warn(prepared.warnings, WarningId::sinkhorn_not_converged_in_test, observed.sweeps(), observed.marginal_error());
@@ -264,26 +261,28 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
 
 }  // namespace
 
-MethodInfo sinkhorn_method() {
-  return {.id = "sinkhorn",
-          .family = "transport",
-          .summary = "Sinkhorn divergence: entropic transport, debiased",
-          .reports = "the cost S_eps = OT_eps(P,Q) - OT_eps(P,P)/2 - OT_eps(Q,Q)/2, >= 0 for p = 1 and 2; not its root",
-          .cost = "N^2 d + sweeps N^2",
-          .permutation = "no shortcut: sweeps N^2, solved again",
-          .calibrations = "permutation, sign-flip",
-          .details =
-              "OT_eps = min <pi, C> + eps KL(pi | a x b) with C = |x - y|^p, Euclidean; p finite, by default 1. Solved "
-              "with stabilised matrix scaling and epsilon scaling until the marginals are right to the tolerance; the "
-              "result says whether they are. Between W_p^p (epsilon to 0) and half the energy distance (p = 1) or the "
-              "squared distance of the means (p = 2) as epsilon grows.",
-          .reference = "Genevay et al. (AISTATS 2018); Feydy et al. (AISTATS 2019)",
-          .sign_flip = true,
-          .uses = {.power = true},
-          .parameters = kParameters,
-          .distance = sinkhorn,
-          .prepare = prepare,
-          .share = share_epsilon};
+Method sinkhorn_method() {
+  return {
+      .info = {.id = "sinkhorn",
+               .family = "transport",
+               .summary = "Sinkhorn divergence: entropic transport, debiased",
+               .reports =
+                   "the cost S_eps = OT_eps(P,Q) - OT_eps(P,P)/2 - OT_eps(Q,Q)/2, >= 0 for p = 1 and 2; not its root",
+               .cost = "N^2 d + sweeps N^2",
+               .permutation = "no shortcut: sweeps N^2, solved again",
+               .calibrations = "permutation, sign-flip",
+               .details =
+                   "OT_eps = min <pi, C> + eps KL(pi | a x b) with C = |x - y|^p, Euclidean; p finite, by default "
+                   "1. Solved with stabilised matrix scaling and epsilon scaling until the marginals are right to "
+                   "the tolerance; the result says whether they are. Between W_p^p (epsilon to 0) and half the "
+                   "energy distance (p = 1) or the squared distance of the means (p = 2) as epsilon grows.",
+               .reference = "Genevay et al. (AISTATS 2018); Feydy et al. (AISTATS 2019)",
+               .sign_flip = true,
+               .uses = {.power = true},
+               .parameters = kParameters},
+      .distance = sinkhorn,
+      .prepare = prepare,
+      .share = share_epsilon};
 }
 
 }  // namespace kqd

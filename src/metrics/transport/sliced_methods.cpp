@@ -1,4 +1,4 @@
-#include "metrics/transport/sliced_methods.hpp"
+#include "metrics/all_methods.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,7 @@
 
 #include "core/fail.hpp"
 #include "core/pool.hpp"
-#include "metrics/quantile/along_directions.hpp"
-#include "metrics/quantile/prepare_kqd.hpp"
+#include "metrics/quantile/kqd.hpp"
 #include "metrics/quantile/supremum.hpp"
 
 namespace kqd {
@@ -42,7 +41,7 @@ PreparedPlan prepare_sw(const TestPool& pool, const MethodOptions& options, cons
 
 constexpr std::array<ParameterInfo, 3> kMaxParameters = {{kShareParameter, kStepsParameter, kStartsParameter}};
 
-// Rows measured from the mean of the pool: gaps of quantiles do not see the origin, and digits are kept.
+// Rows measured from the mean of the pool: gaps of quantiles do not depend on the origin, and digits are kept.
 SliceModel make_max_sw(const Matrix<double>& points, const std::vector<std::size_t>& blocks,
                        const MethodOptions& /*options*/, const ParameterValues& /*parameters*/,
                        SupremumMethod::Purpose /*purpose*/) {
@@ -75,47 +74,50 @@ PreparedPlan prepare_max_sw(const TestPool& pool, const MethodOptions& options, 
 
 }  // namespace
 
-MethodInfo sw_method() {
-  return {.id = "sw",
-          .family = "transport",
-          .summary = "sliced Wasserstein distance: mean over uniform directions of R^d",
-          .reports = "the root (mean_i W_p^p along u_i)^(1/p), >= 0",
-          .cost = "l N d + l N log N",
-          .permutation = "l N",
-          .calibrations = "permutation, sign-flip",
-          .details =
-              "SW_p = (1/l sum_i W_p^p(u_i.X, u_i.Y))^(1/p) with u_i uniform on the sphere: ekqd with --kernel linear "
-              "--directions linear, by the same code. With --reference FILE directions are random combinations of its "
-              "points. Defaults: l = 64, p = 1, uniform levels.",
-          .reference = "Bonneel, Rabin, Peyre, Pfister: Sliced and Radon Wasserstein Barycenters (JMIV 2015)",
-          .sign_flip = true,
-          .directions = "linear",
-          .uses = {.num_directions = true, .points = true, .power = true, .weighting = true},
-          .distance = sw,
-          .slices = sw_slices,
-          .prepare = prepare_sw};
+Method sw_method() {
+  return {
+      .info = {.id = "sw",
+               .family = "transport",
+               .summary = "sliced Wasserstein distance: mean over uniform directions of R^d",
+               .reports = "the root (mean_i W_p^p along u_i)^(1/p), >= 0",
+               .cost = "l N d + l N log N",
+               .permutation = "l N",
+               .calibrations = "permutation, sign-flip",
+               .details = "SW_p = (1/l sum_i W_p^p(u_i.X, u_i.Y))^(1/p) with u_i uniform on the sphere: ekqd "
+                          "with the linear kernel and linear directions, by the same code. With "
+                          "reference points of the caller, directions are random combinations "
+                          "of them.  Defaults: l = 64, "
+                          "p = 1, uniform levels.",
+               .reference = "Bonneel, Rabin, Peyre, Pfister: Sliced and Radon Wasserstein Barycenters (JMIV 2015)",
+               .sign_flip = true,
+               .directions = "linear",
+               .uses = {.num_directions = true, .points = true, .power = true, .weighting = true, .max_memory = true}},
+      .distance = sw,
+      .slices = sw_slices,
+      .prepare = prepare_sw};
 }
 
-MethodInfo max_sw_method() {
+Method max_sw_method() {
   return {
-      .id = kMaxSw.id,
-      .family = "transport",
-      .summary = "max-sliced Wasserstein distance: largest over all directions of R^d, by ascent",
-      .reports = "the root max_u W_p(u.X, u.Y), >= 0; a local maximum, so a lower bound",
-      .cost = "starts steps (N d + N log N)",
-      .permutation = "N (split), or the whole again (share = 0)",
-      .calibrations = "permutation, sign-flip",
-      .details =
-          "The supremum over the unit sphere by Riemannian gradient ascent with Armijo's rule, the best point "
-          "kept; starts: the difference of the means, the directions in which the covariances differ most, the "
-          "best of 32 random ones, and 4 random ones. A test fits the direction to half of the rows and tests the "
-          "others along it (--set share=0.5); share=0 fits again for every permutation: exact too, uses all rows, and "
-          "costs as many fits. Equals supkqd-opt with the linear kernel.",
-      .reference = "Deshpande et al.: Max-Sliced Wasserstein Distance and its use for GANs (CVPR 2019)",
-      .sign_flip = true,
-      .directions = "optimised",
-      .uses = {.power = true, .weighting = true},
-      .parameters = kMaxParameters,
+      .info = {.id = kMaxSw.id,
+               .family = "transport",
+               .summary = "max-sliced Wasserstein distance: largest over all directions of R^d, by ascent",
+               .reports = "the root max_u W_p(u.X, u.Y), >= 0; a local maximum, so a lower bound",
+               .cost = "starts steps (N d + N log N)",
+               .permutation = "N (split), or the whole again (share = 0)",
+               .calibrations = "permutation, sign-flip",
+               .details =
+                   "The supremum over the unit sphere by Riemannian gradient ascent with Armijo's rule, the best "
+                   "point kept; starts: the difference of the means, the directions in which the covariances differ "
+                   "most, the best of 32 random ones, and 4 random ones. A test fits the direction to half of the "
+                   "rows and tests the others along it (parameter share, 0.5); share=0 fits again for every "
+                   "permutation: exact too, uses all rows, and costs as many fits. Equals supkqd-opt with the "
+                   "linear kernel.",
+               .reference = "Deshpande et al.: Max-Sliced Wasserstein Distance and its use for GANs (CVPR 2019)",
+               .sign_flip = true,
+               .directions = "optimised",
+               .uses = {.power = true, .weighting = true},
+               .parameters = kMaxParameters},
       .distance = max_sw,
       .prepare = prepare_max_sw};
 }

@@ -1,4 +1,4 @@
-#include "metrics/transport/wasserstein.hpp"
+#include "metrics/all_methods.hpp"
 
 #include <algorithm>
 #include <array>
@@ -14,8 +14,8 @@
 #include "metrics/checked_samples.hpp"
 #include "metrics/direct_plan.hpp"
 #include "metrics/feasible.hpp"
+#include "metrics/quantile/kqd.hpp"
 #include "metrics/quantile/kqd_plan.hpp"
-#include "metrics/quantile/over_directions.hpp"
 #include "metrics/transport/assignment.hpp"
 #include "metrics/transport/costs.hpp"
 #include "metrics/transport/network_flow.hpp"
@@ -65,15 +65,13 @@ double require_feasible_transport(Solver solver, const SampleView& x, const Samp
   const std::size_t nx = x.size();
   const std::size_t ny = y.size();
   if (std::isinf(options.power)) {
-    fail(ErrorCode::invalid_option,
-         "power = inf, exact transport beyond one dimension needs a finite power; take a large one, or a "
-         "sliced distance");
+    fail_option("power", options.power, "a finite number, for exact transport beyond one dimension",
+                "Take a large one, or a sliced distance");
   }
   if (std::max(nx, ny) > kMaxRows && !options.allow_quadratic) {
     fail(ErrorCode::resource_limit,
-         "exact transport between {} and {} rows: more than {} rows take very long; use --yes-quadratic to run it, or "
-         "a sliced distance",
-         nx, ny, kMaxRows);
+         "exact transport between {} and {} rows: more than {} rows take very long; {}, or a sliced distance", nx, ny,
+         kMaxRows, kHowToAllow);
   }
   const double seconds = static_cast<double>(permutation_count) * expected_seconds(solver, nx, ny, x.dim());
   require_feasible_seconds(seconds, options.allow_quadratic,
@@ -229,24 +227,24 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
 
 }  // namespace
 
-MethodInfo wasserstein_method() {
+Method wasserstein_method() {
   return {
-      .id = "wasserstein",
-      .family = "transport",
-      .summary = "Wasserstein distance, exactly",
-      .reports = "the root W_p = (least mean |x - y|^p over couplings)^(1/p), >= 0",
-      .cost = "N log N on the line; N^2 d + N^3 beyond",
-      .permutation = "N on the line; beyond it no shortcut: N^3, solved again",
-      .calibrations = "permutation, sign-flip",
-      .details =
-          "Euclidean cost |x - y|^p. On the line quantile functions are compared, for any p up to infinity. In more "
-          "dimensions samples of equal size without weights are matched by linear assignment (shortest augmenting "
-          "paths), others by the network simplex with whole masses; p is finite, more than 5000 rows or an hour "
-          "need --yes-quadratic. Default p = 1.",
-      .reference = "Villani: Optimal Transport (2009); Jonker, Volgenant: Computing 38 (1987)",
-      .sign_flip = true,
-      .uses = {.power = true},
-      .parameters = kParameters,
+      .info = {.id = "wasserstein",
+               .family = "transport",
+               .summary = "Wasserstein distance, exactly",
+               .reports = "the root W_p = (least mean |x - y|^p over couplings)^(1/p), >= 0",
+               .cost = "N log N on the line; N^2 d + N^3 beyond",
+               .permutation = "N on the line; beyond it no shortcut: N^3, solved again",
+               .calibrations = "permutation, sign-flip",
+               .details =
+                   "Euclidean cost |x - y|^p. On the line quantile functions are compared, for any p up to "
+                   "infinity. In more dimensions samples of equal size without weights are matched by linear "
+                   "assignment (shortest augmenting paths), others by the network simplex with whole masses; p is "
+                   "finite, more than 5000 rows or an hour need " KQD_OPTION("allow_quadratic=yes") ". Default p = 1.",
+               .reference = "Villani: Optimal Transport (2009); Jonker, Volgenant: Computing 38 (1987)",
+               .sign_flip = true,
+               .uses = {.power = true},
+               .parameters = kParameters},
       .distance = wasserstein,
       .prepare = prepare};
 }

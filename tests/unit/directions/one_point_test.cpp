@@ -13,7 +13,7 @@ TEST(Directions, exist_for_a_pool_of_one_repeated_point) {
     const Sample y{Matrix<double>(9, 2, value), {}, {}};
     for (const char* kernel : {"linear", "energy", "gaussian", "polynomial"}) {
       for (const auto reference : {ReferenceMeasure::gaussian, ReferenceMeasure::uniform, ReferenceMeasure::pooled}) {
-        TwoSampleOptions options;
+        TwoSampleOptions options{.method = "ekqd"};
         options.statistic.kernel = parse_kernel(kernel);
         options.statistic.directions.reference = reference;
         options.test.num_permutations = 99;

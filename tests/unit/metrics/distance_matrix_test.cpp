@@ -8,7 +8,8 @@
 #include <vector>
 
 #include "kqd/kqd.hpp"
-#include "metrics/quantile/along_directions.hpp"
+#include "metrics/method.hpp"
+#include "metrics/quantile/kqd.hpp"
 #include "support/errors.hpp"
 #include "support/rounding.hpp"
 #include "support/source.hpp"
@@ -115,7 +116,7 @@ TEST(DistanceMatrix, other_methods_take_pairs_with_the_shared_bandwidth) {
   auto samples = five_samples();
   samples.erase(samples.begin() + 3);  // the unbiased MMD needs two rows
   for (const MethodInfo& method : methods()) {
-    if (method.distance == nullptr || method.slices != nullptr) continue;
+    if (!method.has_distance || method_with_id(method.id).slices != nullptr) continue;
     const DistanceMatrix matrix = matrix_of(samples, few_directions(std::string(method.id)));
     expect_pairwise_numbers(samples, matrix, 0.0);
     EXPECT_FALSE(method.uses.kernel && needs_bandwidth(matrix.shared.kernel)) << method.id;
@@ -197,9 +198,11 @@ TEST(DistanceMatrix, refuses_what_makes_no_matrix) {
                      [&] { (void)distance_matrix(std::span(mixed).first(1), letters(1)); });
   test::expect_error(ErrorCode::shape_mismatch, "1 names for 2 samples, expected one each",
                      [&] { (void)distance_matrix(mixed, letters(1)); });
-  test::expect_error(ErrorCode::invalid_option,
-                     "adaptive is a test and has no distance of its own; use ekqd or another method",
-                     [&] { (void)matrix_of(samples, few_directions("adaptive")); });
+  test::expect_error(
+      ErrorCode::invalid_option,
+      "method = adaptive: expected a method with a distance; this one is a test of several statistics. Use ekqd or "
+      "another method",
+      [&] { (void)matrix_of(samples, few_directions("adaptive")); });
   DistanceMatrixOptions options;
   options.statistic.directions.reference = ReferenceMeasure::balanced;
   test::expect_error(ErrorCode::invalid_option,
@@ -225,7 +228,7 @@ TEST(DistanceMatrix, shows_progress_and_ends_at_a_stop_flag) {
   }
 }
 
-// A power beyond the largest double is told as that number, never as infinity.
+// A power beyond the largest double is reported as that number, never as infinity.
 TEST(StatisticPower, stays_finite_for_huge_powers) {
   const Sample x = test::column({0.0, 1.0});
   const Sample y = test::column({5.0, 9.0});

@@ -11,41 +11,29 @@
 #include "core/random.hpp"
 #include "kqd/kqd.hpp"
 #include "kqd/testing/permutations.hpp"
-#include "metrics/mean/landmarks.hpp"
-#include "metrics/mean/random_features.hpp"
-#include "metrics/test_pool.hpp"
+#include "metrics/features/landmarks.hpp"
+#include "metrics/features/random_features.hpp"
+#include "metrics/method.hpp"
 #include "support/errors.hpp"
-#include "support/permuted.hpp"
+#include "support/plans.hpp"
 
 namespace kqd {
 namespace {
 
-struct Case {
-  std::string name;
-  std::size_t nx;
-  std::size_t ny;
-  bool weighted = false;
-  bool ties = false;
-};
+using test::PlanCase;
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {{"equal", 40, 40},
-                                        {"unequal", 23, 40},
-                                        {"more than one block of rows", 200, 150},
-                                        {"ties", 31, 27, false, true},
-                                        {"weights", 20, 33, true, false},
-                                        {"weighted ties", 24, 24, true, true}};
+const std::vector<PlanCase>& cases() {
+  static const std::vector<PlanCase> all = {{"equal", 40, 40},
+                                            {"unequal", 23, 40},
+                                            {"more than one block of rows", 200, 150},
+                                            {"ties", 31, 27, false, true},
+                                            {"weights", 20, 33, true, false},
+                                            {"weighted ties", 24, 24, true, true}};
   return all;
 }
 
-Sample draw(std::size_t n, std::size_t dim, const Case& c, std::uint64_t index, double shift = 0.0) {
-  RandomStream stream(Seed{78}, Purpose::test_data, index);
-  Sample sample{Matrix<double>(n, dim), {}, {}};
-  for (double& v : sample.points.values()) v = shift + (c.ties ? std::floor(2.0 * stream.normal()) : stream.normal());
-  if (c.weighted) {
-    for (std::size_t i = 0; i < n; ++i) sample.weights.push_back(0.25 + stream.uniform());
-  }
-  return sample;
+Sample draw(std::size_t n, std::size_t dim, const PlanCase& c, std::uint64_t index, double shift = 0.0) {
+  return test::drawn_sample(n, dim, c, index, Seed{78}, shift);
 }
 
 MethodOptions with_settings(Parameters parameters, const std::string& kernel = "gaussian") {
@@ -56,50 +44,13 @@ MethodOptions with_settings(Parameters parameters, const std::string& kernel = "
   return options;
 }
 
-void expect_plan_equals_distances(const std::string& id, const Case& c, const MethodOptions& options) {
-  SCOPED_TRACE(id + " " + c.name + " " + to_string(options.kernel));
-  const MethodInfo& method = find_method(id);
-  const Sample x = draw(c.nx, 3, c, 1);
-  const Sample y = draw(c.ny, 3, c, 2);
-  const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
-  const PreparedPlan prepared = method.prepare(pool, options, {});
-  const PermutationSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
-  LabelBatch batch;
-  source.fill(PermutationMode::random, 0, 5, batch);
-  std::vector<double> values(5);
-  prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
-  for (unsigned b = 0; b < 5; ++b) {
-    const Sample group_x = test::labelled(pool, prepared, batch, b, true);
-    const Sample group_y = test::labelled(pool, prepared, batch, b, false);
-    const double direct = method.distance(group_x, group_y, prepared.frozen).statistic;
-    // What the plan states for its own arithmetic, and as much again for that of the distance.
-    const double slack = prepared.plan->tie_slack(std::abs(direct));
-    EXPECT_NEAR(values[b], direct, 2.0 * slack) << "permutation " << b;
-    EXPECT_LT(slack, 2e-6 * std::abs(direct) + 1e-12);
-  }
+void expect_plan_equals_distances(const std::string& id, const PlanCase& c, const MethodOptions& options) {
+  test::expect_plan_equals_distance(id, c, 3, options, test::kSameError, Seed{78}, 0.0);
 }
 
 void expect_same_bits_for_any_threads(const std::string& id, const MethodOptions& options) {
-  const Case c = cases()[2];
-  const Sample x = draw(c.nx, 3, c, 1);
-  const Sample y = draw(c.ny, 3, c, 2);
-  const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
-  const PreparedPlan prepared = find_method(id).prepare(pool, options, {});
-  const PermutationSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
-  std::vector<LabelBatch> batches(3);
-  for (std::size_t k = 0; k < 3; ++k) source.fill(PermutationMode::random, k, k < 2 ? 64 : 10, batches[k]);
-  std::vector<double> together(138);
-  prepared.plan->evaluate(batches, together, ThreadCount{1});
-  for (const unsigned threads : {2U, 3U, 8U}) {
-    std::vector<double> again(138);
-    prepared.plan->evaluate(batches, again, ThreadCount{threads});
-    EXPECT_EQ(again, together) << id << " " << threads;
-  }
-  LabelBatch first;  // one permutation only, and in a batch of 64
-  source.fill(PermutationMode::random, 0, 1, first);
-  std::vector<double> only(1);
-  prepared.plan->evaluate({&first, 1}, only, ThreadCount{1});
-  EXPECT_EQ(only[0], together[0]) << id;
+  const PlanCase c = cases()[2];
+  test::expect_same_bits(id, draw(c.nx, 3, c, 1), draw(c.ny, 3, c, 2), options);
 }
 
 // ---- Random Fourier features ----
@@ -184,7 +135,7 @@ double rff_over_pairs(const Sample& x, const Sample& y, const Frequencies& drawn
 }
 
 TEST(MmdRff, is_the_mmd_of_the_mean_cosine_over_all_pairs) {
-  for (const Case& c : cases()) {
+  for (const PlanCase& c : cases()) {
     if (c.nx > 100) continue;
     SCOPED_TRACE(c.name);
     for (const double shift : {0.0, 1000.0}) {  // far from the origin digits are kept
@@ -212,7 +163,7 @@ TEST(MmdRff, is_zero_on_equal_samples_and_the_same_for_swapped_ones) {
 }
 
 TEST(MmdRff, plan_equals_the_distance_of_each_permutation) {
-  for (const Case& c : cases()) {
+  for (const PlanCase& c : cases()) {
     for (const double form : {0.0, 1.0}) {
       expect_plan_equals_distances("mmd-rff", c, with_settings({{"features", 40}, {"form", form}}));
       expect_plan_equals_distances("mmd-rff", c, with_settings({{"features", 7}, {"form", form}}, "laplace"));
@@ -331,7 +282,7 @@ std::vector<long double> gaussian_gaps(const Sample& x, std::span<const double> 
 // MMD^2 = t' K_ss^-1 t. Few landmarks far apart: the condition number of K_ss is below 1e4 here, so 1e-11
 // allows for a thousand roundings of kernel values, times it.
 TEST(MmdNystrom, is_the_quadratic_form_of_the_inverse_gram_matrix) {
-  for (const Case& c : cases()) {
+  for (const PlanCase& c : cases()) {
     if (c.ties) continue;  // equal landmarks have no inverse
     SCOPED_TRACE(c.name);
     const Sample x = draw(c.nx, 3, c, 1);
@@ -350,7 +301,7 @@ TEST(MmdNystrom, is_the_quadratic_form_of_the_inverse_gram_matrix) {
 // Methods C5: all rows as landmarks give MMD_V. Left-out eigenvalues are below 1e-10 N of the squares of h, |h|^2 =
 // 1/nx + 1/ny, so the square is off by less than 1e-9 and the value by 1e-9 / MMD.
 TEST(MmdNystrom, with_all_rows_as_landmarks_is_mmd_v) {
-  for (const Case& c : cases()) {
+  for (const PlanCase& c : cases()) {
     const Sample x = draw(c.nx, 3, c, 1);
     const Sample y = draw(c.ny, 3, c, 2, 0.8);
     for (const std::string kernel : {"gaussian", "laplace", "linear", "polynomial:2:1", "energy"}) {
@@ -412,7 +363,7 @@ TEST(MmdNystrom, leverage_scores_find_rows_that_few_others_stand_for) {
 }
 
 TEST(MmdNystrom, plan_equals_the_distance_of_each_permutation) {
-  for (const Case& c : cases()) {
+  for (const PlanCase& c : cases()) {
     for (const std::string kernel : {"gaussian", "polynomial:2:1", "energy"}) {
       expect_plan_equals_distances("mmd-nystrom", c, with_settings({{"landmarks", 8}}, kernel));
     }

@@ -12,7 +12,7 @@
 namespace kqd {
 namespace {
 
-using test::Pool;
+using SortedRows = test::Pool;
 
 constexpr std::size_t kRows = 300;
 
@@ -23,7 +23,7 @@ std::vector<LabelBatch> two_batches() {
 }
 
 // The specification: the area between the two distribution functions from `first` to `last` of the sorted rows.
-long double area(const Pool& pool, const LabelBatch& labels, unsigned b, const std::vector<double>& weights,
+long double area(const SortedRows& pool, const LabelBatch& labels, unsigned b, const std::vector<double>& weights,
                  std::size_t first, std::size_t last) {
   const auto weight = [&](std::size_t row) { return static_cast<long double>(weights.empty() ? 1.0 : weights[row]); };
   long double total_x = 0.0L, total_y = 0.0L;
@@ -60,7 +60,7 @@ std::vector<std::vector<double>> weightings() {
 }
 
 TEST(GapScan, is_the_area_between_two_distribution_functions) {
-  const Pool pool(kRows, 4, test::normal_value);
+  const SortedRows pool(kRows, 4, test::normal_value);
   const std::vector<LabelBatch> batches = two_batches();
   for (const std::vector<double>& weights : weightings()) {
     const GapScan scan(batches, 64 + 9, weights);
@@ -70,7 +70,7 @@ TEST(GapScan, is_the_area_between_two_distribution_functions) {
 }
 
 TEST(GapScan, of_the_lowest_or_of_the_highest_rows_turned_around_is_their_part_of_it) {
-  const Pool pool(kRows, 5, test::normal_value);
+  const SortedRows pool(kRows, 5, test::normal_value);
   const std::vector<LabelBatch> batches = two_batches();
   constexpr std::size_t kEnd = 30;
   std::vector<double> values;
@@ -89,8 +89,8 @@ TEST(GapScan, of_the_lowest_or_of_the_highest_rows_turned_around_is_their_part_o
   }
 }
 
-TEST(GapScan, takes_no_more_permutations_than_it_is_told) {
-  const Pool pool(kRows, 6, test::normal_value);
+TEST(GapScan, takes_no_more_permutations_than_asked_for) {
+  const SortedRows pool(kRows, 6, test::normal_value);
   const std::vector<LabelBatch> batches = two_batches();
   for (const std::vector<double>& weights : weightings()) {
     std::vector<double> all(73);
@@ -111,7 +111,7 @@ TEST(DirectionsThatFit, are_as_many_as_there_is_room_for_and_one_at_least) {
   EXPECT_EQ(directions_that_fit(1700, 100), 17U);
 }
 
-TEST(GapPrecision, is_full_where_most_gaps_vanish_beside_a_few) {
+TEST(GapPrecision, is_full_where_most_gaps_vanish_next_to_a_few) {
   const auto of = [](std::vector<double> values) {
     std::ranges::sort(values);
     return precision_for(values);
@@ -131,9 +131,9 @@ TEST(GapPrecision, is_full_where_most_gaps_vanish_beside_a_few) {
 }
 
 // Equal sizes and an outlier a hundred million times as far as the rest: in single precision the rest would vanish.
-TEST(GapScan, in_full_precision_sees_small_gaps_beside_an_outlier) {
-  const Pool pool(kRows, 7,
-                  [drawn = 0](RandomStream& stream) mutable { return ++drawn == 17 ? 1e8 : stream.normal(); });
+TEST(GapScan, in_full_precision_keeps_small_gaps_next_to_an_outlier) {
+  const SortedRows pool(kRows, 7,
+                        [drawn = 0](RandomStream& stream) mutable { return ++drawn == 17 ? 1e8 : stream.normal(); });
   const std::vector<LabelBatch> batches = {test::random_labels(kRows, std::vector<std::size_t>(64, kRows / 2), 1)};
   const GapScan scan(batches, 64, {});
   std::vector<double> taus(64);

@@ -9,7 +9,7 @@
 #include "kernel/kernel_block.hpp"
 #include "kqd/kqd.hpp"
 #include "support/errors.hpp"
-#include "support/permuted.hpp"
+#include "support/plans.hpp"
 #include "support/source.hpp"
 #include "support/warnings.hpp"
 
@@ -175,7 +175,7 @@ TEST(IncompleteMmd, plans_equal_direct_recomputation) {
         options.kernel = parse_kernel(kernel);
         const Sample x = test::normal_sample({nx, 3}, source);
         const Sample y = test::normal_sample({ny, 3}, source);
-        test::expect_plan_is_distance(id, x, y, options);
+        test::expect_plan_equals_distance(id, x, y, options);
       }
     }
   }
@@ -192,7 +192,7 @@ TEST(IncompleteMmd, plans_equal_direct_recomputation_under_swaps_of_pairs) {
           for (double& v : x.points.values()) v = std::floor(v);
           for (double& v : y.points.values()) v = std::floor(v);
         }
-        test::expect_plan_is_distance(id, x, y, with_gaussian(1), Design::paired());
+        test::expect_plan_equals_distance(id, x, y, with_gaussian(1), test::kOtherSums, Design::paired());
         // The observed permutation has the statistic of the samples as they stand.
         const test::Permuted found(id, x, y, with_gaussian(1), Design::paired());
         EXPECT_NEAR(found.values[0], distance(id, x, y, with_gaussian(1)).statistic, kRounding) << id << n;
@@ -309,17 +309,18 @@ TEST(IncompleteMmd, refuses_patterns_that_take_hours_or_all_memory) {
   PlanRequest request;
   request.permutation_count = 1000;
   try {
-    static_cast<void>(find_method("mmd-multi").prepare(pool, all_pairs, request));
+    static_cast<void>(method_with_id("mmd-multi").prepare(pool, all_pairs, request));
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::resource_limit);
     EXPECT_TRUE(std::string(error.what()).starts_with("mmd-multi over 1.8e+09 pairs of rows, 1000 times takes about"));
   }
   request.swaps_only = true;
-  expect_error(ErrorCode::resource_limit,
-               "mmd-multi keeps the terms of 1.8e+09 pairs of rows, 14.4 GB; use --yes-quadratic to run it, fewer "
-               "subdiagonals or smaller blocks",
-               [&] { static_cast<void>(find_method("mmd-multi").prepare(pool, all_pairs, request)); });
+  expect_error(
+      ErrorCode::resource_limit,
+      "mmd-multi keeps the terms of 1.8e+09 pairs of rows, 14.4 GB; use allow_quadratic = yes to run it, fewer "
+      "subdiagonals or smaller blocks",
+      [&] { static_cast<void>(method_with_id("mmd-multi").prepare(pool, all_pairs, request)); });
 }
 
 // 300 tests of equal normals at level 0.05: Binomial(300, 0.05) is outside of [3, 33] with probability below 1e-4.

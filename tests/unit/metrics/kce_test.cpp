@@ -1,5 +1,5 @@
 // Distances between covariance operators against centred Gram matrices written out, and against covariance matrices.
-#include "metrics/covariance/kce.hpp"
+#include "metrics/covariance/covariance_plan.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "kqd/kqd.hpp"
 #include "support/errors.hpp"
 #include "support/methods.hpp"
-#include "support/permuted.hpp"
+#include "support/plans.hpp"
 #include "support/rounding.hpp"
 #include "support/source.hpp"
 
@@ -193,12 +193,12 @@ TEST(Kce, plans_equal_direct_recomputation) {
         const Sample y = test::varied_sample({ny, 3}, source, ties, weighted);
         for (const double form : {0.0, kUncentered}) {
           for (const char* kernel : {"gaussian", "linear:0"}) {
-            test::expect_plan_is_distance("kce", x, y, test::options_with(kernel, {{"form", form}}));
+            test::expect_plan_equals_distance("kce", x, y, test::options_with(kernel, {{"form", form}}));
           }
           if (nx > 100) continue;
           for (const double norm : {kTrace, kOperator}) {
-            test::expect_plan_is_distance("kce", x, y,
-                                          test::options_with("gaussian", {{"form", form}, {"norm", norm}}));
+            test::expect_plan_equals_distance("kce", x, y,
+                                              test::options_with("gaussian", {{"form", form}, {"norm", norm}}));
           }
         }
       }
@@ -237,7 +237,7 @@ TEST(Kce, refuses_sizes_that_take_hours) {
   PlanRequest request;
   request.permutation_count = 1000;
   try {
-    static_cast<void>(find_method("kce").prepare(wide, test::options_with("gaussian", {{"norm", kTrace}}), request));
+    static_cast<void>(method_with_id("kce").prepare(wide, test::options_with("gaussian", {{"norm", kTrace}}), request));
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::resource_limit);

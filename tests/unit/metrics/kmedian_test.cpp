@@ -10,7 +10,7 @@
 #include "metrics/median/geometric_median.hpp"
 #include "support/errors.hpp"
 #include "support/methods.hpp"
-#include "support/permuted.hpp"
+#include "support/plans.hpp"
 #include "support/source.hpp"
 #include "support/warnings.hpp"
 
@@ -186,8 +186,8 @@ TEST(KMedian, plans_equal_direct_recomputation) {
       for (const bool weighted : {false, true}) {
         const Sample x = test::varied_sample({nx, 2}, source, ties, weighted);
         const Sample y = test::varied_sample({ny, 2}, source, ties, weighted);
-        test::expect_plan_is_distance("kmedian", x, y, test::options_with("gaussian"));
-        test::expect_plan_is_distance("kmedian", x, y, test::options_with("laplace", {{"iterations", 20}}));
+        test::expect_plan_equals_distance("kmedian", x, y, test::options_with("gaussian"));
+        test::expect_plan_equals_distance("kmedian", x, y, test::options_with("laplace", {{"iterations", 20}}));
       }
     }
   }
@@ -218,7 +218,7 @@ TEST(KMedian, refuses_sizes_that_take_hours_and_says_when_it_stopped_early) {
   PlanRequest request;
   request.permutation_count = 1000;
   try {
-    static_cast<void>(find_method("kmedian").prepare(pool, test::options_with("gaussian@1"), request));
+    static_cast<void>(method_with_id("kmedian").prepare(pool, test::options_with("gaussian@1"), request));
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::resource_limit);
@@ -228,10 +228,11 @@ TEST(KMedian, refuses_sizes_that_take_hours_and_says_when_it_stopped_early) {
   test::Source source(8);
   const Sample wide = test::normal_sample({12'000, 1}, source);
   const Sample other = test::normal_sample({12'000, 1}, source);
-  test::expect_error(ErrorCode::resource_limit,
-                     "the geometric median keeps the Gram matrix of 24000 rows, 4.6 GB; use --yes-quadratic to run it, "
-                     "fewer rows, or a method whose memory is near-linear",
-                     [&] { static_cast<void>(distance("kmedian", wide, other, test::options_with("gaussian@1"))); });
+  test::expect_error(
+      ErrorCode::resource_limit,
+      "the geometric median keeps the Gram matrix of 24000 rows, 4.6 GB; use allow_quadratic = yes to run it, "
+      "fewer rows, or a method whose memory is near-linear",
+      [&] { static_cast<void>(distance("kmedian", wide, other, test::options_with("gaussian@1"))); });
 }
 
 }  // namespace

@@ -11,12 +11,12 @@
 #include "core/random.hpp"
 #include "kqd/kqd.hpp"
 #include "kqd/testing/permutations.hpp"
-#include "metrics/mean/hotelling.hpp"
-#include "metrics/mean/locations.hpp"
-#include "metrics/mean/mean_gap.hpp"
-#include "metrics/test_pool.hpp"
+#include "metrics/features/hotelling.hpp"
+#include "metrics/features/locations.hpp"
+#include "metrics/features/mean_gap.hpp"
+#include "metrics/method.hpp"
 #include "support/errors.hpp"
-#include "support/permuted.hpp"
+#include "support/plans.hpp"
 #include "support/warnings.hpp"
 
 namespace kqd {
@@ -24,31 +24,19 @@ namespace {
 
 using Real = long double;
 
-struct Case {
-  std::string name;
-  std::size_t nx;
-  std::size_t ny;
-  bool weighted = false;
-  bool ties = false;
-};
+using test::PlanCase;
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all = {{"equal", 40, 40},
-                                        {"unequal", 23, 40},
-                                        {"more than one block of rows", 200, 150},
-                                        {"ties", 31, 27, false, true},
-                                        {"weights", 20, 33, true, false}};
+const std::vector<PlanCase>& cases() {
+  static const std::vector<PlanCase> all = {{"equal", 40, 40},
+                                            {"unequal", 23, 40},
+                                            {"more than one block of rows", 200, 150},
+                                            {"ties", 31, 27, false, true},
+                                            {"weights", 20, 33, true, false}};
   return all;
 }
 
-Sample draw(std::size_t n, std::size_t dim, const Case& c, std::uint64_t index, double shift = 0.0) {
-  RandomStream stream(Seed{79}, Purpose::test_data, index);
-  Sample sample{Matrix<double>(n, dim), {}, {}};
-  for (double& v : sample.points.values()) v = shift + (c.ties ? std::floor(2.0 * stream.normal()) : stream.normal());
-  if (c.weighted) {
-    for (std::size_t i = 0; i < n; ++i) sample.weights.push_back(0.25 + stream.uniform());
-  }
-  return sample;
+Sample draw(std::size_t n, std::size_t dim, const PlanCase& c, std::uint64_t index, double shift = 0.0) {
+  return test::drawn_sample(n, dim, c, index, Seed{79}, shift);
 }
 
 Matrix<double> places() {
@@ -174,7 +162,7 @@ std::vector<Real> pooled_mean_of(const Sample& x, const Sample& y) {
 // Sums of at most 350 numbers below 1, each a few roundings off, and covariances whose condition number is below 1e5
 // here (1e-9 leaves a factor of 100 above 1e5 roundings).
 TEST(LocationMethods, equal_their_formulas_at_given_locations) {
-  for (const Case& c : cases()) {
+  for (const PlanCase& c : cases()) {
     const Sample x = draw(c.nx, 2, c, 1);
     const Sample y = draw(c.ny, 2, c, 2, 0.4);
     const auto a = normalised_weights(x);
@@ -276,37 +264,13 @@ TEST(LocationMethods, say_when_one_outlier_draws_all_locations_away) {
 
 // ---- Plans ----
 
-void expect_plan_equals_distances(const std::string& id, const Case& c, const MethodOptions& options) {
-  SCOPED_TRACE(id + " " + c.name);
-  const MethodInfo& method = find_method(id);
-  const Sample x = draw(c.nx, 3, c, 1);
-  const Sample y = draw(c.ny, 3, c, 2, 0.2);
-  const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
-  const PreparedPlan prepared = method.prepare(pool, options, {});
-  const PermutationSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
-  std::vector<LabelBatch> batches(2);
-  source.fill(PermutationMode::random, 0, 64, batches[0]);
-  source.fill(PermutationMode::random, 1, 3, batches[1]);
-  std::vector<double> values(67);
-  prepared.plan->evaluate(batches, values, ThreadCount{2});
-  std::vector<double> again(67);
-  prepared.plan->evaluate(batches, again, ThreadCount{3});
-  EXPECT_EQ(again, values);
-  for (const std::size_t k : {0U, 1U, 2U, 63U, 65U}) {
-    const LabelBatch& batch = batches[k / 64];
-    const Sample group_x = test::labelled(pool, prepared, batch, k % 64, true);
-    const Sample group_y = test::labelled(pool, prepared, batch, k % 64, false);
-    const double direct = method.distance(group_x, group_y, prepared.frozen).statistic;
-    // What the plan states for its own arithmetic, and as much again for that of the distance.
-    const double slack = prepared.plan->tie_slack(direct);
-    EXPECT_NEAR(values[k], direct, 2.0 * slack) << "permutation " << k;
-    EXPECT_LT(slack, 2e-6 * direct + 1e-12);
-  }
+void expect_plan_equals_distances(const std::string& id, const PlanCase& c, const MethodOptions& options) {
+  test::expect_plan_equals_distance(id, c, 3, options, test::kSameError, Seed{79}, 0.2, 67);
 }
 
 TEST(LocationMethods, have_plans_that_equal_the_distance_of_each_permutation) {
   for (const std::string id : {"me", "scf"}) {
-    for (const Case& c : cases()) {
+    for (const PlanCase& c : cases()) {
       expect_plan_equals_distances(id, c, options_with({{"locations", 4}}));
       expect_plan_equals_distances(id, c, options_with({{"locations", 3}, {"ridge", 0}}));
       expect_plan_equals_distances(id, c, options_with({{"locations", 5}, {"form", 0}}));
@@ -357,7 +321,7 @@ TEST(Locations, have_the_mean_and_the_covariance_of_the_pool) {
 // below 1e-9 of the size of the statistic and its derivatives, which are within 1e3 of the gradient.
 TEST(Locations, have_the_gradient_that_differences_show) {
   for (const bool weighted : {false, true}) {
-    const Case c{"", 0, 0, weighted};
+    const PlanCase c{"", 0, 0, weighted};
     const Sample x = draw(30, 2, c, 1);
     const Sample y = draw(25, 2, c, 2, 0.7);
     const GaussianBumps bump_features;

@@ -106,7 +106,7 @@ TEST(QuadraticGuard, refuses_what_would_take_minutes_unless_it_is_allowed) {
   // 5e11 values of 4e-9 + 10 * 2e-10 s each: 3000 s.
   test::expect_error(ErrorCode::resource_limit,
                      "the MMD takes 5e+11 kernel values for 1000000 rows, about 50 minutes on one thread; use "
-                     "--yes-quadratic to run it, or a method whose cost is near-linear",
+                     "allow_quadratic = yes to run it, or a method whose cost is near-linear",
                      [] { require_feasible(1'000'000, 10, false, "the MMD"); });
 }
 

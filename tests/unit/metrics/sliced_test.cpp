@@ -16,13 +16,13 @@
 #include "kqd/kqd.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "kqd/testing/permutations.hpp"
-#include "metrics/quantile/along_directions.hpp"
 #include "metrics/quantile/gap_objective.hpp"
+#include "metrics/quantile/kqd.hpp"
 #include "metrics/test_pool.hpp"
 #include "metrics/transport/generalised_slices.hpp"
 #include "support/errors.hpp"
 #include "support/oracles.hpp"
-#include "support/permuted.hpp"
+#include "support/plans.hpp"
 #include "support/source.hpp"
 
 namespace kqd {
@@ -391,7 +391,7 @@ TEST(MaxGsw, follows_the_unit_of_the_data_to_the_power) {
   }
 }
 
-TEST(PolynomialSlices, made_anew_are_those_in_memory) {
+TEST(PolynomialSlices, made_again_are_those_in_memory) {
   Source source(12);
   const PolynomialMap map(3, 3);
   const Matrix<double> points = test::normal_matrix({600, 3}, source);
@@ -433,23 +433,7 @@ TEST(SlicedPlans, equal_direct_recomputation) {
         }
         MethodOptions options = sliced_options(power, 5);
         options.parameters = parameters;
-        const MethodInfo& method = find_method(id);
-        const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
-        const PreparedPlan prepared = method.prepare(pool, options, {});
-        EXPECT_EQ(prepared.num_directions, 5U);
-        const PermutationSource labels(Design::independent(), {nx, ny}, prepared.rows, options.seed);
-        LabelBatch batch;
-        labels.fill(PermutationMode::random, 0, 4, batch);
-        std::vector<double> values(4);
-        prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
-        for (unsigned b = 0; b < 4; ++b) {
-          const double direct = method
-                                    .distance(test::labelled(pool, prepared, batch, b, true),
-                                              test::labelled(pool, prepared, batch, b, false), prepared.frozen)
-                                    .statistic;
-          // What the plan states for its own arithmetic, and 1e-10 for that of the direct road.
-          EXPECT_NEAR(values[b], direct, prepared.plan->tie_slack(direct) + 1e-10 * direct) << id << " p = " << power;
-        }
+        test::expect_plan_equals_distance(id, x, y, options, {.relative = 1e-10});
       }
     }
   }
@@ -464,19 +448,7 @@ TEST(SlicedPlans, of_max_gsw_that_refit_equal_the_distance_of_every_permutation)
     MethodOptions options = sliced_options(2, 1);
     options.parameters = slices;
     options.parameters.insert({{"share", 0.0}, {"starts", 12}});
-    const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
-    const PreparedPlan prepared = find_method("max-gsw").prepare(pool, options, {});
-    const PermutationSource labels(Design::independent(), {12, 15}, prepared.rows, options.seed);
-    LabelBatch batch;
-    labels.fill(PermutationMode::random, 0, 4, batch);
-    std::vector<double> values(4);
-    prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
-    for (unsigned b = 0; b < 4; ++b) {
-      const double direct = distance("max-gsw", test::labelled(pool, prepared, batch, b, true),
-                                     test::labelled(pool, prepared, batch, b, false), prepared.frozen)
-                                .statistic;
-      EXPECT_NEAR(values[b], direct, 1e-6 * direct);
-    }
+    test::expect_plan_equals_distance("max-gsw", x, y, options, {.slacks = 0.0, .relative = 1e-6});
   }
 }
 

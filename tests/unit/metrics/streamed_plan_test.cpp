@@ -1,4 +1,4 @@
-#include "metrics/quantile/streamed_plan.hpp"
+#include "metrics/quantile/kqd_plan.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "kqd/kqd.hpp"
 #include "support/errors.hpp"
-#include "support/permuted.hpp"
+#include "support/plans.hpp"
 
 namespace kqd {
 namespace {

@@ -16,14 +16,14 @@
 #include "kqd/kqd.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "kqd/testing/permutations.hpp"
+#include "metrics/method.hpp"
 #include "metrics/quantile/gap_objective.hpp"
 #include "metrics/quantile/partial_cholesky.hpp"
 #include "metrics/quantile/sphere_ascent.hpp"
 #include "metrics/split.hpp"
-#include "metrics/test_pool.hpp"
 #include "support/errors.hpp"
 #include "support/oracles.hpp"
-#include "support/permuted.hpp"
+#include "support/plans.hpp"
 #include "support/source.hpp"
 
 namespace kqd {
@@ -410,18 +410,13 @@ TEST(OptimisedPlans, that_refit_equal_the_distance_of_every_permutation) {
       options.kernel = parse_kernel("linear");  // supkqd-opt: few maxima, so that both find the same one
       options.parameters = {{"share", 0.0}, {"starts", 12}};
       const TestPool pool = make_test_pool(data.x, data.y, Seed{3}, ThreadCount{1});
-      const PreparedPlan prepared = find_method(id).prepare(pool, options, {.permutation_count = 4, .whole_units = {}});
+      const PreparedPlan prepared =
+          method_with_id(id).prepare(pool, options, {.permutation_count = 4, .whole_units = {}});
       EXPECT_EQ(prepared.rows.size(), nx + ny);
       EXPECT_EQ(prepared.num_set_aside, 0U);
       EXPECT_GT(prepared.expected_seconds, 0.0);
-      LabelBatch batch;
-      const auto values = evaluate(prepared, {nx, ny}, 4, batch);
-      for (unsigned b = 0; b < 4; ++b) {
-        const double direct = distance(id, test::labelled(pool, prepared, batch, b, true),
-                                       test::labelled(pool, prepared, batch, b, false), prepared.frozen)
-                                  .statistic;
-        EXPECT_NEAR(values[b], direct, 1e-6 * direct) << id << " " << nx << " " << b;
-      }
+      test::expect_plan_equals_distance(id, data.x, data.y, options, {.slacks = 0.0, .relative = 1e-6},
+                                        Design::independent(), 4);
     }
   }
 }
@@ -437,7 +432,7 @@ TEST(OptimisedPlans, that_split_test_the_other_rows_along_one_direction) {
         options.power = power;
         options.kernel = parse_kernel("linear");
         const TestPool pool = make_test_pool(data.x, data.y, Seed{3}, ThreadCount{1});
-        const PreparedPlan prepared = find_method(id).prepare(pool, options, {});
+        const PreparedPlan prepared = method_with_id(id).prepare(pool, options, {});
         EXPECT_EQ(prepared.num_set_aside, 35U);  // 15 and 20
         EXPECT_EQ(prepared.rows.size(), 36U);
         EXPECT_EQ(prepared.num_directions, 1U);
@@ -452,7 +447,7 @@ TEST(OptimisedPlans, that_split_test_the_other_rows_along_one_direction) {
           EXPECT_NEAR(values[b], direct, bound) << id << " p = " << power;
         }
         options.parameters = {{"share", 0.2}};
-        EXPECT_EQ(find_method(id).prepare(pool, options, {}).num_set_aside, 14U);  // 6 and 8
+        EXPECT_EQ(method_with_id(id).prepare(pool, options, {}).num_set_aside, 14U);  // 6 and 8
       }
     }
   }
@@ -467,7 +462,7 @@ TEST(OptimisedPlans, that_split_report_the_supremum_over_the_training_rows) {
     options.kernel = parse_kernel("linear");
     options.parameters = {{"starts", 12}};
     const TestPool pool = make_test_pool(data.x, data.y, Seed{3}, ThreadCount{1});
-    const PreparedPlan prepared = find_method(id).prepare(pool, options, {});
+    const PreparedPlan prepared = method_with_id(id).prepare(pool, options, {});
     const Split split = split_for_training(pool, 0.5, {}, options.seed);
     const double direct = distance(id, split.train_x, split.train_y, options).statistic;
     const auto fitted = std::ranges::find(prepared.details, "fitted", &Detail::name);
@@ -506,9 +501,9 @@ TEST(OptimisedPlans, give_the_same_bits_for_any_threads) {
       options.parameters = {{"share", share}};
       const TestPool pool = make_test_pool(data.x, data.y, Seed{3}, ThreadCount{1});
       options.threads = ThreadCount{1};
-      const PreparedPlan only = find_method(id).prepare(pool, options, {});
+      const PreparedPlan only = method_with_id(id).prepare(pool, options, {});
       options.threads = ThreadCount{3};
-      const PreparedPlan together = find_method(id).prepare(pool, options, {});
+      const PreparedPlan together = method_with_id(id).prepare(pool, options, {});
       const PermutationSource source(Design::independent(), {16, 12}, only.rows, Seed{9});
       LabelBatch batch;
       source.fill(PermutationMode::random, 0, 8, batch);

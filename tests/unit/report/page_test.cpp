@@ -34,7 +34,7 @@ TEST(Page, data_come_back_whatever_they_look_like) {
 }
 
 TEST(Page, holds_the_json_of_a_test_and_its_null_distribution) {
-  TwoSampleOptions options;
+  TwoSampleOptions options{.method = "ekqd"};
   options.test.keep_null_distribution = true;
   const TwoSampleResult result = two_sample_test(first_sample(), second_sample(), options);
   const RunInfo run{.method = options.method, .x_name = "<x>", .y_name = "y", .n_x = 4, .n_y = 4, .dim = 1};

@@ -76,7 +76,7 @@ TEST(Aggregation, min_p_is_that_of_the_definition) {
   }
 }
 
-TEST(Aggregation, two_layers_rank_against_the_first_half_alone) {
+TEST(Aggregation, two_layers_rank_against_the_first_half_only) {
   const std::size_t columns = 21;  // the observed one, ten for ranks, ten for the distribution of the smallest
   const Matrix<double> values = noise(2, columns, 5);
   const std::vector<double> weights = {0.5, 0.5};

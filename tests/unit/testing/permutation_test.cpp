@@ -333,12 +333,12 @@ void expect_refusal(const TestOptions& options, const std::string& sentence) {
 }
 
 TEST(TestOptions, outside_their_bounds_are_refused_with_field_value_and_bound) {
-  expect_refusal({.num_permutations = 0}, "num_permutations = 0, needs 1 .. 1000000000");
-  expect_refusal({.num_permutations = -5}, "num_permutations = -5, needs 1 .. 1000000000");
-  expect_refusal({.alpha = 0.0}, "alpha = 0, needs 0 < alpha < 1");
-  expect_refusal({.alpha = 1.5}, "alpha = 1.5, needs 0 < alpha < 1");
-  expect_refusal({.alpha = std::nan("")}, "alpha = nan, needs 0 < alpha < 1");
-  expect_refusal({.confidence = 1.0}, "confidence = 1, needs 0 < confidence < 1");
+  expect_refusal({.num_permutations = 0}, "num_permutations = 0: expected a whole number in 1 .. 1000000000");
+  expect_refusal({.num_permutations = -5}, "num_permutations = -5: expected a whole number in 1 .. 1000000000");
+  expect_refusal({.alpha = 0.0}, "alpha = 0: expected a number > 0 and < 1");
+  expect_refusal({.alpha = 1.5}, "alpha = 1.5: expected a number > 0 and < 1");
+  expect_refusal({.alpha = std::nan("")}, "alpha = nan: expected a number > 0 and < 1");
+  expect_refusal({.confidence = 1.0}, "confidence = 1: expected a number > 0 and < 1");
   expect_refusal(
       {.num_permutations = 1000, .early_stop = EarlyStop::besag_clifford},
       "alpha * (permutations + 1) = 0.05 * 1001 = 50.050000000000004, early stopping by besag-clifford needs "

@@ -226,7 +226,7 @@ TEST(PermutationSource, every_row_of_a_large_pool_is_x_equally_often) {
   }
 }
 
-TEST(PermutationSource, a_permutation_depends_on_seed_and_number_alone) {
+TEST(PermutationSource, a_permutation_depends_on_seed_and_number_only) {
   for (const Case& c : all_cases()) {
     LabelBatch whole;
     LabelBatch part;

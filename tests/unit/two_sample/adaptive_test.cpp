@@ -10,6 +10,7 @@
 #include "kqd/testing/permutations.hpp"
 #include "metrics/adaptive/directional_bundle.hpp"
 #include "metrics/adaptive/spectral_bundle.hpp"
+#include "support/drawn_sample.hpp"
 #include "support/errors.hpp"
 #include "support/warnings.hpp"
 
@@ -17,13 +18,7 @@ namespace kqd {
 namespace {
 
 Sample draw(std::size_t n, std::size_t dim, std::uint64_t index, bool weighted = false, bool ties = false) {
-  RandomStream stream(Seed{7}, Purpose::test_data, index);
-  Sample sample{Matrix<double>(n, dim), {}, {}};
-  for (double& v : sample.points.values()) v = ties ? std::floor(1.5 * stream.normal()) : stream.normal();
-  if (weighted) {
-    for (std::size_t i = 0; i < n; ++i) sample.weights.push_back(0.25 + stream.uniform());
-  }
-  return sample;
+  return test::drawn_sample(n, dim, {"", n, n, weighted, ties}, index, Seed{7});
 }
 
 struct Labelled {
@@ -41,10 +36,10 @@ struct Labelled {
   }
 };
 
-// sum over gaps of |F - G| times what the clock says of the gap, and what chance makes of it on average up to a factor.
-// By sorting values of each permutation again, and the empirical distribution functions of both groups at each point.
+// The sum over gaps of |F - G| times the weight of the gap, over its permutation mean up to a factor. By sorting values
+// of each permutation again, and the empirical distribution functions of both groups at each point.
 double standardised_gap(std::span<const double> values, std::span<const double> weights, const LabelBatch& batch,
-                        unsigned b, Clock clock) {
+                        unsigned b, GapWeight gap_weight) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
@@ -67,17 +62,17 @@ double standardised_gap(std::span<const double> values, std::span<const double> 
     const double low = values[order[k]];
     const double high = values[order[k + 1]];
     const double width =
-        clock == Clock::values ? high - low : (high > low ? 1.0 / std::sqrt(share * (1.0 - share)) : 0.0);
+        gap_weight == GapWeight::size ? high - low : (high > low ? 1.0 / std::sqrt(share * (1.0 - share)) : 0.0);
     gap += std::abs(below(low, true) - below(low, false)) * width;
     expected += std::sqrt(share * (1.0 - share)) * width;
   }
   return gap / expected;
 }
 
-TEST(DirectionalBundle, equals_brute_force_for_any_sizes_ties_weights_and_clocks) {
+TEST(DirectionalBundle, equals_brute_force_for_any_sizes_ties_and_weights) {
   for (const bool weighted : {false, true}) {
     for (const bool ties : {false, true}) {
-      for (const Clock clock : {Clock::values, Clock::tails}) {
+      for (const GapWeight gap_weight : {GapWeight::size, GapWeight::anderson_darling}) {
         const Labelled data(17, 26, 3, weighted, ties);
         const Pool rows = data.pool.rows();
         const auto project = [&](std::size_t first, std::size_t count, ThreadCount) {
@@ -88,15 +83,15 @@ TEST(DirectionalBundle, equals_brute_force_for_any_sizes_ties_weights_and_clocks
           return values;
         };
         const auto weights = data.pool.weights_of(data.pool.order);
-        const DirectionalBundle bundle("columns", {GapSummary::average, GapSummary::largest}, 3, rows.size(), project,
-                                       weights, clock, 1);
+        const DirectionalBundle bundle({"columns", 3, project}, {GapSummary::average, GapSummary::largest}, gap_weight,
+                                       rows.size(), weights, {}, {});
         Matrix<double> values(2, 6);
         bundle.evaluate({&data.batch, 1}, values, ThreadCount{2});
         for (unsigned b = 0; b < 6; ++b) {
           double mean = 0.0;
           double largest = 0.0;
           for (std::size_t k = 0; k < 3; ++k) {
-            const double gap = standardised_gap(project(k, 1, {}).row(0), weights, data.batch, b, clock);
+            const double gap = standardised_gap(project(k, 1, {}).row(0), weights, data.batch, b, gap_weight);
             mean += gap / 3.0;
             largest = std::max(largest, gap);
           }
@@ -108,7 +103,7 @@ TEST(DirectionalBundle, equals_brute_force_for_any_sizes_ties_weights_and_clocks
   }
 }
 
-TEST(DirectionalBundle, does_not_depend_on_how_many_directions_are_held_at_a_time) {
+TEST(DirectionalBundle, does_not_depend_on_how_many_directions_are_kept_or_sorted_at_a_time) {
   const Labelled data(20, 20, 12, false, false);
   const Pool rows = data.pool.rows();
   const auto project = [&](std::size_t first, std::size_t count, ThreadCount) {
@@ -121,18 +116,27 @@ TEST(DirectionalBundle, does_not_depend_on_how_many_directions_are_held_at_a_tim
   Matrix<double> few(2, 6);
   Matrix<double> all(2, 6);
   const std::vector both = {GapSummary::average, GapSummary::largest};
-  DirectionalBundle("columns", both, 12, 40, project, {}, Clock::values, 1).evaluate({&data.batch, 1}, few, {});
-  DirectionalBundle("columns", both, 12, 40, project, {}, Clock::values, 1U << 30U).evaluate({&data.batch, 1}, all, {});
+  Matrix<double> kept(2, 6);
+  const auto evaluate = [&](BundleMemory memory, Matrix<double>& values) {
+    const DirectionalBundle bundle({"columns", 12, project}, both, GapWeight::size, 40, {}, memory, {});
+    bundle.evaluate({&data.batch, 1}, values, {});
+    return bundle.kept_bytes();
+  };
+  constexpr std::size_t kEnough = 1U << 30U;
+  EXPECT_EQ(evaluate({}, few), 0U);  // one direction at a time
+  EXPECT_EQ(evaluate({.at_work = kEnough}, all), 0U);
+  EXPECT_EQ(evaluate({.kept = kEnough, .at_work = kEnough}, kept), 12 * KqdPlan::bytes_per_direction(40));
   EXPECT_TRUE(std::ranges::equal(few.values(), all.values()));
+  EXPECT_TRUE(std::ranges::equal(kept.values(), all.values()));
 }
 
-TEST(SpectralBundle, gives_the_looks_that_each_view_asks_for_in_order) {
+TEST(SpectralBundle, gives_the_statistics_of_each_view_in_order) {
   const Labelled data(15, 18, 2, false, false);
   const Pool rows = data.pool.rows();
-  const auto view = [&](const char* kernel, std::vector<Fineness> looks) {
+  const auto view = [&](const char* kernel, std::vector<Fineness> statistics) {
     const Kernel k(parse_kernel(kernel));
     return SpectralView{kernel, k, principal_basis(k, rows, {.num_landmarks = 8, .max_rank = 4}, Seed{5}, {}),
-                        std::move(looks)};
+                        std::move(statistics)};
   };
   const std::vector<Fineness> all = {Fineness::coarse, Fineness::fine, Fineness::finest};
   const SpectralBundle every({view("gaussian@1", all), view("gaussian@2", all)}, rows, {}, 6, {});
@@ -150,7 +154,7 @@ TEST(SpectralBundle, gives_the_looks_that_each_view_asks_for_in_order) {
 }
 
 // Issue 22: on one column the last functions are hardly more than rounding; dividing by their variance made ties of all
-// values, and a score of 1000 of the observed one. Neighbours among 1000 values have to be told apart.
+// values, and a score of 1000 of the observed one. Neighbours among 1000 values have to stay different.
 TEST(SpectralBundle, finest_look_tells_its_values_apart) {
   constexpr std::size_t kPermutations = 1000;
   const Labelled data(30'000, 30'000, 1, false, false);
@@ -384,11 +388,13 @@ TEST(AdaptiveTest, refuses_what_it_cannot_do_in_a_sentence) {
   TwoSampleOptions early = adaptive();
   early.test.early_stop = EarlyStop::betting;
   test::expect_error(ErrorCode::invalid_option,
-                     "early stopping needs a method with one statistic, adaptive combines several; add --method ekqd",
+                     "early stopping needs a method with one statistic, adaptive combines several; use method = ekqd",
                      [&] { static_cast<void>(two_sample_test(x, y, early)); });
-  test::expect_error(ErrorCode::invalid_option,
-                     "adaptive is a test and has no distance of its own; use ekqd or another method",
-                     [&] { static_cast<void>(distance("adaptive", x, y)); });
+  test::expect_error(
+      ErrorCode::invalid_option,
+      "method = adaptive: expected a method with a distance; this one is a test of several statistics. Use ekqd or "
+      "another method",
+      [&] { static_cast<void>(distance("adaptive", x, y)); });
   TwoSampleOptions weighted = adaptive();
   weighted.method = "mmd-fuse";
   weighted.weights_as = WeightsAs::frequency;

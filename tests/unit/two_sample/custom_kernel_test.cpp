@@ -52,7 +52,7 @@ Data data(std::size_t n = 70) {
 TEST(CustomKernel, gives_the_numbers_of_the_same_kernel_of_the_library) {
   const Data d = data();
   for (const MethodInfo& method : methods()) {
-    if (!method.uses.kernel || method.id == "mmd-rff" || method.id == "scf" || method.distance == nullptr) continue;
+    if (!method.uses.kernel || method.id == "mmd-rff" || method.id == "scf" || !method.has_distance) continue;
     MethodOptions ours = d.options;
     MethodOptions theirs = d.options;
     ours.kernel = parse_kernel("gaussian@2");

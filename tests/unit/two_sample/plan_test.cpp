@@ -9,37 +9,17 @@
 
 #include "kqd/kqd.hpp"
 #include "kqd/testing/permutations.hpp"
-#include "metrics/test_pool.hpp"
-#include "support/plan_cases.hpp"
+#include "metrics/method.hpp"
+#include "support/plans.hpp"
 
 namespace kqd {
 namespace {
 
 using test::drawn_sample;
-using test::labelled;
 using test::PlanCase;
 
 void expect_plan_equals_recomputation(const std::string& id, const PlanCase& c, const MethodOptions& options) {
-  SCOPED_TRACE(id + " " + c.name + " p=" + std::to_string(options.power) + " " + to_string(options.weighting));
-  const MethodInfo& method = find_method(id);
-  const Sample x = drawn_sample(c.nx, 3, c, 1);
-  const Sample y = drawn_sample(c.ny, 3, c, 2);
-  const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
-  const PreparedPlan prepared = method.prepare(pool, options, {});
-  const PermutationSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
-  LabelBatch batch;
-  source.fill(PermutationMode::random, 0, 5, batch);
-  std::vector<double> values(5);
-  prepared.plan->evaluate({&batch, 1}, values, ThreadCount{2});
-  for (unsigned b = 0; b < 5; ++b) {
-    const Sample group_x = labelled(pool, prepared, batch, b, true);
-    const Sample group_y = labelled(pool, prepared, batch, b, false);
-    const double direct = method.distance(group_x, group_y, prepared.frozen).statistic;
-    // What the plan states for its own arithmetic (a derived bound), and 1e-10 for that of the direct road.
-    const double bound = prepared.plan->tie_slack(std::abs(direct)) + 1e-10 * std::abs(direct) + 1e-14;
-    EXPECT_NEAR(values[b], direct, bound) << "permutation " << b;
-    EXPECT_LT(prepared.plan->tie_slack(std::abs(direct)), 2e-6 * std::abs(direct) + 1e-12);
-  }
+  test::expect_plan_equals_distance(id, c, 3, options);
 }
 
 const std::vector<PlanCase>& cases() {
@@ -100,17 +80,17 @@ TEST(Plans, equal_direct_recomputation_for_other_kernels_and_directions) {
   }
 }
 
-TEST(Plans, pooled_reference_points_are_set_aside_and_the_rest_equals_recomputation) {
+TEST(Plans, pooled_reference_points_are_held_out) {
   MethodOptions options = small_options();
   options.directions.reference = ReferenceMeasure::pooled;
   const PlanCase c = cases()[1];
   const Sample x = drawn_sample(c.nx, 3, c, 1);
   const Sample y = drawn_sample(c.ny, 3, c, 2);
   const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
-  const PreparedPlan aside = find_method("ekqd").prepare(pool, options, {});
+  const PreparedPlan aside = method_with_id("ekqd").prepare(pool, options, {});
   EXPECT_EQ(aside.num_set_aside, 4U);
   EXPECT_EQ(aside.rows.size(), c.nx + c.ny - 4);
-  const PreparedPlan kept = find_method("ekqd").prepare(pool, options, {.set_aside = false, .whole_units = {}});
+  const PreparedPlan kept = method_with_id("ekqd").prepare(pool, options, {.set_aside = false, .whole_units = {}});
   EXPECT_EQ(kept.rows.size(), c.nx + c.ny);
 }
 
@@ -146,24 +126,7 @@ TEST(Plans, give_the_same_bits_for_any_threads_and_any_cut_into_batches) {
       const PlanCase c = cases()[1];
       const Sample x = drawn_sample(c.nx, 3, c, 1);
       const Sample y = drawn_sample(c.ny, 3, c, 2);
-      const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
-      const PreparedPlan prepared = find_method(id).prepare(pool, options, {});
-      const PermutationSource source(Design::independent(), {c.nx, c.ny}, prepared.rows, options.seed);
-      std::vector<LabelBatch> batches(3);
-      for (std::size_t k = 0; k < 3; ++k) source.fill(PermutationMode::random, k, k < 2 ? 64 : 10, batches[k]);
-      std::vector<double> together(138);
-      prepared.plan->evaluate(batches, together, ThreadCount{1});
-      for (unsigned threads = 2; threads <= 8; ++threads) {
-        std::vector<double> again(138);
-        prepared.plan->evaluate(batches, again, ThreadCount{threads});
-        EXPECT_EQ(again, together) << id << " " << threads;
-      }
-      std::vector<double> one_by_one(138);
-      for (std::size_t k = 0; k < 3; ++k) {
-        prepared.plan->evaluate({&batches[k], 1}, std::span(one_by_one).subspan(64 * k, batches[k].count),
-                                ThreadCount{2});
-      }
-      EXPECT_EQ(one_by_one, together) << id << " p = " << power;
+      test::expect_same_bits(id, x, y, options);
     }
   }
 }
