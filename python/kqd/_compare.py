@@ -60,13 +60,12 @@ class Comparison:
         self._ignored = _ignored(asked, self.method, defaults) + _ignored_by_calibration(asked, defaults)
 
     def fields(self, found: Dict[str, Any]) -> Dict[str, Any]:
-        """What the library found, and all that a result says besides."""
+        """All fields of a result, from those that the library returns."""
         functions = found.pop("functions")
         self._null_shown = found.pop("null_shown", np.empty(0))
         samples = self.samples
         found["warnings"] = samples.warnings + self._ignored + found["warnings"]
         found["profiles"] = tuple(self._profiles(functions, found.pop("gaps")))
-        found["n_x"], found["n_y"], found["dim"] = len(samples.x.points), len(samples.y.points), samples.dim
         found["settings"] = settings(self._asked, self.method, self.options.seed)
         found["elapsed_s"] = time.perf_counter() - self._started
         return found
