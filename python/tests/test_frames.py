@@ -126,7 +126,7 @@ def test_rows_with_a_nan_are_left_out_on_request():
     assert (found.statistic, found.n_x, found.n_y) == (expected.statistic, 28, 19)
     assert found.warnings == ("x: 2 of 30 rows have a NaN and are left out",
                               "y: 1 of 20 rows have a NaN and are left out")
-    assert "warning     x: 2 of 30 rows" in repr(found)
+    assert "warning      x: 2 of 30 rows" in repr(found)
     assert kqd.distance(X, Y, rng=0, nan_policy="omit").statistic == EXPECTED
 
 

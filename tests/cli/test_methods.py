@@ -21,7 +21,7 @@ SPLIT_METHODS = {"supkqd-opt", "max-sw", "max-gsw"}  # a part of the rows is dra
 FEW = ("--permutations", "19", "--threads", "1")
 # What may be null: settings that a method does not have, and an interval that nobody asked for.
 MAY_BE_NULL = {"kernel", "bandwidth", "directions", "reference", "power", "weighting", "effect_size_ci",
-               "standard_error", "mmd_squared"}
+               "standard_error", "null_distribution", "limiting_distribution"}
 
 
 def normal_rows(rows, columns, seed, scale=1.0, shift=0.0):
@@ -166,7 +166,7 @@ def test_adaptive_leaves_products_out_where_they_overflow(kqd, pairs):
         result = json.loads(kqd("test", *pairs[name], "--method", "adaptive", "--json", *FEW).stdout)
         assert ("linear combinations of the columns are left out: products of values this large overflow; rescale the "
                 "columns") in result["warnings"]
-        assert not any("linear" in c["name"] for c in result["configurations"])
+        assert not any("linear" in c["name"] for c in result["components"])
 
 
 @pytest.mark.parametrize("method", ["ekqd", "supkqd", "ekqd-centered", "mmd", "mmd-v", "sw", "kce", "energy"])
@@ -200,7 +200,7 @@ def test_adaptive_tells_where_products_vanish(kqd, tmp_path):
         result = json.loads(kqd("test", *files, "--json", *FEW).stdout)
         told = [text for text in result["warnings"] if "products of values this small vanish" in text]
         assert len(told) == (name == "tiny")
-        assert any("linear" in c["name"] for c in result["configurations"]) == (name == "ordinary")
+        assert any("linear" in c["name"] for c in result["components"]) == (name == "ordinary")
 
 
 def test_flags_without_effect_on_adaptive_have_none(kqd, pairs):

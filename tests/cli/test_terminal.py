@@ -1,4 +1,4 @@
-"""A person at a terminal: progress that appears late and leaves no trace, colours, narrow screens, and Ctrl-C."""
+"""Output on a terminal: progress, colours, narrow screens and Ctrl-C."""
 
 import fcntl
 import os
@@ -200,9 +200,9 @@ def without_colours(text):
     return re.sub(r"\033\[[0-9;]*m", "", text)
 
 
-def test_a_difference_is_red_on_a_terminal_and_nothing_else_than_colour_changes(folder):
+def test_a_difference_is_red_on_a_terminal_and_only_the_colour_changes(folder):
     text = on_screen(folder, "test", *SENSORS, width=200)
-    assert "decision     \033[1;31mdifferent: " in text
+    assert "  \033[1;31mThe samples differ (p = 0.001, " in text
     plain = on_screen(folder, "test", *SENSORS, width=200, NO_COLOR="1")
     assert "\033" not in plain
     mask = lambda report: re.sub(r", [0-9.]+ s, kqd", ", kqd", report)  # noqa: E731
