@@ -90,7 +90,7 @@ std::string certainty_phrase(const Source& s) {
   return fmt::format("{}; {}{}, {} at least as extreme",
                      interval_phrase(s.test_options->test.confidence, test.pvalue_lower, test.pvalue_upper,
                                      test.stopped_early ? "anytime-valid CI" : "CI"),
-                     permutations, test.stopped_early ? " (stopped early)" : "", test.n_exceed);
+                     test.stopped_early ? "stopped early after " : "", permutations, test.n_exceed);
 }
 
 Lines effect_lines(const Source& s) {

@@ -59,7 +59,7 @@ function directionSentence(direction) {
   const { effect, pvalue, pvalue_adjusted, reject, shares } = direction;
   const found = shares ? `Its value is ${placePhrase(direction)}.` : `The samples differ ${placePhrase(direction)}.`;
   const shows = reject ? found : "The difference is not significant.";
-  return `${shows} Mean difference of the quantiles: ${number(effect)} pooled SDs; p\u00a0=\u00a0${number(pvalue)}, adjusted ${number(pvalue_adjusted)}.`;
+  return `${shows} Mean absolute difference of the quantiles: ${number(effect)} pooled SDs; p\u00a0=\u00a0${number(pvalue)}, adjusted ${number(pvalue_adjusted)}.`;
 }
 
 function profileFigure({ name, profile, where }) {
