@@ -1,7 +1,7 @@
 """Results: frozen objects that print themselves and turn into plain dictionaries.
 
-The fields of `TestResult` and `DistanceResult` are those of the library's table (src/report), which also names the fields
-of JSON and CSV: a test compares them. Only `profiles` and `settings` are Python's own.
+The fields of `TestResult` and `DistanceResult` are those of the library's table (src/report), which also names the
+fields of JSON and CSV: a test compares them. Only `profiles` and `settings` are Python's own.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ class TestResult(Result):
 
 
 def table(caption: str, rows: Sequence[Sequence[str]]) -> str:
-    """A table for a notebook. Each row starts with its name; the last cell of a short row spans the remaining columns."""
+    """A table for a notebook. Each row starts with its name; the last cell of a short row spans the rest."""
     width = max(map(len, rows))
 
     def cell(tag: str, text: str, span: int) -> str:

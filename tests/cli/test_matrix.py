@@ -75,7 +75,7 @@ def test_markdown_has_a_table_of_distances(kqd):
     assert lines[4].startswith("| a.csv | - | 0.")
 
 
-def test_the_sample_that_differs_stands_out(kqd, shifted):
+def test_only_pairs_with_the_shifted_sample_differ(kqd, shifted):
     run = kqd("matrix", *shifted, "--test")
     assert (run.stderr, run.code) == ("", 0)
     assert "\n  2 of 3 pairs differ (Holm-adjusted p-values, family-wise level 0.05).\n" in run.stdout
@@ -85,7 +85,7 @@ def test_the_sample_that_differs_stands_out(kqd, shifted):
 
 
 # Issue 22: with 999 permutations no adjusted p-value of 78 pairs can be 0.05, and ekqd does not see a correlation.
-def test_one_of_thirteen_months_stands_out_by_default(kqd, folder):
+def test_one_shifted_month_of_thirteen_is_found_by_default(kqd, folder):
     rng = random.Random(1)
     names = [f"month-{month}.csv" for month in range(13)]
     for month, name in enumerate(names):

@@ -1,6 +1,6 @@
 /**
- * An element: h("a", { href: "#top", onclick: f }, "text", otherElement, [more]). Texts become text nodes, whatever
- * they look like: a name that is HTML is shown, not obeyed. Attributes that are null or false are left out.
+ * An element: h("a", { href: "#top", onclick: f }, "text", otherElement, [more]). Texts become text nodes, so that
+ * HTML in a name is shown, not parsed. Attributes that are null or false are skipped.
  */
 export function h(tag, attributes, ...children) {
   const element = document.createElement(tag);

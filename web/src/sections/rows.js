@@ -25,7 +25,7 @@ export function rows({ explanation }) {
 // The reliability of the scores: how well they predict the sample of held-out rows.
 function trustSentence(share) {
   if (!Number.isFinite(share)) return "";
-  if (share <= 0) return "On held-out rows the score does not predict the sample, so these rows may be chance.";
+  if (share <= 0) return "On held-out rows the score does not predict the sample, so these rows may be random.";
   return `On held-out rows the score explains ${percent(share)} of the variance of the labels.`;
 }
 
