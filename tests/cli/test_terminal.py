@@ -244,5 +244,5 @@ def test_a_heat_map_has_colours_with_the_numbers_and_shades_where_there_is_no_ro
     assert re.search(r"\033\[48;5;\d+;38;5;\d+m  \033\[0m", narrow)
     shades = on_screen(folder, "matrix", *files, width=60, NO_COLOR="1")
     assert "\033" not in shades and "██" in shades
-    table = without_colours(narrow).split("\n\n")[2].splitlines()
+    table = without_colours(narrow).split("\n\n")[1].splitlines()
     assert len({len(line) for line in table}) == 1 and len(table[0]) <= 60
