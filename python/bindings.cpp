@@ -12,8 +12,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "arrays.hpp"
@@ -109,31 +109,6 @@ py::object parameter_value(const ParameterInfo& parameter, double value) {
   return py::str(parameter_text(parameter, value));
 }
 
-// The method's own parameters, defaults included.
-py::dict parameters_of(const MethodInfo& method, const Parameters& given) {
-  py::dict values;
-  for (const ParameterInfo& parameter : method.parameters) {
-    const std::string name(parameter.name);
-    const auto found = given.find(name);
-    values[py::str(name)] = parameter_value(parameter, found == given.end() ? parameter.default_value : found->second);
-  }
-  return values;
-}
-
-template <class T>
-py::object value_if(bool holds, const T& value) {
-  if (!holds) return py::none();
-  if constexpr (std::is_base_of_v<py::object, T>) {
-    return value;
-  } else {
-    return py::cast(value);
-  }
-}
-
-py::tuple to_pair(const Interval& interval) {
-  return py::make_tuple(interval.lower, interval.upper);
-}
-
 // Directions as Python holds them: functions that can be evaluated.
 struct Functions {
   std::shared_ptr<const Directions> directions;
@@ -150,7 +125,6 @@ struct Functions {
   }
 };
 
-// What every result tells of how it came about; a distance and a test name these alike.
 // A tuple of one text for each warning: its sentence, or its id.
 template <class Text>
 py::tuple texts_of(const Warnings& warnings, const Text& text) {
@@ -167,83 +141,76 @@ std::string_view id_of(const Warning& warning) {
   return warning_name(warning.id);
 }
 
+py::object to_python(const Value& value);
+
+struct PythonVisitor {
+  py::object operator()(std::monostate) const { return py::none(); }
+  py::object operator()(bool value) const { return py::bool_(value); }
+  py::object operator()(const std::vector<Value>& list) const {
+    py::tuple values(list.size());
+    for (std::size_t i = 0; i < list.size(); ++i) values[i] = to_python(list[i]);
+    return values;
+  }
+  py::object operator()(const std::vector<NamedValue>& entries) const {
+    py::dict values;
+    for (const NamedValue& entry : entries) values[py::str(entry.name)] = to_python(entry.value);
+    return values;
+  }
+  template <class T>
+  py::object operator()(const T& value) const {
+    return py::cast(value);
+  }
+};
+
+py::object to_python(const Value& value) {
+  return std::visit(PythonVisitor{}, value.content);
+}
+
+// The fields of a result and what a Python result keeps next to them.
 template <class Result>
-py::dict common_fields(const Result& result, const std::string& id, const MethodOptions& options) {
-  const MethodInfo& method = find_method(id);
-  const bool directed = result.num_directions > 0;
+py::dict dictionary(const ResultValues& values, const Result& result) {
   py::dict fields;
-  fields["method"] = id;
-  fields["kernel"] = value_if(method.uses.kernel, to_string(result.kernel));
-  fields["bandwidth"] = value_if(method.uses.kernel, first_bandwidth(result.kernel));
-  fields["directions"] = value_if(
-      directed, method.directions.empty() ? to_string(options.directions.family) : std::string(method.directions));
-  fields["n_directions"] = result.num_directions;
-  fields["n_reference"] = result.num_reference;
-  fields["reference"] = value_if(result.num_reference > 0, to_string(options.directions.reference));
-  fields["power"] = value_if(method.uses.power, options.power);
-  fields["weighting"] = value_if(method.uses.weighting, to_string(options.weighting));
-  fields["seed"] = options.seed.value;
-  fields["bits"] = bits_name();
-  fields["parameters"] = parameters_of(method, options.parameters);
-  py::dict details;
-  for (const Detail& detail : result.details) details[py::str(detail.name)] = detail.value;
-  fields["details"] = details;
-  fields["per_direction"] = to_array(directed ? result.per_direction : std::vector<double>{});
-  fields["gaps"] = to_array(result.per_direction);  // of `functions`, which may not be what was tested
+  for (const NamedValue& field : values.fields) fields[py::str(field.name)] = to_python(field.value);
+  fields["per_direction"] = to_array(result.num_directions > 0 ? result.per_direction : std::vector<double>{});
   fields["warnings"] = texts_of(result.warnings, sentence);
   fields["warning_ids"] = texts_of(result.warnings, id_of);
-  fields["functions"] = value_if(result.directions != nullptr, Functions{result.directions});
+  fields["_lines"] = py::tuple(py::cast(values.lines));
+  fields["gaps"] = to_array(result.per_direction);  // of `functions`, which may not be what was tested
+  fields["functions"] = result.directions ? py::cast(Functions{result.directions}) : py::none();
   return fields;
 }
 
-py::dict distance_fields(const DistanceResult& result, const std::string& method, const MethodOptions& options) {
-  py::dict fields = common_fields(result, method, options);
-  fields["statistic"] = result.statistic;
-  fields["statistic_power"] = result.statistic_power;
-  fields["standard_error"] = result.standard_error;
-  fields["mmd_squared"] = find_detail(result.details, "mmd_squared");
-  return fields;
+RunInfo run_info(const std::string& method, std::size_t n_x, std::size_t n_y, std::size_t dim) {
+  return {.method = method, .x_name = "x", .y_name = "y", .n_x = n_x, .n_y = n_y, .dim = dim};
 }
 
-py::list configuration_list(const TwoSampleResult& result) {
-  py::list list;
-  for (const Configuration& c : result.configurations) {
-    list.append(py::make_tuple(c.name, c.statistic, c.score, c.pvalue, c.adjusted_pvalue));
-  }
-  return list;
+// The points of a Gram matrix are row numbers; it has a column for every pooled row.
+RunInfo run_info(const std::string& method, const ArraySample& x, const ArraySample& y, const MethodOptions& options) {
+  const std::size_t n_x = x.view().size();
+  const std::size_t n_y = y.view().size();
+  return run_info(method, n_x, n_y, is_gram(options.kernel) ? n_x + n_y : x.view().dim());
 }
 
-py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& options) {
-  const TestOutcome& test = result.test;
-  py::dict fields = common_fields(result, options.method, options.statistic);
-  fields["statistic"] = test.statistic;
-  fields["pvalue"] = test.pvalue;
-  fields["pvalue_ci"] = py::make_tuple(test.pvalue_lower, test.pvalue_upper);
-  fields["n_exceed"] = test.n_exceed;
-  fields["n_resamples"] = test.n_resamples;
-  fields["reject"] = test.reject;
-  fields["alpha"] = options.test.alpha;
-  fields["confidence_level"] = options.test.confidence;
-  fields["enumerated"] = test.enumerated;
-  fields["stopped_early"] = test.stopped_early;
-  const bool permuted = result.limiting_distribution.empty();  // a limiting distribution knows nothing of permutations
-  fields["permutation_mean"] = value_if(permuted, test.permutation_mean);
-  fields["permutation_sd"] = value_if(permuted, test.permutation_sd);
-  fields["null_distribution"] =
-      options.test.keep_null_distribution ? py::object(to_array(test.null_distribution)) : py::none();
-  fields["null_shown"] = to_array(thinned_by_rank(test.null_distribution));
-  fields["effect_size"] = value_if(permuted, result.effect_size);
-  fields["effect_size_ci"] =
-      value_if(result.effect_interval.has_value(), to_pair(result.effect_interval.value_or(Interval{})));
-  fields["n_set_aside"] = result.num_set_aside;
-  fields["design"] = to_string(options.test.design.kind);
-  fields["calibration"] = to_string(options.calibration);
-  fields["limiting_distribution"] = value_if(!result.limiting_distribution.empty(), result.limiting_distribution);
-  fields["weights_as"] = to_string(options.weights_as);
+py::dict distance_fields(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
+  return dictionary(distance_values(result, options, run), result);
+}
+
+py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
+  py::dict fields = dictionary(test_values(result, options, run), result);
+  if (options.test.keep_null_distribution) fields["null_distribution"] = to_array(result.test.null_distribution);
   fields["notes"] = texts_of(result.notes, sentence);
   fields["note_ids"] = texts_of(result.notes, id_of);
-  fields["configurations"] = configuration_list(result);
+  fields["null_shown"] = to_array(thinned_by_rank(result.test.null_distribution));
   return fields;
+}
+
+// The table of fields: (name, Python name, label, part of the report that shows it).
+py::list field_table(ResultKind kind) {
+  py::list table;
+  for (const FieldInfo& field : result_fields(kind)) {
+    table.append(py::make_tuple(field.name, field.python, field.label, field.block == Block::setting));
+  }
+  return table;
 }
 
 bool calls_python(const KernelSpec& kernel) {
@@ -277,13 +244,13 @@ py::dict distance_of(const ArraySample& x, const ArraySample& y, const std::stri
   } else {
     while_watching(work);
   }
-  return distance_fields(result, method, options);
+  return distance_fields(result, options, run_info(method, x, y, options));
 }
 
 py::dict test_of(const ArraySample& x, const ArraySample& y, const TwoSampleOptions& options,
                  const std::optional<py::function>& progress) {
   TwoSampleOptions kept = options;
-  // A page shows it, asked for or not, unless there are so many values that memory counts.
+  // The page shows it even if the caller did not ask for it, unless it takes too much memory.
   constexpr std::int64_t kMostShown = 100'000;
   if (options.test.num_permutations <= kMostShown) kept.test.keep_null_distribution = true;
   TwoSampleResult result;
@@ -293,7 +260,7 @@ py::dict test_of(const ArraySample& x, const ArraySample& y, const TwoSampleOpti
   } else {
     while_watching(work, progress);
   }
-  return test_fields(result, options);
+  return test_fields(result, options, run_info(options.method, x, y, options.statistic));
 }
 
 // ---- Embeddings ----
@@ -401,10 +368,8 @@ class ArrayEmbedding {
     while_watching([&](const RunControl* control) {
       run_stoppable(*control, [&] { result = ekqd(*embedding_, *other.along(embedding_->directions()), options); });
     });
-    py::dict fields = distance_fields(result, "ekqd", options);
-    fields["n_reference"] = num_reference_;
-    fields["reference"] = value_if(num_reference_ > 0, to_string(options.directions.reference));
-    return fields;
+    result.num_reference = num_reference_;
+    return distance_fields(result, options, run_info("ekqd", num_points(), other.num_points(), directions().dim()));
   }
 
   // Both are along the same functions: the very same, or copies of them.
@@ -560,6 +525,8 @@ void bind_inputs(py::module_& m) {
 }
 
 void bind_page(py::module_& m) {
+  m.def("test_fields", [] { return field_table(ResultKind::test); });
+  m.def("distance_fields", [] { return field_table(ResultKind::distance); });
   m.def(
       "report_page", [](const std::string& json) { return report_page(json); }, py::arg("json"));
   m.def(

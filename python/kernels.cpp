@@ -32,6 +32,10 @@ std::size_t row_number(double value, std::size_t num_rows) {
 
 }  // namespace
 
+bool is_gram(const KernelSpec& kernel) {
+  return to_string(kernel) == "precomputed";
+}
+
 KernelSpec function_kernel(const std::string& name, py::function function) {
   return KernelSpec::custom(
       name, [function = held(std::move(function))](MatrixView<const double> x, MatrixView<const double> z,

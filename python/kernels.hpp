@@ -15,5 +15,6 @@ namespace kqd {
 /// A Gram matrix as a kernel, of which `x` holds the first rows and `y` the others. Its points are row numbers, and it
 /// is known at no others.
 [[nodiscard]] KernelSpec gram_kernel(Array x, Array y);
+[[nodiscard]] bool is_gram(const KernelSpec& kernel);
 
 }  // namespace kqd

@@ -29,6 +29,7 @@
 #include "kqd/metrics/unused_options.hpp"      // unused_options: what a method does not look at
 #include "kqd/quantiles/level_weights.hpp"     // LevelWeights
 #include "kqd/report/explanation.hpp"          // text and JSON of an explanation
+#include "kqd/report/fields.hpp"               // names and values of result fields
 #include "kqd/report/page.hpp"                 // HTML page of results
 #include "kqd/report/report.hpp"               // text and JSON of results
 #include "kqd/synthetic/problems.hpp"          // make_problem: samples of known distributions

@@ -12,11 +12,11 @@ from ._distance import distance
 from ._embedding import Embedding
 from ._explain import ExplainedColumn, ExplainedDirection, Explanation, ExtremeRow, TwoValueShares, explain
 from ._methods import methods
-from ._results import Configuration, DistanceResult, Profile, TestResult
+from ._results import ComponentStatistic, DistanceResult, Profile, TestResult
 from ._test import test
 
 __all__ = [
-    "Configuration",
+    "ComponentStatistic",
     "DistanceResult",
     "Embedding",
     "ExplainedColumn",

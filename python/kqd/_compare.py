@@ -61,7 +61,7 @@ class Comparison:
         self._ignored = _ignored(asked, self.method, defaults) + _ignored_by_calibration(asked, defaults)
 
     def fields(self, found: Dict[str, Any]) -> Dict[str, Any]:
-        """What the library found, and all that a result says besides."""
+        """All fields of a result, from those that the library returns."""
         functions = found.pop("functions")
         self._null_shown = found.pop("null_shown", np.empty(0))
         samples = self.samples
@@ -69,7 +69,6 @@ class Comparison:
         found["warnings"] = tuple(warning.text for warning in own) + found["warnings"]
         found["warning_ids"] = tuple(warning.id for warning in own) + found["warning_ids"]
         found["profiles"] = tuple(self._profiles(functions, found.pop("gaps")))
-        found["n_x"], found["n_y"], found["dim"] = len(samples.x.points), len(samples.y.points), samples.dim
         found["settings"] = settings(self._asked, self.method, self.options.seed)
         found["elapsed_s"] = time.perf_counter() - self._started
         return found

@@ -131,15 +131,8 @@ class Embedding:
         asked: Dict[str, Any] = {**self._asked, "power": power, "weighting": weighting, "workers": workers}
         found = self._core.distance(second._core, core_options(asked))
         del found["functions"], found["gaps"]
-        return DistanceResult(
-            **found,
-            profiles=(),
-            n_x=self.n_points,
-            n_y=second.n_points,
-            dim=self.dim,
-            settings=settings(asked, "ekqd", self.seed),
-            elapsed_s=time.perf_counter() - started,
-        )
+        found["elapsed_s"] = time.perf_counter() - started
+        return DistanceResult(**found, profiles=(), settings=settings(asked, "ekqd", self.seed))
 
     @property
     def kernel(self) -> str:

@@ -19,7 +19,7 @@ from ._test import design_groups
 from ._test import test as _kqd_test
 
 
-_MOST_ROWS = 10  # of columns in a table for a notebook, as in the report
+_MOST_ROWS = 10  # columns shown in a notebook, as in the report
 
 
 @dataclasses.dataclass(frozen=True)
@@ -32,7 +32,7 @@ class TwoValueShares:
 
 
 class _Explained(Finding):
-    """What columns and directions have in common: they print as a line, without their levels."""
+    """Base of columns and directions: they print as one line, without their levels."""
 
     name: str
     effect: float
@@ -41,10 +41,10 @@ class _Explained(Finding):
     reject: bool
     where: str
     shares: Optional[TwoValueShares]
-    _TELLING: ClassVar[Tuple[str, ...]] = ("name", "effect", "pvalue")
+    _HASHED: ClassVar[Tuple[str, ...]] = ("name", "effect", "pvalue")
 
     def _cells(self) -> Dict[str, str]:
-        """What a row of the report says, by the words of its head."""
+        """The cells of a row of the report, by the heads of their columns."""
         return {
             "distance": f"{self._distance():.4g}",
             "effect": f"{self.effect:.3f}",
@@ -61,10 +61,10 @@ class _Explained(Finding):
         raise NotImplementedError
 
     def _place(self) -> str:
-        """A column or direction of two values has no tails: its shares tell more."""
+        """The levels of the difference; for two values the shares of the larger one."""
         if self.shares is None or self.where == "nowhere":
             return self.where
-        return f"{100 * self.shares.x:.3g} % to {100 * self.shares.y:.3g} %"
+        return f"{100 * self.shares.x:.3g}% to {100 * self.shares.y:.3g}%"
 
     def __repr__(self) -> str:
         said = ", ".join(f"{word} {text}" for word, text in self._cells().items())
@@ -73,29 +73,29 @@ class _Explained(Finding):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class ExplainedColumn(_Explained):
-    """What is known of one column."""
+    """The difference of one column."""
 
     name: str
     #: From 0.
     index: int
     #: Wasserstein distance of order 1, in the units of the column.
     wasserstein: float
-    #: The same over the pooled standard deviation.
+    #: The same in pooled standard deviations.
     effect: float
-    #: Median of y less median of x.
+    #: Median of y minus median of x.
     shift: float
-    #: For itself.
+    #: Unadjusted.
     pvalue: float
-    #: For all columns, by the rule of Benjamini and Hochberg.
+    #: Adjusted for all columns by the rule of Benjamini and Hochberg.
     pvalue_adjusted: float
     reject: bool
     #: "centre", "lower tail", "upper tail", "both tails", "everywhere" or "nowhere".
     where: str
-    #: Of a column that has two values; such a column has no tails.
+    #: Only for a column of two values, which has no tails.
     shares: Optional[TwoValueShares]
     #: Averaged gradient of the witness, per pooled standard deviation; above 0 larger values are y-like.
     sensitivity: float
-    #: Quantile levels and, for the 200 columns that stand out most, quantiles of y less those of x.
+    #: Quantile levels and quantiles of y minus those of x, for the 200 columns with the largest differences.
     levels: NDArray[np.float64]
     difference: NDArray[np.float64]
 
@@ -108,22 +108,22 @@ class ExplainedColumn(_Explained):
 
 @dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class ExplainedDirection(_Explained):
-    """One of the directions that stand out most: a column, or a principal function of the kernel."""
+    """One of the directions with the largest differences: a column or a principal direction of the kernel."""
 
     name: str
     family: str
     statistic: float
     effect: float
     pvalue: float
-    #: For all directions that were examined, by Holm's rule.
+    #: Adjusted for all directions that were examined, by Holm's rule.
     pvalue_adjusted: float
     reject: bool
     where: str
-    #: Of a direction that has two values.
+    #: Only for a direction of two values.
     shares: Optional[TwoValueShares]
     levels: NDArray[np.float64]
     difference: NDArray[np.float64]
-    #: The columns that carry it, most telling first: (name, signed sensitivity).
+    #: The columns that contribute to it, strongest first: (name, signed sensitivity).
     columns: Tuple[Tuple[str, float], ...]
 
     def _distance(self) -> float:
@@ -137,7 +137,7 @@ class ExplainedDirection(_Explained):
 
 @dataclasses.dataclass(frozen=True)
 class ExtremeRow:
-    """A row, and how it looks to the witness."""
+    """A row and its score by the witness."""
 
     #: "x" or "y".
     sample: str
@@ -151,16 +151,16 @@ class ExtremeRow:
 class Explanation(Finding):
     """Where two samples differ. Prints as a report; `to_dict` has everything, as ``kqd explain --json`` does."""
 
-    #: All columns, most telling first.
+    #: All columns, largest difference first.
     columns: Tuple[ExplainedColumn, ...]
-    #: At most 8, most telling first.
+    #: At most 8, largest difference first.
     directions: Tuple[ExplainedDirection, ...]
     #: At most 10 rows each, the most extreme first.
     most_x: Tuple[ExtremeRow, ...]
     most_y: Tuple[ExtremeRow, ...]
-    #: Share of the labels' variance that the witness tells of rows left out.
+    #: Share of the variance of the labels that the witness explains on held-out rows.
     witness_share: float
-    #: Pooled rows, chosen at random, that the witness was fitted to and that the principal functions were made from.
+    #: Pooled rows, chosen at random, for fitting the witness and for computing the principal directions.
     n_witness_rows: int
     n_principal_rows: int
     alpha: float
@@ -177,11 +177,11 @@ class Explanation(Finding):
     _data: Dict[str, Any]
     _text: str
 
-    _TELLING: ClassVar[Tuple[str, ...]] = ("kernel", "seed", "witness_share")
+    _HASHED: ClassVar[Tuple[str, ...]] = ("kernel", "seed", "witness_share")
 
     def to_dict(self) -> Dict[str, Any]:
-        """Everything, in plain Python types: schema kqd.explain/1."""
-        return json.loads(json.dumps(self._data))  # a copy, so that nobody changes what is kept here
+        """Everything, in plain Python types: schema kqd.explain/2."""
+        return json.loads(json.dumps(self._data))  # a copy: changes to it do not change this object
 
     def __repr__(self) -> str:
         return self._text
@@ -319,7 +319,7 @@ def _frozen(values: Sequence[float]) -> NDArray[np.float64]:
 
 def _shape(entry: Dict[str, Any]) -> Dict[str, Any]:
     shares = entry["shares"]
-    profile = entry.get("profile", {"levels": [], "difference": []})
+    profile = entry["profile"] or {"levels": [], "difference": []}
     return {
         "shares": None if shares is None else TwoValueShares(**shares),
         **{name: _frozen(profile[name]) for name in ("levels", "difference")},
@@ -342,8 +342,8 @@ def _explanation(data: Dict[str, Any], text: str) -> Explanation:
         most_x=tuple(picked(ExtremeRow, entry) for entry in data["rows"]["most_x"]),
         most_y=tuple(picked(ExtremeRow, entry) for entry in data["rows"]["most_y"]),
         witness_share=data["witness_share"],
-        n_witness_rows=data["witness_rows"],
-        n_principal_rows=data["principal_rows"],
+        n_witness_rows=data["n_witness_rows"],
+        n_principal_rows=data["n_principal_rows"],
         alpha=data["alpha"],
         n_resamples=data["n_resamples"],
         kernel=data["kernel"],

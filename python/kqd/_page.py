@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -15,12 +15,10 @@ from ._explain import explain
 from ._kernels import PRECOMPUTED
 from ._results import DistanceResult, TestResult
 
-# What the program calls otherwise in the JSON that the page reads.
-_NAMES = {"n_directions": "num_directions", "n_reference": "num_reference", "confidence_level": "confidence"}
 # Settings that mean the same to kqd.explain.
 _SHARED = ("bandwidth", "x_weights", "y_weights", "weights_as", "nan_policy", "alpha", "design", "blocks", "clusters")
-# No part of that JSON: shown by other means, or too much.
-_LEFT_OUT = ("settings", "profiles", "null_distribution")
+
+_Field = Tuple[str, str, str, bool]  # name in JSON, in Python, label, whether it is a setting
 
 
 def write(
@@ -29,17 +27,19 @@ def write(
     path: Union[str, "os.PathLike[str]"],
     image_shape: Optional[Sequence[int]],
 ) -> None:
-    """Writes the page, which is there as a whole or not at all."""
+    """Writes the page completely or not at all."""
     if origin is None:
-        raise ValueError("a result of embeddings has no rows to make a page of; take that of kqd.distance(x, y)")
+        raise ValueError("a result of embeddings has no rows to show on a page; use the result of kqd.distance(x, y)")
     explanation, note = _explained(result, origin, image_shape)
     kind = "test" if isinstance(result, TestResult) else "distance"
+    fields = _core.test_fields() if kind == "test" else _core.distance_fields()
     report = {
-        "schema": "kqd.report/1",
+        "schema": "kqd.report/2",
         "kind": kind,
         "command": _call(kind, result.settings),
         "version": _core.__version__,
-        "result": _printed(kind, result, origin),
+        "result": _json_object(kind, result, fields, origin),
+        "labels": {name: label for name, _, label, is_setting in fields if is_setting},
         "null": _null(result, origin),
         "explanation": explanation,
         "explanation_note": note,
@@ -47,19 +47,22 @@ def write(
     _core.write_text(os.fspath(path), _core.report_page(json.dumps(report)))
 
 
-def _printed(kind: str, result: Union[DistanceResult, TestResult], origin: Origin) -> Dict[str, Any]:
-    """The result as the program prints it by --json."""
-    fields = {_NAMES.get(name, name): value for name, value in result.to_dict().items() if name not in _LEFT_OUT}
+def _json_object(
+    kind: str, result: Union[DistanceResult, TestResult], fields: List[_Field], origin: Origin
+) -> Dict[str, Any]:
+    """The result as the program prints it in JSON."""
+    values = {**result.to_dict(), "null_distribution": None}  # shown thinned
     for texts, ids in (("warnings", "warning_ids"), ("notes", "note_ids")):
-        if texts in fields:
-            fields[texts] = [{"id": name, "text": text} for name, text in zip(fields.pop(ids), fields[texts])]
+        if texts in values:
+            values[texts] = [{"id": name, "text": text} for name, text in zip(values.pop(ids), values[texts])]
+    printed = {name: values[python] for name, python, *_ in fields if python}
     power = "inf" if result.power == math.inf else result.power
-    return {**fields, "schema": f"kqd.{kind}/1", "x": "x", "y": "y", "power": power, "data": _data(result, origin)}
+    return {**printed, "schema": f"kqd.{kind}/2", "x": "x", "y": "y", "power": power, "data": _data(result, origin)}
 
 
 def _data(result: Union[DistanceResult, TestResult], origin: Origin) -> Dict[str, Any]:
     def rows(given: int, used: int) -> Dict[str, Optional[int]]:
-        # How many cells of the rows that were left out are missing was not counted.
+        # The missing cells of omitted rows are not counted.
         return {"read": given, "omitted": given - used, "not_drawn": 0, "missing_values": None if given > used else 0}
 
     return {
@@ -81,14 +84,14 @@ def _null(result: Union[DistanceResult, TestResult], origin: Origin) -> Optional
 def _explained(
     result: Union[DistanceResult, TestResult], origin: Origin, image_shape: Optional[Sequence[int]]
 ) -> Tuple[Optional[Dict[str, Any]], str]:
-    """Where the samples differ, or why that is not known."""
+    """The explanation, or the reason why there is none."""
     settings = result.settings
     if origin.rows is None:
         return None, "the rows are not part of a result that was pickled or copied"
     if settings["kernel"] == PRECOMPUTED:
-        return None, 'kernel "precomputed" knows no columns'
+        return None, 'kernel "precomputed" has no columns'
     try:
-        # A function of the caller's own has no gradient: the usual kernel stands in for it.
+        # A kernel function has no gradient: the default kernel replaces it.
         found = explain(
             *origin.rows,
             kernel=settings["kernel"] if origin.kernel_is_text else "gaussian",
@@ -96,7 +99,7 @@ def _explained(
             rng=result.seed,
             **{name: settings[name] for name in _SHARED if name in settings},
         )
-    except _core.ResourceLimitError as error:  # what is known is not lost by it
+    except _core.ResourceLimitError as error:  # the rest of the page is still written
         return None, str(error)
     except ValueError as error:
         if "weights" not in str(error):
@@ -106,7 +109,7 @@ def _explained(
 
 
 def _call(kind: str, settings: Dict[str, Any]) -> str:
-    """The call that gives the same numbers again; arrays are told by their names."""
+    """The call that gives the same numbers again; arrays appear by their names."""
     function = _test.test if kind == "test" else _distance.distance
     defaults = function.__kwdefaults__ or {}
 

@@ -1,4 +1,4 @@
-"""Drawings of results. matplotlib is imported when the first one is asked for."""
+"""Plots of results. matplotlib is imported with the first plot."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_OBSERVED, _CHANCE = "#d55e00", "#9aa5b1"
-_DIRECTIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9")  # told apart without red and green
+_OBSERVED, _NULL = "#d55e00", "#9aa5b1"
+_DIRECTIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9")  # distinguishable without red and green
 
 
 def plot(result: Any, kind: Optional[str], ax: Optional["Axes"]) -> "Figure":
-    """Draws what the result kept: one drawing into `ax`, or each into a place of a figure of its own."""
+    """Plots what the result has: one plot into `ax`, or each into its own axes of a new figure."""
     drawings = _drawings(result, kind)
     if ax is not None:
         if len(drawings) != 1:
-            raise ValueError('one place for two drawings; choose by kind="null" or kind="profiles"')
+            raise ValueError('ax is one Axes for two plots; choose kind="null" or kind="profiles"')
         drawings[0](result, ax)
         return ax.figure
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("plot() draws with matplotlib, which is not installed") from None
+        raise ImportError("plot() needs matplotlib, which is not installed") from None
     figure, axes = plt.subplots(
         1, len(drawings), figsize=(5.2 * len(drawings), 3.6), squeeze=False, layout="constrained"
     )
@@ -37,7 +37,7 @@ def plot(result: Any, kind: Optional[str], ax: Optional["Axes"]) -> "Figure":
 
 
 def _drawings(result: Any, kind: Optional[str]) -> List[Callable[[Any, Any], None]]:
-    """The drawings that were asked for, or all that there is something to draw for."""
+    """The requested plot, or all for which the result has data."""
     kept: Dict[str, Optional[Callable[[Any, Any], None]]] = {
         "null": _draw_null if getattr(result, "null_distribution", None) is not None else None,
         "profiles": _draw_profiles if result.profiles else None,
@@ -48,14 +48,14 @@ def _drawings(result: Any, kind: Optional[str]) -> List[Callable[[Any, Any], Non
     if not found:
         how = {"null": "null_distribution=True", "profiles": "profiles=3"}
         wanted = how.get(kind or "", " or ".join(how.values()))
-        raise ValueError(f"the result kept nothing to draw; call with {wanted}")
+        raise ValueError(f"the result has nothing to plot; call with {wanted}")
     return found
 
 
 def _draw_null(result: Any, ax: "Axes") -> None:
-    """The values of all permutations, and where the observed one lies among them."""
+    """Histogram of the null distribution, with the observed statistic."""
     values = result.null_distribution
-    ax.hist(values, bins=_num_bins(values), color=_CHANCE, edgecolor="white", linewidth=0.4)
+    ax.hist(values, bins=_num_bins(values), color=_NULL, edgecolor="white", linewidth=0.4)
     ax.axvline(result.statistic, color=_OBSERVED, linewidth=2)
     low, high = min(values.min(), result.statistic), max(values.max(), result.statistic)
     margin = 0.05 * (high - low) or 1.0
@@ -77,8 +77,8 @@ def _draw_null(result: Any, ax: "Axes") -> None:
 
 
 def _draw_profiles(result: Any, ax: "Axes") -> None:
-    """x minus y at every level, along the strongest directions. The sign of a direction means nothing."""
-    ax.axhline(0.0, color=_CHANCE, linewidth=1)
+    """x minus y at every level, along the strongest directions. The sign of a direction is arbitrary."""
+    ax.axhline(0.0, color=_NULL, linewidth=1)
     for i, profile in enumerate(result.profiles):
         ax.plot(
             profile.levels,
@@ -91,12 +91,12 @@ def _draw_profiles(result: Any, ax: "Axes") -> None:
         )
     ax.set_xlim(0, 1)
     ax.set_xlabel("quantile level")
-    ax.set_ylabel("quantile of x minus that of y")
+    ax.set_ylabel("quantile of x minus quantile of y")
     ax.legend(
         loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, frameon=False, fontsize="small",
         columnspacing=1.2, handlelength=1.2,
     )
-    _finish(ax, "where the samples differ")
+    _finish(ax, "quantile differences")
 
 
 def _finish(ax: "Axes", title: str) -> None:

@@ -1,4 +1,8 @@
-"""What comes back: frozen objects that print themselves and turn into plain dictionaries."""
+"""Results: frozen objects that print themselves and turn into plain dictionaries.
+
+The fields of `TestResult` and `DistanceResult` are those of the library's table (src/report), which also names the
+fields of JSON and CSV: a test compares them. Only `profiles` and `settings` are Python's own.
+"""
 
 from __future__ import annotations
 
@@ -17,29 +21,28 @@ if TYPE_CHECKING:
 
     from ._compare import Origin
 
-Lines = List[Tuple[str, str]]
 _AnyResult = TypeVar("_AnyResult", bound="Result")
 
 
-class Configuration(NamedTuple):
-    """One of several statistics that a test looked at."""
+class ComponentStatistic(NamedTuple):
+    """One of the statistics that a test aggregates."""
 
     name: str
     statistic: float
-    #: How extreme the statistic is among permutations, as a standard normal deviate.
+    #: Position of the statistic in its permutation null, as a standard normal deviate.
     score: float
-    #: For itself.
+    #: Unadjusted.
     pvalue: float
-    #: For all configurations together (step-down); holds when the distributions are equal.
+    #: Adjusted for all components (step-down); valid when the distributions are equal.
     adjusted_pvalue: float
 
 
 class Profile(NamedTuple):
-    """Both samples along one direction: where their quantile functions part."""
+    """The quantile functions of both samples along one direction."""
 
-    #: Which direction, as in `per_direction`.
+    #: Index of the direction in `per_direction`.
     direction: int
-    #: The gap along it, rooted.
+    #: Distance along it.
     gap: float
     levels: NDArray[np.float64]
     x_quantiles: NDArray[np.float64]
@@ -47,43 +50,43 @@ class Profile(NamedTuple):
 
 
 class Finding:
-    """A frozen dataclass of plain values and arrays: equal to another when all is the same but what the run took."""
+    """A frozen dataclass of plain values and arrays; equality ignores threads and time."""
 
-    #: What a run takes, in the names of `to_dict`.
-    _CIRCUMSTANCES: ClassVar[Tuple[str, ...]] = ("elapsed_s", "threads")
-    #: Fields that tell findings apart well enough for a set of them.
-    _TELLING: ClassVar[Tuple[str, ...]] = ()
+    #: Fields that describe the run, not the result.
+    _RUN_ONLY: ClassVar[Tuple[str, ...]] = ("elapsed_s", "threads", "simd")
+    #: Fields that enter the hash.
+    _HASHED: ClassVar[Tuple[str, ...]] = ()
 
     def to_dict(self) -> Dict[str, Any]:
         """Every field by name, in plain Python types."""
-        return {field.name: _plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        return {name: _plain(getattr(self, name)) for name in _public_fields(self)}
 
     def __eq__(self, other: object) -> bool:
-        """Whether all is the same but for the time that it took."""
+        """Whether all fields are equal except those of the run (time, threads)."""
         if type(other) is not type(self):
             return NotImplemented
         mine, others = self.to_dict(), other.to_dict()  # type: ignore[attr-defined]
         return mine.keys() == others.keys() and all(
-            mine[name] == others[name] for name in mine if name not in self._CIRCUMSTANCES
+            mine[name] == others[name] for name in mine if name not in self._RUN_ONLY
         )
 
     def __hash__(self) -> int:
-        return hash((type(self), *(getattr(self, name) for name in self._TELLING)))
+        return hash((type(self), *(getattr(self, name) for name in self._HASHED)))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Result(Finding):
-    """What a distance and a test have in common."""
+    """Fields that a distance and a test share."""
 
     #: The observed discrepancy, as the method reports it.
     statistic: float
-    #: The observed gap along each direction, rooted; empty for methods without directions; read-only.
+    #: The observed distance along each direction; empty for methods without directions; read-only.
     per_direction: NDArray[np.float64]
-    #: With ``profiles=k``: the quantiles of both samples along the k directions with the largest gaps.
+    #: With ``profiles=k``: the quantiles of both samples along the k directions with the largest distances.
     profiles: Tuple[Profile, ...]
     #: The method's id, one of ``[m.id for m in kqd.methods()]``.
     method: str
-    #: The kernel with the bandwidths that were used, such as ``"gaussian@1.5"``; ``kernel=`` takes it back.
+    #: The kernel with the bandwidths that were used, such as ``"gaussian@1.5"``; ``kernel=`` accepts it.
     kernel: Optional[str]
     #: The bandwidth of the first part of the kernel that has one.
     bandwidth: Optional[float]
@@ -92,38 +95,49 @@ class Result(Finding):
     n_directions: int
     #: Reference points that span the directions; 0 for families without.
     n_reference: int
-    #: Where they came from, ``"points"`` for the caller's own; None for families without.
+    #: Rows held out because they are reference points; 0 for a distance.
+    n_set_aside: int
+    #: Source of the reference points, ``"points"`` for the caller's own; None for families without.
     reference: Optional[str]
+    #: Whether principal directions are scaled to unit variance.
+    whiten: bool
+    #: Compatibility flags that were on.
+    compat: Tuple[str, ...]
     power: Optional[float]
     weighting: Optional[str]
     #: Passed as ``rng=`` it gives the same numbers again.
     seed: int
-    #: Rows that were compared, without those left out for a NaN.
+    #: Number of rows that were compared, without those dropped for a NaN.
     n_x: int
     n_y: int
-    #: Columns.
+    #: Number of columns.
     dim: int
     #: The method's own parameters, defaults included.
     parameters: Dict[str, Union[str, float]]
-    #: What the method has to say of its own, such as ``{"converged": 1.0}``.
+    #: Numbers specific to the method, such as ``{"converged": 1.0}``.
     details: Dict[str, float]
     #: The keywords of the call with the method and the seed that were used: ``kqd.test(x, y, **result.settings)``
-    #: repeats it. A kernel function is told by its name only and has to be given again.
+    #: repeats it. A kernel function appears only by its name and has to be passed again.
     settings: Dict[str, Any]
     warnings: Tuple[str, ...]
     #: The name of each warning, such as ``"constant-columns"``: the guide lists all of them.
     warning_ids: Tuple[str, ...]
+    threads: int
+    #: Vector instruction set, such as ``"avx2"``.
+    simd: str
     #: ``"fma"``: every CPU with fused multiply-add gives the same bits; ``"no-fma"`` on others.
     bits: str
     elapsed_s: float
+    #: The report, as the program prints it: (label, text), the label of the verdict is empty.
+    _lines: Tuple[Tuple[str, str], ...]
 
-    #: Where it comes from, for its page; no field, and None for results of embeddings.
+    #: The call that it comes from, for its page; not a field, and None for results of embeddings.
     _origin: ClassVar[Optional["Origin"]] = None
-    _TELLING: ClassVar[Tuple[str, ...]] = ("method", "statistic", "seed")
+    _HASHED: ClassVar[Tuple[str, ...]] = ("method", "statistic", "seed")
 
     @classmethod
     def _of(cls: Type[_AnyResult], fields: Dict[str, Any]) -> _AnyResult:
-        """From all fields by name; without the call for each that a frozen class makes, the most expensive part of a result."""
+        """Makes a result of all fields by name, without the setattr call per field that frozen classes need."""
         result = object.__new__(cls)
         result.__dict__.update(fields)
         return result
@@ -131,72 +145,52 @@ class Result(Finding):
     def to_html(self, path: Union[str, "os.PathLike[str]"], *, image_shape: Optional[Sequence[int]] = None) -> None:
         """Write a page for a browser: the result in words and charts, and where the samples differ.
 
-        One file that opens without a network, as `kqd test --report` writes it. The samples are looked at again, as
-        they are then: a result keeps a reference to them, but not when it is pickled or copied, and its page then
-        leaves out where they differ.
+        One file that opens without a network, as `kqd test --report` writes it. The page explains where the samples
+        differ as they are at the time of the call: a result keeps a reference to them. A result that was pickled or
+        copied has no samples, and its page no explanation.
 
         Parameters
         ----------
         path : str or path
-            Where to write; the file is there as a whole or not at all.
+            Where to write; the file is written completely or not at all.
         image_shape : (height, width) or (height, width, channels), optional
-            Rows are pictures, and are shown as such.
+            Shape of each row, if rows are images.
         """
         from . import _page
 
         _page.write(self, self._origin, path, image_shape)  # type: ignore[arg-type]
 
     def plot(self, *, kind: Optional[str] = None, ax: Optional["Axes"] = None) -> "Figure":
-        """Draw what was kept, with matplotlib: the null distribution, the quantile profiles, or both side by side.
+        """Plot the null distribution, the quantile profiles, or both side by side, with matplotlib.
 
         Parameters
         ----------
         kind : "null" or "profiles", optional
-            One of the two only. The first needs ``null_distribution=True``, the second ``profiles=k`` in the call.
+            Plot only this one. The first needs ``null_distribution=True``, the second ``profiles=k`` in the call.
         ax : matplotlib Axes, optional
-            Where to draw one of them, instead of a figure of its own.
+            Axes to draw one of them into, instead of a new figure.
 
         Returns
         -------
         matplotlib.figure.Figure
         """
-        from . import _plots  # matplotlib is wanted here only
+        from . import _plots  # imports matplotlib
 
         return _plots.plot(self, kind, ax)
 
     def __repr__(self) -> str:
-        return "\n".join([type(self).__name__] + [f"  {name:<12}{text}" for name, text in self._lines()])
+        title, rows = self._report()
+        return "\n".join([title] + [f"  {label:<12} {text}" for label, text in rows])
 
     def _repr_html_(self) -> str:
-        return table(type(self).__name__, self._lines())
+        return table(*self._report())
 
-    def _lines(self) -> Lines:
-        return self._findings() + self._circumstances()
-
-    def _findings(self) -> Lines:
-        raise NotImplementedError
-
-    def _circumstances(self) -> Lines:
-        """What was compared and how."""
-        lines = [
-            ("samples", f"{self.n_x} and {_counted(self.n_y, 'row')}, {_counted(self.dim, 'column')}"),
-        ]
-        if self.kernel is not None:
-            lines.append(("kernel", self.kernel))
-        if self.n_directions:
-            points = _counted(self.n_reference, "reference point")
-            reference = f", {points} ({self.reference})" if self.reference else ""
-            lines.append(("directions", f"{self.n_directions} {self.directions}{reference}"))
-        if self.power is not None:
-            lines.append(("power", f"{self.power:g}"))
-        if self.weighting is not None:
-            lines.append(("weighting", self.weighting))
-        if self.parameters:
-            own = ", ".join(f"{name} = {_short(value)}" for name, value in self.parameters.items())
-            lines.append(("settings", own))
-        if self.details:
-            lines.append(("details", ", ".join(f"{name} {value:.6g}" for name, value in self.details.items())))
-        return lines + [("seed", str(self.seed))] + [("warning", text) for text in self.warnings]
+    def _report(self) -> Tuple[str, List[Tuple[str, str]]]:
+        """The title with the verdict, and the lines of the report."""
+        name = type(self).__name__
+        title = next((f"{name}: {text}" for label, text in self._lines if not label), name)
+        rows = [(label, text) for label, text in self._lines if label]
+        return title, rows + [("seed", str(self.seed))] + [("warning", text) for text in self.warnings]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -208,17 +202,11 @@ class DistanceResult(Result):
 
     #: The p-th power of the statistic (the statistic itself for p = infinity).
     statistic_power: float
-    #: Monte Carlo error over directions; it says nothing about the noise of the data. None for a maximum.
+    #: Monte Carlo standard error over directions; it does not include the noise of the data. None for a maximum.
     standard_error: Optional[float]
-    #: The squared MMD (V-statistic), when a centered form needed it.
-    mmd_squared: Optional[float]
 
     def __float__(self) -> float:
         return self.statistic
-
-    def _findings(self) -> Lines:
-        error = "" if self.standard_error is None else f" (Monte Carlo error {self.standard_error:.3g})"
-        return [("statistic", f"{self.statistic:.6g}{error}"), ("method", self.method)]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -228,13 +216,13 @@ class TestResult(Result):
     Unpacks as ``statistic, pvalue = result``.
     """
 
-    __test__ = False  # not a class of tests, whatever pytest thinks of its name
+    __test__ = False  # not a class of tests, although pytest collects classes by this name
 
     #: The share of permutations at least as extreme, the observed one included: never 0.
     pvalue: float
     #: An interval for the p-value that all permutations would give; the p-value itself when all were evaluated.
     pvalue_ci: Tuple[float, float]
-    #: PermutationSet with a discrepancy at least as large, ties included; the observed one only if `enumerated`.
+    #: Permutations with a statistic at least as large, ties included; the observed one only if `enumerated`.
     n_exceed: int
     #: Random permutations that were counted, or all permutations if `enumerated`.
     n_resamples: int
@@ -243,34 +231,41 @@ class TestResult(Result):
     alpha: float
     #: Of the intervals.
     confidence_level: float
-    #: The discrepancy beyond its mean over permutations, in units of the pooled spread: near 0 for equal distributions.
-    #: None with ``calibration="asymptotic"``, which permutes nothing.
+    #: The discrepancy minus its permutation mean, in pooled standard deviations: near 0 for equal distributions.
+    #: None with ``calibration="asymptotic"``, which has no permutations.
     effect_size: Optional[float]
-    #: With ``effect_interval=True``; claimed away from equal distributions only.
+    #: With ``effect_interval=True``; claimed only away from equal distributions.
     effect_size_ci: Optional[Tuple[float, float]]
-    #: With ``null_distribution=True``: the value of every permutation, the observed one first if `enumerated`; read-only.
+    #: The method that the effect size belongs to: `method`, or for a test of several statistics another one.
+    effect_method: Optional[str]
+    #: With ``null_distribution=True``: the statistic of every permutation, the observed one first if `enumerated`;
+    #: read-only.
     null_distribution: Optional[NDArray[np.float64]]
-    #: Of the values of the permutations; None with ``calibration="asymptotic"``.
+    #: Of the statistic over permutations; None with ``calibration="asymptotic"``.
     permutation_mean: Optional[float]
     permutation_sd: Optional[float]
     #: All permutations were evaluated: the p-value has no Monte Carlo error.
     enumerated: bool
     stopped_early: bool
-    #: Rows that took no part, as they were reference points.
-    n_set_aside: int
+    #: The rule for early stopping.
+    early_stop: str
+    #: Whether ties with the observed statistic are broken at random.
+    randomised_ties: bool
+    #: Whether reference points taken from the data are held out.
+    set_aside: bool
     #: ``"independent"``, ``"paired"``, ``"blocks"`` or ``"clusters"``.
     design: str
     calibration: str
     #: The limiting distribution behind the p-value, for ``calibration="asymptotic"``.
     limiting_distribution: Optional[str]
-    #: What weights were taken to be: ``"checked"``, ``"frequency"``, ``"precision"`` or ``"sampling"``.
+    #: Interpretation of weights: ``"checked"``, ``"frequency"``, ``"precision"`` or ``"sampling"``.
     weights_as: str
-    #: How weights and cluster sizes were dealt with.
+    #: How weights and cluster sizes were handled.
     notes: Tuple[str, ...]
     #: The name of each note.
     note_ids: Tuple[str, ...]
-    #: What a test that aggregates several statistics found for each; else empty.
-    configurations: Tuple[Configuration, ...]
+    #: The component statistics of a test that aggregates several; else empty.
+    components: Tuple[ComponentStatistic, ...]
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -278,47 +273,9 @@ class TestResult(Result):
     def __bool__(self) -> bool:
         raise TypeError("a TestResult is neither true nor false; use result.reject, or compare result.pvalue")
 
-    def _findings(self) -> Lines:
-        found = "different" if self.reject else "no difference found"
-        lines = [
-            ("statistic", f"{self.statistic:.6g}{self._chance()}"),
-            ("p-value", f"{self.pvalue:.4g} ({self._certainty()})"),
-            ("decision", f"{found} at level {self.alpha:g}"),
-        ]
-        if self.effect_size is not None:
-            stopped = " random (stopped early)" if self.stopped_early else "" if self.enumerated else " random"
-            lines += [
-                ("effect size", f"{self.effect_size:.3g}{self._effect_interval()}"),
-                ("permutations", f"{self.n_resamples}{stopped}, {self.n_exceed} as far apart or further"),
-            ]
-        lines.append(("method", f"{self.method}, {self.design} design, {self.calibration}"))
-        lines += [("note", note) for note in self.notes]
-        return lines + self._telling()
-
-    def _chance(self) -> str:
-        if self.permutation_mean is None:
-            return ""
-        return f" (by chance {self.permutation_mean:.3g} +- {self.permutation_sd:.3g})"
-
-    def _telling(self) -> Lines:
-        """The configurations that stand out most."""
-        first = sorted(self.configurations, key=lambda c: -c.score)[:3]
-        word = "seen in" if self.reject else "looked for"
-        return [(word, f"{c.name} (p {c.pvalue:.3g}, adjusted {c.adjusted_pvalue:.3g})") for c in first]
-
-    def _certainty(self) -> str:
-        if self.limiting_distribution is not None:
-            return self.limiting_distribution
-        if self.enumerated:
-            return "exact: all permutations were evaluated"
-        return _interval(self.pvalue_ci, self.confidence_level) + (", anytime-valid" if self.stopped_early else "")
-
-    def _effect_interval(self) -> str:
-        return f" ({_interval(self.effect_size_ci, self.confidence_level)})" if self.effect_size_ci else ""
-
 
 def table(caption: str, rows: Sequence[Sequence[str]]) -> str:
-    """A table for a notebook: each row starts with its name, and the last cell of a short one takes the room left."""
+    """A table for a notebook. Each row starts with its name; the last cell of a short row spans the rest."""
     width = max(map(len, rows))
 
     def cell(tag: str, text: str, span: int) -> str:
@@ -333,16 +290,8 @@ def table(caption: str, rows: Sequence[Sequence[str]]) -> str:
     return f"<table><caption>{html.escape(caption)}</caption><tbody>{body}</tbody></table>"
 
 
-def _short(value: Union[str, float]) -> str:
-    return value if isinstance(value, str) else f"{value:.6g}"
-
-
-def _interval(ends: Tuple[float, float], confidence_level: float) -> str:
-    return f"{100 * confidence_level:g} % interval {ends[0]:.3g} to {ends[1]:.3g}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def _public_fields(record: Any) -> List[str]:
+    return [field.name for field in dataclasses.fields(record) if not field.name.startswith("_")]
 
 
 def _plain(value: Any) -> Any:
@@ -354,6 +303,6 @@ def _plain(value: Any) -> Any:
         return _plain(dataclasses.asdict(value))
     if isinstance(value, dict):
         return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (Configuration, Profile)):
+    if isinstance(value, (ComponentStatistic, Profile)):
         return {key: _plain(entry) for key, entry in value._asdict().items()}
     return [_plain(entry) for entry in value] if isinstance(value, (tuple, list)) else value

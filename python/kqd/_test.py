@@ -12,7 +12,7 @@ from ._compare import Comparison
 from ._kernels import KernelLike
 from ._options import Parameter, Rng, boolean, count, none_is_default, real, text
 from ._progress import ProgressCallback, shown
-from ._results import Configuration, TestResult
+from ._results import ComponentStatistic, TestResult
 
 
 @none_is_default
@@ -144,7 +144,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
 
     The adaptive test says what kind of difference it found; p-values are adjusted for all it looked at:
 
-    >>> first = min(result.configurations, key=lambda entry: entry.adjusted_pvalue)
+    >>> first = min(result.components, key=lambda entry: entry.adjusted_pvalue)
     >>> first.name, first.adjusted_pvalue
     ('single columns, the largest', 0.001)
 
@@ -189,7 +189,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     )
     with shown(progress) as callback, samples.in_callers_words():
         found = _core.test(samples.x, samples.y, options, callback)
-    found["configurations"] = tuple(Configuration(*entry) for entry in found["configurations"])
+    found["components"] = tuple(ComponentStatistic(**entry) for entry in found["components"])
     return comparison.remembered(TestResult._of(comparison.fields(found)))
 
 

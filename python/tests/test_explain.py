@@ -51,7 +51,7 @@ def test_column_of_two_values_is_told_by_its_shares(pair):
 def test_rows_behind_witness_and_principal_functions_are_told(found):
     assert 0 < found.n_witness_rows <= 350 and 0 < found.n_principal_rows <= 350
     plain = found.to_dict()
-    assert (found.n_witness_rows, found.n_principal_rows) == (plain["witness_rows"], plain["principal_rows"])
+    assert (found.n_witness_rows, found.n_principal_rows) == (plain["n_witness_rows"], plain["n_principal_rows"])
 
 
 def test_adjusted_p_values_are_those_of_the_textbook(found):
@@ -76,7 +76,7 @@ def test_result_is_frozen_prints_a_report_and_becomes_a_dictionary(found):
         found.alpha = 1
     assert "most like Y" in repr(found)
     plain = found.to_dict()
-    assert plain["schema"] == "kqd.explain/1"
+    assert plain["schema"] == "kqd.explain/2"
     json.dumps(plain, allow_nan=False)
     plain["columns"].clear()
     assert found.to_dict()["columns"]
@@ -110,7 +110,7 @@ def test_columns_and_directions_print_as_a_line(found):
 
 def test_column_of_two_values_prints_its_shares():
     x, y = np.repeat([0.0, 1.0], [30, 10]), np.repeat([0.0, 1.0], [8, 32])
-    assert ", where 25 % to 80 %, " in repr(kqd.explain(x, y, rng=0).columns[0])
+    assert ", where 25% to 80%, " in repr(kqd.explain(x, y, rng=0).columns[0])
 
 
 def test_explanation_shows_as_a_table_in_a_notebook(pair, found):

@@ -127,7 +127,7 @@ def test_rows_with_a_nan_are_left_out_on_request():
     assert found.warnings == ("x: rows excluded because a value is missing: 2 of 30",
                               "y: rows excluded because a value is missing: 1 of 20")
     assert found.warning_ids == ("rows-omitted", "rows-omitted")
-    assert "warning     x: rows excluded" in repr(found)
+    assert "warning      x: rows excluded" in repr(found)
     assert kqd.distance(X, Y, rng=0, nan_policy="omit").statistic == EXPECTED
 
 

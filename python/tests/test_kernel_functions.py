@@ -51,7 +51,7 @@ def test_an_mmd_of_a_function_is_that_of_its_gram_matrix():
 def test_the_adaptive_test_takes_a_function():
     found = kqd.test(X, Y, kernel=lambda a, b: gaussian(a, b), rng=0, n_resamples=99)
     assert found.method == "adaptive" and found.kernel == "custom"
-    assert any(entry.name == "quantiles, kernel custom, on average" for entry in found.configurations)
+    assert any(entry.name == "quantiles, kernel custom, on average" for entry in found.components)
 
 
 def test_what_the_function_returns_may_be_of_any_type_of_number_and_layout():

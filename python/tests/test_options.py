@@ -183,7 +183,7 @@ def test_work_that_takes_many_minutes_is_refused_unless_allowed():
     with pytest.raises(kqd.ResourceLimitError, match="about 22 minutes on one thread") as raised:
         kqd.distance(x, x + 1, method="ekqd-centered", n_directions=1, rng=0)
     assert isinstance(raised.value, RuntimeError) and "use allow_quadratic=True to run it" in str(raised.value)
-    assert kqd.distance(x[:50], x[:40], method="ekqd-centered", rng=0, allow_quadratic=True).mmd_squared > 0
+    assert kqd.distance(x[:50], x[:40], method="ekqd-centered", rng=0, allow_quadratic=True).details["mmd_squared"] > 0
 
 
 def test_a_bound_on_memory_changes_no_result():

@@ -54,12 +54,12 @@ def test_equal_values_can_be_drawn():
 
 
 @pytest.mark.parametrize("options, arguments, sentence", [
-    (dict(), dict(), "the result kept nothing to draw; call with null_distribution=True or profiles=3"),
-    (dict(profiles=2), dict(kind="null"), "the result kept nothing to draw; call with null_distribution=True"),
-    (dict(null_distribution=True), dict(kind="profiles"), "the result kept nothing to draw; call with profiles=3"),
+    (dict(), dict(), "the result has nothing to plot; call with null_distribution=True or profiles=3"),
+    (dict(profiles=2), dict(kind="null"), "the result has nothing to plot; call with null_distribution=True"),
+    (dict(null_distribution=True), dict(kind="profiles"), "the result has nothing to plot; call with profiles=3"),
     (dict(profiles=2), dict(kind="bars"), 'kind "bars" is unknown, expected "null" or "profiles"'),
     (dict(profiles=2, null_distribution=True), dict(ax="some"),
-     'one place for two drawings; choose by kind="null" or kind="profiles"'),
+     'ax is one Axes for two plots; choose kind="null" or kind="profiles"'),
 ])
 def test_what_cannot_be_drawn_is_refused(options, arguments, sentence):
     with pytest.raises(ValueError) as raised:

@@ -29,7 +29,7 @@ def test_a_result_says_what_was_computed_and_how(result):
     assert result.kernel == f"gaussian@{result.bandwidth!r}"
     assert result.per_direction.shape == (64,)
     assert result.statistic_power == pytest.approx(result.statistic**2, rel=1e-15)
-    assert result.mmd_squared is None and result.warnings == () and result.elapsed_s > 0
+    assert result.details == {} and result.warnings == () and result.elapsed_s > 0
 
 
 def test_a_result_is_a_number_too(result):
@@ -46,7 +46,7 @@ def test_a_result_cannot_be_changed(result):
 def test_a_result_becomes_a_plain_dictionary(result):
     plain = json.loads(json.dumps(result.to_dict()))
     assert plain == result.to_dict()
-    assert list(plain) == [field.name for field in dataclasses.fields(kqd.DistanceResult)]
+    assert list(plain) == [field.name for field in dataclasses.fields(kqd.DistanceResult) if field.name[0] != "_"]
     assert plain["per_direction"] == list(result.per_direction)
 
 
@@ -99,7 +99,7 @@ def test_settings_do_not_change_with_the_arrays_they_came_from():
 def test_a_result_shows_as_a_table_in_a_notebook():
     found = kqd.test([[0, 7], [2, 7]], [[3, 7], [5, 7]], rng=0)
     page = found._repr_html_()
-    assert page.startswith("<table><caption>TestResult</caption>") and page.endswith("</table>")
+    assert page.startswith("<table><caption>TestResult: No difference found") and page.endswith("</table>")
     assert page.count("<tr>") == page.count("</tr>") == len(repr(found).splitlines()) - 1
     assert "constant columns, which carry no information (1 of 2): 2" in page
     escaped = dataclasses.replace(found, warnings=("a < b & c",))._repr_html_()
@@ -139,15 +139,14 @@ def test_a_result_prints_as_a_block():
     found = kqd.distance([1, 2, 3], [2], directions="axis", power=np.inf, rng=3)
     assert repr(found) == str(found) == """\
 DistanceResult
-  statistic   1
-  method      ekqd
-  samples     3 and 1 row, 1 column
-  kernel      linear
-  directions  1 axis
-  power       inf
-  weighting   uniform
-  seed        3
-  warning     Y has only one row, so all of its quantiles are equal"""
+  distance     1
+  X            x, 3 rows x 1 column
+  Y            y, 1 row x 1 column
+  kernel       linear
+  directions   1 axis
+  levels       uniform weighting, power p = inf
+  seed         3
+  warning      Y has only one row, so all of its quantiles are equal"""
 
 
 def test_warnings_of_the_library_are_in_the_result():
@@ -194,6 +193,12 @@ def test_the_types_in_the_stub_are_those_of_the_module():
         if isinstance(node, ast.ClassDef) and name != "ResourceLimitError":
             described = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
             assert public(described) == public(vars(getattr(_core, name))), name
+
+
+@pytest.mark.parametrize("kind, table", [(kqd.TestResult, _core.test_fields()), (kqd.DistanceResult, _core.distance_fields())])
+def test_the_fields_of_a_result_are_those_of_the_table(kind, table):
+    own = {"profiles", "settings", "_lines"}  # Python's own
+    assert {field.name for field in dataclasses.fields(kind)} - own == {python for _, python, *_ in table if python}
 
 
 @pytest.mark.parametrize("call", [kqd.distance, kqd.test])

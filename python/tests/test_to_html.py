@@ -82,7 +82,7 @@ def test_a_gram_matrix_has_no_columns_to_explain_and_the_page_says_so(tmp_path):
     pool = np.concatenate([X, Y])
     gram = pool @ pool.T
     report = report_of(kqd.test(gram[:60], gram[60:], kernel="precomputed", rng=1, n_resamples=99), tmp_path)
-    assert (report["explanation"], report["explanation_note"]) == (None, 'kernel "precomputed" knows no columns')
+    assert (report["explanation"], report["explanation_note"]) == (None, 'kernel "precomputed" has no columns')
 
 
 @pytest.mark.parametrize("again", [lambda r: pickle.loads(pickle.dumps(r)), copy.deepcopy])

@@ -1,73 +1,94 @@
 #include <fmt/format.h>
 
-#include <array>
-#include <string_view>
+#include <string>
 
 #include "kqd/metrics/methods.hpp"
-#include "kqd/version.hpp"
 #include "report/fields.hpp"
-#include "report/json_csv.hpp"
-#include "report/objects.hpp"
 
 namespace kqd {
 namespace {
 
-Made made(const MethodInfo& method, const DistanceResult& result, const MethodOptions& options) {
-  return {method, result.kernel, result.num_directions, result.num_reference, 0, options, result.details};
+Source source_of(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
+  return {.distance = &result,
+          .run = &run,
+          .statistic = {.method = &find_method(run.method),
+                        .options = &options,
+                        .kernel = &result.kernel,
+                        .details = &result.details,
+                        .num_directions = result.num_directions,
+                        .num_reference = result.num_reference},
+          .seed = options.seed,
+          .threads = options.threads,
+          .elapsed_s = run.elapsed_s,
+          .warnings = result.warnings,
+          .option_names = run.option_names};
 }
 
-std::string title(const MethodInfo& method) {
-  return fmt::format("{}: {}", method.id, method.summary);
+Lines distance_lines(const Source& s) {
+  const std::string value = fmt::format("{:.6g}", s.distance->statistic);
+  if (!s.distance->standard_error) return {value};
+  return {explained(value, fmt::format("Monte Carlo SE over directions {}", rounded(*s.distance->standard_error, 2)))};
 }
 
-Rows result_rows(const DistanceResult& result) {
-  std::string value = fmt::format("{:.6g}", result.statistic);
-  if (result.standard_error) {
-    value += fmt::format("  (Monte Carlo error over directions {:.2g})", *result.standard_error);
-  }
-  return {{"distance", value}};
+Fields own_distance_fields() {
+  using enum Block;
+  return {
+      {{"statistic", "the distance, as the method reports it", result, "distance"},
+       [](In s) { return Json(s.distance->statistic); },
+       distance_lines},
+      {{"statistic_power", "p-th power of the distance", result, "power of the distance"},
+       [](In s) { return Json(s.distance->statistic_power); }},
+      {{"standard_error", "Monte Carlo standard error over directions; null for methods without a mean over directions",
+        result, "Monte Carlo SE"},
+       [](In s) { return s.distance->standard_error ? Json(*s.distance->standard_error) : Json(); }},
+      {{"per_direction", "distance along each direction; empty without directions", none, "", false},
+       [](In s) { return s.distance->num_directions > 0 ? Json(s.distance->per_direction) : Json::array(); }},
+  };
 }
 
-Rows closing_rows(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
-  return setting_rows(made(find_method(run.method), result, options)) +
-         Rows{run_row(options.seed, options.threads, run.elapsed_s)} + warning_rows(result.warnings, run.option_names);
+std::string distance_title(const Source& s) {
+  return fmt::format("{}: {}", s.statistic.method->id, s.statistic.method->summary);
 }
-
-constexpr std::array<std::string_view, 28> kColumns = {
-    "schema",         "version",        "method",        "x",         "y",     "statistic", "statistic_power",
-    "standard_error", "mmd_squared",    "n_x",           "n_y",       "dim",   "kernel",    "bandwidth",
-    "directions",     "num_directions", "num_reference", "reference", "power", "weighting", "parameters",
-    "details",        "seed",           "threads",       "simd",      "bits",  "elapsed_s", "warnings"};
 
 }  // namespace
 
+const Fields& distance_field_list() {
+  static const Fields kFields =
+      joined({{schema_field([](In) { return Json("kqd.distance/2"); }), version_field(), method_field()},
+              sample_fields(),
+              own_distance_fields(),
+              method_fields(),
+              {data_field()},
+              run_fields()});
+  return kFields;
+}
+
 Json distance_object(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
-  Json json;
-  json["schema"] = "kqd.distance/1";
-  json["version"] = kVersion;
-  json["method"] = run.method;
-  json["statistic"] = result.statistic;
-  json["statistic_power"] = result.statistic_power;
-  json["standard_error"] = result.standard_error ? Json(*result.standard_error) : Json(nullptr);
-  if (const auto mmd_squared = find_detail(result.details, "mmd_squared")) json["mmd_squared"] = *mmd_squared;
-  json["per_direction"] = result.per_direction;
-  add_setting_fields(json, made(find_method(run.method), result, options), run, result.warnings);
-  return json;
+  return object_of(distance_field_list(), source_of(result, options, run));
+}
+
+ResultValues distance_values(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
+  const Source source = source_of(result, options, run);
+  return values_of(distance_field_list(), source, rows_of(distance_field_list(), Block::result, source));
 }
 
 std::string distance_text(const DistanceResult& result, const MethodOptions& options, const RunInfo& run,
                           const TextStyle& style) {
-  return title_text(title(find_method(run.method)), style) + text_of(data_rows(run), style) + "\n" +
-         text_of(result_rows(result), style) + "\n" + text_of(closing_rows(result, options, run), style) + "\n";
+  const Source source = source_of(result, options, run);
+  const Fields& fields = distance_field_list();
+  return title_text(distance_title(source), style) + text_of(rows_of(fields, Block::result, source), style) + "\n" +
+         text_of(closing_rows(fields, source), style) + "\n";
 }
 
 std::string distance_markdown(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
-  return fmt::format("**{}**\n\n", title(find_method(run.method))) +
-         markdown_of(data_rows(run) + result_rows(result) + closing_rows(result, options, run));
+  const Source source = source_of(result, options, run);
+  const Fields& fields = distance_field_list();
+  return fmt::format("**{}**\n\n", distance_title(source)) +
+         markdown_of(rows_of(fields, Block::result, source) + closing_rows(fields, source));
 }
 
 std::string distance_csv(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
-  return csv_of(distance_object(result, options, run), kColumns);
+  return csv_of(distance_field_list(), source_of(result, options, run));
 }
 
 std::string distance_json(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {

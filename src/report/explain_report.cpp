@@ -5,15 +5,14 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/executor.hpp"
 #include "io/text.hpp"
 #include "kqd/report/explanation.hpp"
-#include "kqd/version.hpp"
 #include "report/fields.hpp"
 
 namespace kqd {
@@ -28,7 +27,7 @@ constexpr std::size_t kRowsInText = 5;
 constexpr std::size_t kCellsInText = 4;
 constexpr std::array<double, 7> kLevelsInText = {0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99};
 
-// What is there to be drawn needs no more than six digits, and half of the room.
+// Values that are drawn need no more than six digits, which takes half of the room.
 double six_digits(double value) {
   const std::string text = fmt::format("{:.6g}", value);
   double rounded = 0.0;
@@ -51,47 +50,123 @@ Json shares_json(const std::optional<TwoValueShares>& shares) {
   return {{"value", shares->value}, {"x", shares->x}, {"y", shares->y}};
 }
 
-Json column_json(const ColumnExplanation& column) {
-  Json json = {{"name", column.name},
-               {"index", column.index},
-               {"wasserstein", column.wasserstein},
-               {"effect", column.effect},
-               {"shift", column.shift},
-               {"pvalue", column.pvalue},
-               {"pvalue_adjusted", column.pvalue_adjusted},
-               {"reject", column.reject},
-               {"where", to_string(column.where)},
-               {"shares", shares_json(column.shares)},
-               {"sensitivity", column.sensitivity}};
-  if (column.profile) json["profile"] = profile_json(*column.profile);
-  return json;
+std::string pvalue_text(double p) {
+  return fmt::format("{:.3g}", p);
 }
 
-Json direction_json(const DirectionExplanation& direction, std::size_t num_examined) {
-  Json columns = Json::array();
-  for (const ColumnSensitivity& column : direction.columns) {
-    columns.push_back({{"name", column.name},
-                       {"index", column.index},
-                       {"sensitivity", column.sensitivity},
-                       {"magnitude", column.magnitude}});
+std::string adjusted_text(const auto& entry) {
+  return pvalue_text(entry.pvalue_adjusted) + (entry.reject ? " *" : "");
+}
+
+// A column or direction of two values has no tails: its shares say more.
+std::string place_text(const auto& entry) {
+  if (!entry.shares || entry.where == Where::nowhere) return to_string(entry.where);
+  return fmt::format("share {:.3g}% to {:.3g}%", 100.0 * entry.shares->x, 100.0 * entry.shares->y);
+}
+
+std::string carriers(const DirectionExplanation& direction) {
+  if (direction.family == "column") return "";
+  std::string text;
+  for (const ColumnSensitivity& c : direction.columns) {
+    if (std::ranges::count(text, ',') == 2) break;
+    text += fmt::format("{}{} {:+.2g}", text.empty() ? "" : ", ", shortened(c.name), c.sensitivity);
   }
-  return {{"name", direction.name},
-          {"family", direction.family},
-          {"statistic", direction.statistic},
-          {"effect", direction.effect},
-          {"pvalue", direction.pvalue},
-          {"pvalue_adjusted", direction.pvalue_adjusted},
-          {"n_directions_examined", num_examined},
-          {"reject", direction.reject},
-          {"where", to_string(direction.where)},
-          {"shares", shares_json(direction.shares)},
-          {"profile", profile_json(direction.profile)},
-          {"density",
-           {{"at", drawn(direction.density.at)}, {"x", drawn(direction.density.x)}, {"y", drawn(direction.density.y)}}},
-          {"columns", std::move(columns)}};
+  return text;
 }
 
-Json rows_json(const std::vector<ExtremeRow>& rows) {
+Json carriers_json(const DirectionExplanation& direction) {
+  Json columns = Json::array();
+  for (const ColumnSensitivity& c : direction.columns) {
+    columns.push_back(
+        {{"name", c.name}, {"index", c.index}, {"sensitivity", c.sensitivity}, {"magnitude", c.magnitude}});
+  }
+  return columns;
+}
+
+// A field of a column or direction: its name in JSON and CSV, its value, and its head and cell in a table on screen.
+template <class Entry>
+struct EntryField {
+  std::string_view name;
+  bool in_csv;
+  Json (*value)(const Entry&);
+  std::string_view head = {};
+  std::string (*cell)(const Entry&) = nullptr;
+};
+
+using Column = ColumnExplanation;
+using Direction = DirectionExplanation;
+
+constexpr auto kColumnFields = std::to_array<EntryField<Column>>({
+    {"name", true, [](const Column& c) { return Json(c.name); }, "column",
+     [](const Column& c) { return shortened(c.name); }},
+    {"index", true, [](const Column& c) { return Json(c.index); }},
+    {"wasserstein", true, [](const Column& c) { return Json(c.wasserstein); }, "distance",
+     [](const Column& c) { return fmt::format("{:.4g}", c.wasserstein); }},
+    {"effect", true, [](const Column& c) { return Json(c.effect); }, "effect",
+     [](const Column& c) { return fmt::format("{:.3f}", c.effect); }},
+    {"shift", true, [](const Column& c) { return Json(c.shift); }, "median shift",
+     [](const Column& c) { return fmt::format("{:+.4g}", c.shift + 0.0); }},
+    {"pvalue", true, [](const Column& c) { return Json(c.pvalue); }, "p-value",
+     [](const Column& c) { return pvalue_text(c.pvalue); }},
+    {"pvalue_adjusted", true, [](const Column& c) { return Json(c.pvalue_adjusted); }, "adjusted",
+     adjusted_text<Column>},
+    {"reject", true, [](const Column& c) { return Json(c.reject); }},
+    {"where", true, [](const Column& c) { return Json(to_string(c.where)); }, "where", place_text<Column>},
+    {"shares", false, [](const Column& c) { return shares_json(c.shares); }},
+    {"sensitivity", true, [](const Column& c) { return Json(c.sensitivity); }, "sensitivity",
+     [](const Column& c) { return fmt::format("{:+.3f}", c.sensitivity); }},
+    {"profile", false, [](const Column& c) { return c.profile ? profile_json(*c.profile) : Json(); }},
+});
+
+constexpr auto kDirectionFields = std::to_array<EntryField<Direction>>({
+    {"name", true, [](const Direction& d) { return Json(d.name); }, "direction",
+     [](const Direction& d) { return shortened(d.name); }},
+    {"family", true, [](const Direction& d) { return Json(d.family); }},
+    {"statistic", true, [](const Direction& d) { return Json(d.statistic); }, "distance",
+     [](const Direction& d) { return fmt::format("{:.4g}", d.statistic); }},
+    {"effect", true, [](const Direction& d) { return Json(d.effect); }, "effect",
+     [](const Direction& d) { return fmt::format("{:.3f}", d.effect); }},
+    {"pvalue", true, [](const Direction& d) { return Json(d.pvalue); }, "p-value",
+     [](const Direction& d) { return pvalue_text(d.pvalue); }},
+    {"pvalue_adjusted", true, [](const Direction& d) { return Json(d.pvalue_adjusted); }, "adjusted",
+     adjusted_text<Direction>},
+    {"reject", true, [](const Direction& d) { return Json(d.reject); }},
+    {"where", true, [](const Direction& d) { return Json(to_string(d.where)); }, "where", place_text<Direction>},
+    {"shares", false, [](const Direction& d) { return shares_json(d.shares); }},
+    {"profile", false, [](const Direction& d) { return profile_json(d.profile); }},
+    {"density", false,
+     [](const Direction& d) {
+       return Json{{"at", drawn(d.density.at)}, {"x", drawn(d.density.x)}, {"y", drawn(d.density.y)}};
+     }},
+    {"columns", false, carriers_json, "carried by", carriers},
+});
+
+template <class Entry>
+Json entries_json(const auto& fields, const std::vector<Entry>& entries) {
+  Json list = Json::array();
+  for (const Entry& entry : entries) {
+    list.push_back(Json::object());
+    for (const auto& field : fields) list.back()[field.name] = field.value(entry);
+  }
+  return list;
+}
+
+template <class Entry>
+Table entries_table(const auto& fields, const std::vector<Entry>& entries, std::size_t num_shown) {
+  Table table(1);
+  for (const auto& field : fields) {
+    if (field.cell != nullptr) table.front().emplace_back(field.head);
+  }
+  for (const Entry& entry : std::span(entries).first(std::min(num_shown, entries.size()))) {
+    table.emplace_back();
+    for (const auto& field : fields) {
+      if (field.cell != nullptr) table.back().push_back(field.cell(entry));
+    }
+  }
+  return table;
+}
+
+Json extreme_rows_json(const std::vector<ExtremeRow>& rows) {
   Json list = Json::array();
   for (const ExtremeRow& row : rows) {
     list.push_back(
@@ -116,7 +191,7 @@ Json scatter_json(const Scatter& scatter) {
           {"of_y", scatter.of_y}};
 }
 
-Json pictures_json(const std::vector<ExtremeRow>& rows) {
+Json images_json(const std::vector<ExtremeRow>& rows) {
   Json list = Json::array();
   for (const ExtremeRow& row : rows) {
     if (row.pixels.empty()) continue;
@@ -132,8 +207,8 @@ Json image_json(const Explanation& explanation) {
           {"width", image.shape.width},
           {"channels", image.shape.channels},
           {"witness", drawn(image.witness)},
-          {"most_x", pictures_json(explanation.most_x)},
-          {"most_y", pictures_json(explanation.most_y)},
+          {"most_x", images_json(explanation.most_x)},
+          {"most_y", images_json(explanation.most_y)},
           {"low", image.low},
           {"high", image.high}};
 }
@@ -164,16 +239,17 @@ std::size_t num_rejected(const List& list) {
 
 std::string columns_phrase(const Explanation& e) {
   if (!e.columns_note.empty()) return e.columns_note;
-  return fmt::format("{} of {} different, with an expected share of false ones of at most {:g}",
-                     num_rejected(e.columns), e.columns.size(), e.alpha);
+  const std::size_t count = num_rejected(e.columns);
+  return fmt::format("{} of {} {} (false discovery rate at most {:g})", count, e.columns.size(),
+                     count == 1 ? "differs" : "differ", e.alpha);
 }
 
 std::string directions_phrase(const Explanation& e) {
   if (!e.directions_note.empty()) return e.directions_note;
   const std::size_t count = num_rejected(e.directions);
   const bool all_shown = count == e.directions.size();
-  return fmt::format("{}{} of {} different at level {:g} for all together", all_shown && count > 0 ? "at least " : "",
-                     count, e.n_directions_examined, e.alpha);
+  return fmt::format("{}{} of {} {} (family-wise level {:g})", all_shown && count > 0 ? "at least " : "", count,
+                     e.n_directions_examined, count == 1 ? "differs" : "differ", e.alpha);
 }
 
 Rows verdict_rows(const Explanation& e) {
@@ -181,36 +257,14 @@ Rows verdict_rows(const Explanation& e) {
           {"directions", directions_phrase(e), num_rejected(e.directions) > 0 ? Tone::alert : Tone::plain}};
 }
 
-std::string pvalue_text(double p) {
-  return fmt::format("{:.3g}", p);
-}
-
-// A column or direction of two values has no tails: its shares tell more.
-std::string place_text(const auto& found) {
-  if (!found.shares || found.where == Where::nowhere) return to_string(found.where);
-  return fmt::format("share {:.3g} % to {:.3g} %", 100.0 * found.shares->x, 100.0 * found.shares->y);
-}
-
-Table column_table(const Explanation& e) {
-  Table table = {{"column", "distance", "effect", "median shift", "p-value", "adjusted", "where", "witness"}};
-  for (const ColumnExplanation& c : e.columns) {
-    if (table.size() > kColumnsInText) break;
-    table.push_back({shortened(c.name), fmt::format("{:.4g}", c.wasserstein), fmt::format("{:.3f}", c.effect),
-                     fmt::format("{:+.4g}", c.shift + 0.0), pvalue_text(c.pvalue),
-                     pvalue_text(c.pvalue_adjusted) + (c.reject ? " *" : ""), place_text(c),
-                     fmt::format("{:+.3f}", c.sensitivity)});
-  }
-  return table;
-}
-
 double difference_at(const QuantileProfile& profile, double level) {
   const auto found = std::ranges::find_if(profile.levels, [&](double l) { return l >= level - 1e-9; });
   return profile.difference[static_cast<std::size_t>(found - profile.levels.begin())];
 }
 
-// The columns that stand out, or the first one only when none does.
+// The columns that differ, or only the first one if none does.
 Table level_table(const Explanation& e) {
-  Table table = {{"quantile of Y less that of X at"}};
+  Table table = {{"quantile of Y minus that of X at"}};
   for (const double level : kLevelsInText) table.front().push_back(fmt::format("{:g}", level));
   for (const ColumnExplanation& c : e.columns) {
     if (table.size() > kProfilesInText || !c.profile || (table.size() > 1 && !c.reject)) break;
@@ -218,26 +272,6 @@ Table level_table(const Explanation& e) {
     for (const double level : kLevelsInText)
       cells.push_back(fmt::format("{:+.3g}", difference_at(*c.profile, level) + 0.0));
     table.push_back(std::move(cells));
-  }
-  return table;
-}
-
-std::string carriers(const DirectionExplanation& direction) {
-  if (direction.family == "column") return "";
-  std::string text;
-  for (const ColumnSensitivity& c : direction.columns) {
-    if (std::ranges::count(text, ',') == 2) break;
-    text += fmt::format("{}{} {:+.2g}", text.empty() ? "" : ", ", shortened(c.name), c.sensitivity);
-  }
-  return text;
-}
-
-Table direction_table(const Explanation& e) {
-  Table table = {{"direction", "distance", "effect", "p-value", "adjusted", "where", "carried by"}};
-  for (const DirectionExplanation& d : e.directions) {
-    table.push_back({shortened(d.name), fmt::format("{:.4g}", d.statistic), fmt::format("{:.3f}", d.effect),
-                     pvalue_text(d.pvalue), pvalue_text(d.pvalue_adjusted) + (d.reject ? " *" : ""), place_text(d),
-                     carriers(d)});
   }
   return table;
 }
@@ -256,96 +290,158 @@ Table row_table(const Explanation& e, const std::vector<ExtremeRow>& rows, std::
 }
 
 std::vector<Table> tables(const Explanation& e) {
-  return {column_table(e), level_table(e), direction_table(e), row_table(e, e.most_y, "most like Y"),
+  return {entries_table(kColumnFields, e.columns, kColumnsInText), level_table(e),
+          entries_table(kDirectionFields, e.directions, e.directions.size()), row_table(e, e.most_y, "most like Y"),
           row_table(e, e.most_x, "most like X")};
 }
 
-// Of rows that were thinned.
 std::string of_some_rows(std::string_view what, std::size_t count, const Explanation& e) {
   return count == 0 || count >= e.n_x + e.n_y ? "" : fmt::format(", {} {} rows chosen at random", what, count);
 }
 
-Rows closing_rows(const Explanation& e, const RunInfo& run) {
-  // With one row per sample there is nothing left to judge by.
+std::string witness_phrase(const Explanation& e) {
+  // With one row per sample no row can be held out.
   const std::string share =
       e.n_x + e.n_y < 3
           ? ""
-          : fmt::format(", explains {:.1f} % of the labels' variance for rows left out", 100.0 * e.witness_share);
-  Rows rows = {{"kernel", kernel_phrase(e.kernel) + of_some_rows("principal functions of", e.n_principal_rows, e)},
-               {"witness", kernel_phrase(e.witness_kernel) + of_some_rows("fitted to", e.n_witness_rows, e) + share},
-               {"calibration",
-                e.enumerated ? fmt::format("all {} permutations", e.n_resamples)
-                             : fmt::format("{} random permutations, fewer where 100 are as far apart", e.n_resamples)},
-               run_row(e.seed, e.threads, run.elapsed_s)};
-  return std::move(rows) + note_rows(e.notes, run.option_names) + warning_rows(e.warnings, run.option_names);
+          : fmt::format(", explains {:.1f}% of the variance of the labels on held-out rows", 100.0 * e.witness_share);
+  return kernel_phrase(e.witness_kernel) + of_some_rows("fitted to", e.n_witness_rows, e) + share;
+}
+
+std::string permutations_phrase(const Explanation& e) {
+  if (e.enumerated) return fmt::format("all {}", e.n_resamples);
+  return fmt::format("{} at random, fewer once 100 are at least as extreme", e.n_resamples);
+}
+
+bool has_files(const Source& s) {
+  return !s.run->x_name.empty();
+}
+
+// The fields of the two samples, without the names of their files when there are none.
+Fields fields_of_samples() {
+  Fields fields = sample_fields();
+  fields[0].value = [](In s) { return has_files(s) ? Json(s.run->x_name) : Json(); };
+  fields[1].value = [](In s) { return has_files(s) ? Json(s.run->y_name) : Json(); };
+  fields[2].value = [](In s) { return Json(s.explanation->n_x); };
+  fields[3].value = [](In s) { return Json(s.explanation->n_y); };
+  fields[4].value = [](In s) { return Json(s.explanation->dim); };
+  return fields;
+}
+
+Fields own_explanation_fields() {
+  using enum Block;
+  Field preparation = data_field();
+  preparation.value = [](In s) { return has_files(s) ? preparation_json(s.run->preparation) : Json(); };
+  return {
+      {{"alpha", "significance level of the adjusted p-values"}, [](In s) { return Json(s.explanation->alpha); }},
+      {{"columns",
+        "all columns, largest difference first: name, index, wasserstein, effect, shift, pvalue, pvalue_adjusted, "
+        "reject, where, shares, sensitivity, profile"},
+       [](In s) { return entries_json(kColumnFields, s.explanation->columns); }},
+      {{"columns_note", "why no column can be called different; empty if one can"},
+       [](In s) { return Json(s.explanation->columns_note); }},
+      {{"directions",
+        "at most 8 directions, largest difference first: name, family, statistic, effect, pvalue, pvalue_adjusted, "
+        "reject, where, shares, profile, density, columns"},
+       [](In s) { return entries_json(kDirectionFields, s.explanation->directions); }},
+      {{"directions_note", "why no direction can be called different; empty if one can"},
+       [](In s) { return Json(s.explanation->directions_note); }},
+      {{"n_directions_examined", "directions that the p-values are adjusted for"},
+       [](In s) { return Json(s.explanation->n_directions_examined); }},
+      {{"rows", "most_x, most_y: the rows most like X and most like Y, with sample, row, score, values"},
+       [](In s) {
+         return Json{{"most_x", extreme_rows_json(s.explanation->most_x)},
+                     {"most_y", extreme_rows_json(s.explanation->most_y)}};
+       }},
+      {{"row_columns", "columns whose values the rows show"}, [](In s) { return Json(s.explanation->row_columns); }},
+      {{"scatter", "points of both samples along the two strongest directions"},
+       [](In s) { return scatter_json(s.explanation->scatter); }},
+      {{"image", "rows as images: shape, sensitivity of each pixel, extreme images; null otherwise"},
+       [](In s) { return image_json(*s.explanation); }},
+      preparation,
+      {{"kernel", "kernel of the principal directions, with its bandwidth", setting},
+       [](In s) { return Json(to_string(s.explanation->kernel)); },
+       [](In s) {
+         const Explanation& e = *s.explanation;
+         return Lines{kernel_phrase(e.kernel) + of_some_rows("principal directions from", e.n_principal_rows, e)};
+       }},
+      {{"bandwidth", "bandwidth of the first part of the kernel that has one", setting},
+       [](In s) {
+         const auto bandwidth = first_bandwidth(s.explanation->kernel);
+         return bandwidth ? Json(*bandwidth) : Json();
+       }},
+      {{"n_principal_rows", "pooled rows, chosen at random, that the principal directions are computed from", setting,
+        "rows of principal directions"},
+       [](In s) { return Json(s.explanation->n_principal_rows); }},
+      {{"witness_kernel", "kernel of the witness function that scores the rows", setting, "witness"},
+       [](In s) { return Json(to_string(s.explanation->witness_kernel)); },
+       [](In s) { return Lines{witness_phrase(*s.explanation)}; }},
+      {{"witness_share", "share of the variance of the labels that the witness explains on held-out rows", setting,
+        "explained variance"},
+       [](In s) { return Json(six_digits(s.explanation->witness_share)); }},
+      {{"n_witness_rows", "pooled rows, chosen at random, that the witness is fitted to", setting,
+        "rows of the witness"},
+       [](In s) { return Json(s.explanation->n_witness_rows); }},
+      {{"n_resamples", "permutations that the p-values are counted among", setting, "permutations"},
+       [](In s) { return Json(s.explanation->n_resamples); },
+       [](In s) { return Lines{permutations_phrase(*s.explanation)}; }},
+      {{"enumerated", "true if all permutations were evaluated", setting, "all permutations"},
+       [](In s) { return Json(s.explanation->enumerated); }},
+      {{"notes", "how weights and cluster sizes were handled", setting},
+       [](In s) { return warnings_json(s.explanation->notes, s.option_names); },
+       [](In s) { return warning_lines(s.explanation->notes, s.option_names); },
+       "note"},
+  };
+}
+
+Source source_of(const Explanation& e, const RunInfo& run) {
+  return {.explanation = &e,
+          .run = &run,
+          .seed = e.seed,
+          .threads = e.threads,
+          .elapsed_s = run.elapsed_s,
+          .warnings = e.warnings,
+          .option_names = run.option_names};
 }
 
 }  // namespace
 
+const Fields& explanation_field_list() {
+  static const Fields kFields = joined({{schema_field([](In) { return Json("kqd.explain/2"); }), version_field()},
+                                        fields_of_samples(),
+                                        own_explanation_fields(),
+                                        run_fields()});
+  return kFields;
+}
+
 std::string explanation_json(const Explanation& e, const RunInfo& run) {
-  const auto bandwidth = first_bandwidth(e.kernel);
-  Json json;
-  json["schema"] = "kqd.explain/1";
-  json["version"] = kVersion;
-  if (!run.x_name.empty()) {
-    json["x"] = run.x_name;
-    json["y"] = run.y_name;
-  }
-  json["n_x"] = e.n_x;
-  json["n_y"] = e.n_y;
-  json["dim"] = e.dim;
-  json["seed"] = e.seed.value;
-  json["alpha"] = e.alpha;
-  json["n_resamples"] = e.n_resamples;
-  json["enumerated"] = e.enumerated;
-  json["kernel"] = to_string(e.kernel);
-  json["bandwidth"] = bandwidth ? Json(*bandwidth) : Json(nullptr);
-  json["principal_rows"] = e.n_principal_rows;
-  json["witness_kernel"] = to_string(e.witness_kernel);
-  json["witness_share"] = six_digits(e.witness_share);
-  json["witness_rows"] = e.n_witness_rows;
-  json["data"] = run.x_name.empty() ? Json(nullptr) : preparation_json(run.preparation);
-  json["columns"] = Json::array();
-  for (const ColumnExplanation& column : e.columns) json["columns"].push_back(column_json(column));
-  json["columns_note"] = e.columns_note;
-  json["directions"] = Json::array();
-  for (const DirectionExplanation& direction : e.directions) {
-    json["directions"].push_back(direction_json(direction, e.n_directions_examined));
-  }
-  json["directions_note"] = e.directions_note;
-  json["rows"] = {{"most_x", rows_json(e.most_x)}, {"most_y", rows_json(e.most_y)}};
-  json["row_columns"] = e.row_columns;
-  json["scatter"] = scatter_json(e.scatter);
-  json["image"] = image_json(e);
-  json["threads"] = resolve(e.threads);
-  json["simd"] = simd_name();
-  json["bits"] = bits_name();
-  json["elapsed_s"] = run.elapsed_s;
-  json["notes"] = warnings_json(e.notes, run.option_names);
-  json["warnings"] = warnings_json(e.warnings, run.option_names);
-  return dump_by_lines(json);
+  return dump_by_lines(object_of(explanation_field_list(), source_of(e, run)));
 }
 
 std::string explanation_text(const Explanation& e, const RunInfo& run, const TextStyle& style) {
-  std::string text =
-      title_text(title(), style) + text_of(data_rows(run), style) + "\n" + text_of(verdict_rows(e), style) + "\n";
+  std::string text = title_text(title(), style) + text_of(verdict_rows(e), style) + "\n";
   for (const Table& table : tables(e)) text += text_table(table) + "\n";
-  return text + text_of(closing_rows(e, run), style) + "\n";
+  return text + text_of(closing_rows(explanation_field_list(), source_of(e, run)), style) + "\n";
 }
 
 std::string explanation_markdown(const Explanation& e, const RunInfo& run) {
-  std::string text = fmt::format("**{}**\n\n", title()) + markdown_of(data_rows(run) + verdict_rows(e)) + "\n";
+  std::string text = fmt::format("**{}**\n\n", title()) + markdown_of(verdict_rows(e)) + "\n";
   for (const Table& table : tables(e)) text += markdown_table(table) + "\n";
-  return text + markdown_of(closing_rows(e, run));
+  return text + markdown_of(closing_rows(explanation_field_list(), source_of(e, run)));
 }
 
 std::string explanation_csv(const Explanation& e) {
-  std::string text = csv_line({"name", "index", "wasserstein", "effect", "shift", "pvalue", "pvalue_adjusted", "reject",
-                               "where", "sensitivity"});
-  for (const ColumnExplanation& c : e.columns) {
-    text += csv_line({c.name, fmt::format("{}", c.index), fmt::format("{}", c.wasserstein), fmt::format("{}", c.effect),
-                      fmt::format("{}", c.shift), fmt::format("{}", c.pvalue), fmt::format("{}", c.pvalue_adjusted),
-                      c.reject ? "true" : "false", to_string(c.where), fmt::format("{}", c.sensitivity)});
+  Cells head;
+  for (const auto& field : kColumnFields) {
+    if (field.in_csv) head.emplace_back(field.name);
+  }
+  std::string text = csv_line(head);
+  for (const ColumnExplanation& column : e.columns) {
+    Cells cells;
+    for (const auto& field : kColumnFields) {
+      if (field.in_csv) cells.push_back(cell_of(field.value(column)));
+    }
+    text += csv_line(cells);
   }
   return text;
 }

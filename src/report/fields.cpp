@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -15,6 +16,8 @@
 
 namespace kqd {
 namespace {
+
+constexpr std::string_view kRunLabel = "run";
 
 std::string reference_phrase(ReferenceMeasure measure) {
   switch (measure) {
@@ -32,26 +35,24 @@ std::string reference_phrase(ReferenceMeasure measure) {
   return "";
 }
 
-std::string directions_word(const Made& made) {
-  return made.method.directions.empty() ? to_string(made.options.directions.family)
-                                        : std::string(made.method.directions);
+std::string directions_word(const MethodRun& run) {
+  return run.method->directions.empty() ? to_string(run.options->directions.family)
+                                        : std::string(run.method->directions);
 }
 
-std::string directions_phrase(const Made& made) {
-  const DirectionOptions& directions = made.options.directions;
-  std::string text = fmt::format("{} {}", made.num_directions, directions_word(made));
+std::string directions_phrase(const MethodRun& run) {
+  const DirectionOptions& directions = run.options->directions;
+  std::string text = fmt::format("{} {}", run.num_directions, directions_word(run));
   if (directions.family == DirectionFamily::principal) {
-    text += fmt::format(", through {} pooled rows as landmarks", made.num_reference);
+    text += fmt::format(", through {} pooled rows as landmarks", run.num_reference);
   } else if (directions.family == DirectionFamily::mixed) {
-    text += fmt::format(", through {} landmarks and reference points", made.num_reference);
-  } else if (made.num_reference > 0) {
-    text += fmt::format(", {} reference point{} {}", made.num_reference, plural(made.num_reference),
-                        reference_phrase(directions.reference));
+    text += fmt::format(", through {} landmarks and reference points", run.num_reference);
+  } else if (run.num_reference > 0) {
+    text +=
+        fmt::format(", {} {}", counted(run.num_reference, "reference point"), reference_phrase(directions.reference));
   }
   if (directions.whiten) text += ", whitened";
-  if (made.num_set_aside > 0) {
-    text += fmt::format(" ({} row{} set aside)", made.num_set_aside, plural(made.num_set_aside));
-  }
+  if (run.num_set_aside > 0) text += fmt::format(" ({} held out)", counted(run.num_set_aside, "row"));
   return text;
 }
 
@@ -60,26 +61,71 @@ double parameter_of(const MethodOptions& options, const ParameterInfo& parameter
   return given == options.parameters.end() ? parameter.default_value : given->second;
 }
 
-// What the method only has: its parameters, and what it found on the way.
-Rows own_rows(const Made& made) {
-  std::string settings;
-  for (const ParameterInfo& parameter : made.method.parameters) {
-    settings += fmt::format("{}{} = {}", settings.empty() ? "" : ", ", parameter.name,
-                            parameter_text(parameter, parameter_of(made.options, parameter)));
-  }
-  std::string details;
-  for (const Detail& detail : made.details) {
-    details += fmt::format("{}{} {:.6g}", details.empty() ? "" : ", ", detail.name, detail.value);
-  }
-  Rows rows;
-  if (!settings.empty()) rows.push_back({"settings", settings});
-  if (!details.empty()) rows.push_back({"details", details});
-  return rows;
-}
-
 Json parameter_json(const ParameterInfo& parameter, double value) {
   if (!parameter.choices.empty()) return parameter_text(parameter, value);
   return parameter.whole ? Json(static_cast<std::int64_t>(value)) : Json(value);
+}
+
+Json parameters_json(const MethodRun& run) {
+  Json json = Json::object();
+  for (const ParameterInfo& parameter : run.method->parameters) {
+    json[parameter.name] = parameter_json(parameter, parameter_of(*run.options, parameter));
+  }
+  return json;
+}
+
+Lines parameters_lines(const MethodRun& run) {
+  std::string text;
+  for (const ParameterInfo& parameter : run.method->parameters) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", parameter.name,
+                        parameter_text(parameter, parameter_of(*run.options, parameter)));
+  }
+  return text.empty() ? Lines{} : Lines{text};
+}
+
+Json details_json(const MethodRun& run) {
+  Json json = Json::object();
+  for (const Detail& detail : *run.details) json[detail.name] = detail.value;
+  return json;
+}
+
+Lines details_lines(const MethodRun& run) {
+  std::string text;
+  for (const Detail& detail : *run.details) {
+    text += fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", detail.name, detail.value);
+  }
+  return text.empty() ? Lines{} : Lines{text};
+}
+
+Json compat_json(const MethodOptions& options) {
+  Json list = Json::array();
+  for (const CompatFlag& flag : compat_flags()) {
+    if (flag.is_on(options)) list.push_back(flag.name);
+  }
+  return list;
+}
+
+Lines kernel_lines(const MethodRun& run) {
+  if (!run.method->uses.kernel) return {};
+  const bool by_rule =
+      run.kernel->parts.empty() && first_bandwidth(*run.kernel) && needs_bandwidth(run.options->kernel);
+  return {kernel_phrase(*run.kernel) + (by_rule ? " (median rule)" : "")};
+}
+
+Lines levels_lines(const MethodRun& run) {
+  if (!run.method->uses.weighting) return {};
+  return {fmt::format("{} weighting, power p = {}", to_string(run.options->weighting), run.options->power)};
+}
+
+Lines power_lines(const MethodRun& run) {
+  if (!run.method->uses.power || run.method->uses.weighting) return {};
+  return {fmt::format("p = {}", run.options->power)};
+}
+
+Lines sample_line(const RunInfo& run, const std::string& name, const std::string& value, std::size_t num_rows) {
+  const std::string& column = run.preparation.group_column;
+  const auto group = column.empty() ? "" : fmt::format(" with {} = {}", shortened(column), shortened(value));
+  return {fmt::format("{}{}, {} x {}", printable(name), group, counted(num_rows, "row"), counted(run.dim, "column"))};
 }
 
 // Characters that change the direction of what follows, as JSON escapes them: a screen shows the text in its order.
@@ -111,14 +157,257 @@ Json rows_json(const RowCounts& rows) {
           {"missing_values", rows.missing_cells}};
 }
 
+Json without_infinity(Json value) {
+  if (value.is_number_float() && std::isinf(value.get<double>())) return value.get<double>() < 0.0 ? "-inf" : "inf";
+  return value;
+}
+
+Value value_of(const Json& json) {
+  if (json.is_boolean()) return {json.get<bool>()};
+  if (json.is_number_unsigned()) return {json.get<std::uint64_t>()};
+  if (json.is_number_integer()) return {json.get<std::int64_t>()};
+  if (json.is_number()) return {json.get<double>()};
+  if (json.is_string()) return {json.get<std::string>()};
+  if (json.is_array()) {
+    std::vector<Value> list;
+    for (const Json& entry : json) list.push_back(value_of(entry));
+    return {std::move(list)};
+  }
+  if (json.is_object()) {
+    std::vector<NamedValue> entries;
+    for (const auto& [name, entry] : json.items()) entries.push_back({name, value_of(entry)});
+    return {std::move(entries)};
+  }
+  return {};
+}
+
 }  // namespace
+
+// ---- Rows of the table that several kinds of results share ----
+
+Field schema_field(Json (*value)(const Source&)) {
+  return {{"schema", "name and version of this object's layout", Block::none, "", true, ""}, value};
+}
+
+Field version_field() {
+  return {{"version", "version of kqd", Block::none, "", true, ""}, [](In) { return Json(kVersion); }};
+}
+
+Field method_field() {
+  return {{"method", "id of the method", Block::setting}, [](In s) { return Json(s.statistic.method->id); }};
+}
+
+Fields sample_fields() {
+  using enum Block;
+  return {
+      {{"x", "source of sample X", data, "X", true, ""},
+       [](In s) { return Json(s.run->x_name); },
+       [](In s) { return sample_line(*s.run, s.run->x_name, s.run->preparation.group_x, s.run->n_x); }},
+      {{"y", "source of sample Y", data, "Y", true, ""},
+       [](In s) { return Json(s.run->y_name); },
+       [](In s) { return sample_line(*s.run, s.run->y_name, s.run->preparation.group_y, s.run->n_y); }},
+      {{"n_x", "number of rows of X", data, "rows of X"}, [](In s) { return Json(s.run->n_x); }},
+      {{"n_y", "number of rows of Y", data, "rows of Y"}, [](In s) { return Json(s.run->n_y); }},
+      {{"dim", "number of columns that were compared", data, "columns"}, [](In s) { return Json(s.run->dim); }},
+  };
+}
+
+Field data_field() {
+  return {
+      {"data", "how the data were prepared: rows, missing values, encodings, scaling", Block::data, "data", false, ""},
+      [](In s) { return preparation_json(s.run->preparation); },
+      [](In s) { return describe(s.run->preparation); }};
+}
+
+Fields method_fields() {
+  using enum Block;
+  return {
+      {{"kernel", "kernel with the bandwidths that were used; null without a kernel", setting},
+       [](In s) { return s.statistic.method->uses.kernel ? Json(to_string(*s.statistic.kernel)) : Json(); },
+       [](In s) { return kernel_lines(s.statistic); }},
+      {{"bandwidth", "bandwidth of the first part of the kernel that has one", setting},
+       [](In s) {
+         const auto bandwidth = first_bandwidth(*s.statistic.kernel);
+         return s.statistic.method->uses.kernel && bandwidth ? Json(*bandwidth) : Json();
+       }},
+      {{"directions", "family of directions; null without directions", setting},
+       [](In s) { return s.statistic.num_directions > 0 ? Json(directions_word(s.statistic)) : Json(); },
+       [](In s) { return s.statistic.num_directions > 0 ? Lines{directions_phrase(s.statistic)} : Lines{}; }},
+      {{"num_directions", "number of directions", setting, "number of directions", true, "n_directions"},
+       [](In s) { return Json(s.statistic.num_directions); }},
+      {{"num_reference", "number of reference points that span the directions", setting, "reference points", true,
+        "n_reference"},
+       [](In s) { return Json(s.statistic.num_reference); }},
+      {{"n_set_aside", "rows held out because they are reference points; 0 for a distance", setting, "held-out rows"},
+       [](In s) { return Json(s.statistic.num_set_aside); }},
+      {{"reference", "source of the reference points; null without reference points", setting, "reference measure"},
+       [](In s) {
+         return s.statistic.num_reference > 0 ? Json(to_string(s.statistic.options->directions.reference)) : Json();
+       }},
+      {{"whiten", "whether principal directions are scaled to unit variance", setting, "whitened"},
+       [](In s) { return Json(s.statistic.options->directions.whiten); }},
+      {{"compat", "compatibility flags that were on", setting, "compatibility"},
+       [](In s) { return compat_json(*s.statistic.options); }},
+      {{"power", "order p of the distance between quantile functions; \"inf\" for infinity", setting},
+       [](In s) { return s.statistic.method->uses.power ? Json(s.statistic.options->power) : Json(); },
+       [](In s) { return power_lines(s.statistic); }},
+      {{"weighting", "weighting of the quantile levels; null for methods without levels", setting, "levels"},
+       [](In s) {
+         return s.statistic.method->uses.weighting ? Json(to_string(s.statistic.options->weighting)) : Json();
+       },
+       [](In s) { return levels_lines(s.statistic); }},
+      {{"parameters", "the method's own parameters, defaults included", setting},
+       [](In s) { return parameters_json(s.statistic); },
+       [](In s) { return parameters_lines(s.statistic); }},
+      {{"details", "numbers specific to the method, such as \"converged\"", setting},
+       [](In s) { return details_json(s.statistic); },
+       [](In s) { return details_lines(s.statistic); }},
+  };
+}
+
+Fields run_fields() {
+  using enum Block;
+  return {
+      {{"seed", "seed of the random numbers: the same seed gives the same result", setting},
+       [](In s) { return Json(s.seed.value); }},
+      {{"threads", "number of threads; it does not change the result", setting},
+       [](In s) { return Json(resolve(s.threads)); }},
+      {{"simd", "vector instruction set that was used", setting, "instruction set"},
+       [](In) { return Json(simd_name()); }},
+      {{"bits", "\"fma\": same bits on every CPU with fused multiply-add; \"no-fma\" on others", setting, "arithmetic"},
+       [](In) { return Json(bits_name()); }},
+      {{"elapsed_s", "wall-clock time in seconds", setting, "seconds"},
+       [](In s) { return Json(s.elapsed_s); },
+       [](In s) { return Lines{run_phrase(s)}; },
+       kRunLabel},
+      {{"warnings", "reasons why the result may be misleading"}, [](In s) { return warnings_json(s.warnings, s.option_names); }},
+  };
+}
+
+Fields joined(std::vector<Fields> parts) {
+  Fields all;
+  for (Fields& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+// ---- From the table to the forms of output ----
+
+Json object_of(const Fields& fields, const Source& source) {
+  Json json;
+  for (const Field& field : fields) json[field.info.name] = without_infinity(field.value(source));
+  return json;
+}
+
+// As JSON writes it, so that numbers read back as the same doubles; texts without their quotes.
+std::string cell_of(const Json& value) {
+  if (value.is_null()) return "";
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_structured()) return value.dump();
+  std::string cell;
+  for (const auto& [key, part] : value.items()) {
+    cell += fmt::format("{}{}{}", cell.empty() ? "" : "; ", value.is_object() ? key + "=" : "", cell_of(part));
+  }
+  return cell;
+}
+
+std::string csv_of(const Fields& fields, const Source& source) {
+  std::vector<std::string> head;
+  std::vector<std::string> cells;
+  for (const Field& field : fields) {
+    if (!field.info.in_csv) continue;
+    const std::string_view name = field.info.name;
+    const Json value = without_infinity(field.value(source));
+    if (name.ends_with("_ci")) {
+      const std::string base(name.substr(0, name.size() - 3));
+      const bool known = value.is_array() && value.size() == 2;
+      head.insert(head.end(), {base + "_lower", base + "_upper"});
+      cells.insert(cells.end(), {known ? cell_of(value[0]) : "", known ? cell_of(value[1]) : ""});
+      continue;
+    }
+    head.emplace_back(name);
+    cells.push_back(cell_of(value));
+  }
+  return csv_line(head) + csv_line(cells);
+}
+
+Rows rows_of(const Fields& fields, Block block, const Source& source) {
+  Rows rows;
+  for (const Field& field : fields) {
+    if (field.info.block != block || field.lines == nullptr) continue;
+    const std::string label(field.row_label.empty() ? field.info.label : field.row_label);
+    for (std::string& line : field.lines(source)) rows.push_back({label, std::move(line)});
+  }
+  return rows;
+}
+
+ResultValues values_of(const Fields& fields, const Source& source, Rows rows) {
+  ResultValues values;
+  for (const Field& field : fields) {
+    if (field.info.python.empty()) continue;
+    values.fields.push_back({std::string(field.info.python), value_of(field.value(source))});
+  }
+  rows = std::move(rows) + rows_of(fields, Block::data, source) + rows_of(fields, Block::setting, source);
+  for (Row& row : rows) {
+    if (row.label != kRunLabel) values.lines.emplace_back(std::move(row.label), std::move(row.text));
+  }
+  return values;
+}
+
+Json setting_labels(const Fields& fields) {
+  Json labels = Json::object();
+  for (const Field& field : fields) {
+    if (field.info.block == Block::setting) labels[field.info.name] = field.info.label;
+  }
+  return labels;
+}
+
+std::vector<FieldInfo> result_fields(ResultKind kind) {
+  const auto infos = [](const auto& fields) {
+    std::vector<FieldInfo> list;
+    for (const auto& field : fields) list.push_back(field.info);
+    return list;
+  };
+  switch (kind) {
+    case ResultKind::test:
+      return infos(test_field_list());
+    case ResultKind::distance:
+      return infos(distance_field_list());
+    case ResultKind::matrix:
+      return infos(matrix_field_list());
+    case ResultKind::explanation:
+      return infos(explanation_field_list());
+  }
+  return {};
+}
+
+Rows closing_rows(const Fields& fields, const Source& source) {
+  Rows rows = rows_of(fields, Block::data, source) + rows_of(fields, Block::setting, source);
+  for (std::string& line : warning_lines(source.warnings, source.option_names)) {
+    rows.push_back({"warning", std::move(line), Tone::caution});
+  }
+  return rows;
+}
+
+Json warnings_json(const Warnings& warnings, OptionNames names) {
+  Json list = Json::array();
+  for (const Warning& warning : warnings) {
+    list.push_back({{"id", warning_name(warning.id)}, {"text", render(warning, names)}});
+  }
+  return list;
+}
+
+Lines warning_lines(const Warnings& warnings, OptionNames names) {
+  Lines lines;
+  for (const Warning& warning : warnings) lines.push_back(render(warning, names));
+  return lines;
+}
 
 std::string compact(const Json& json) {
   return with_escapes(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-std::string_view plural(std::size_t count) {
-  return count == 1 ? "" : "s";
+std::string dump(const Json& json) {
+  return with_escapes(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 Json preparation_json(const Preparation& prepared, const std::vector<RowCounts>& rows) {
@@ -152,6 +441,8 @@ Json preparation_json(const Preparation& prepared, const std::vector<RowCounts>&
   return json;
 }
 
+// ---- Phrases ----
+
 std::string kernel_phrase(const KernelSpec& kernel) {
   const auto bandwidth = first_bandwidth(kernel);
   if (!bandwidth || !kernel.parts.empty()) return to_string(kernel);
@@ -160,113 +451,27 @@ std::string kernel_phrase(const KernelSpec& kernel) {
   return fmt::format("{}, bandwidth {:.6g}", to_string(bare), *bandwidth);
 }
 
-Json power_json(double power) {
-  return std::isinf(power) ? Json("inf") : Json(power);
+std::string run_phrase(const Source& source) {
+  return fmt::format("seed {}, {}, {}, {:.2f} s, kqd {}", source.seed.value, counted(resolve(source.threads), "thread"),
+                     simd_name(), source.elapsed_s, kVersion);
 }
 
-void add_setting_fields(Json& json, const Made& made, const RunInfo& run, const Warnings& warnings) {
-  json["x"] = run.x_name;
-  json["y"] = run.y_name;
-  json["n_x"] = run.n_x;
-  json["n_y"] = run.n_y;
-  json["dim"] = run.dim;
-  json["data"] = preparation_json(run.preparation);
-  add_made_fields(json, made, run.elapsed_s, warnings, run.option_names);
+std::string counted(std::size_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-Json warnings_json(const Warnings& warnings, OptionNames names) {
-  Json list = Json::array();
-  for (const Warning& warning : warnings) {
-    list.push_back({{"id", warning_name(warning.id)}, {"text", render(warning, names)}});
-  }
-  return list;
+std::string rounded(double value, int digits) {
+  const double size = std::abs(value);
+  const bool is_long = size >= std::pow(10.0, digits) && size < 1e6;
+  return is_long ? fmt::format("{:.0f}", value) : fmt::format("{:.{}g}", value, digits);
 }
 
-void add_made_fields(Json& json, const Made& made, double elapsed_s, const Warnings& warnings, OptionNames names) {
-  const auto bandwidth = first_bandwidth(made.kernel);
-  const MethodOptions& options = made.options;
-  const bool directed = made.num_directions > 0;
-  const bool kernel = made.method.uses.kernel;
-  json["kernel"] = kernel ? Json(to_string(made.kernel)) : Json(nullptr);
-  json["bandwidth"] = kernel && bandwidth ? Json(*bandwidth) : Json(nullptr);
-  json["directions"] = directed ? Json(directions_word(made)) : Json(nullptr);
-  json["num_directions"] = made.num_directions;
-  json["num_reference"] = made.num_reference;
-  json["n_set_aside"] = made.num_set_aside;
-  json["reference"] = made.num_reference > 0 ? Json(to_string(options.directions.reference)) : Json(nullptr);
-  json["whiten"] = options.directions.whiten;
-  json["compat"] = Json::array();
-  for (const CompatFlag& flag : compat_flags()) {
-    if (flag.is_on(options)) json["compat"].push_back(flag.name);
-  }
-  json["power"] = made.method.uses.power ? power_json(options.power) : Json(nullptr);
-  json["weighting"] = made.method.uses.weighting ? Json(to_string(options.weighting)) : Json(nullptr);
-  json["parameters"] = Json::object();
-  for (const ParameterInfo& parameter : made.method.parameters) {
-    json["parameters"][parameter.name] = parameter_json(parameter, parameter_of(options, parameter));
-  }
-  json["details"] = Json::object();
-  for (const Detail& detail : made.details) json["details"][detail.name] = detail.value;
-  json["seed"] = options.seed.value;
-  json["threads"] = resolve(options.threads);
-  json["simd"] = simd_name();
-  json["bits"] = bits_name();
-  json["elapsed_s"] = elapsed_s;
-  json["warnings"] = warnings_json(warnings, names);
+std::string interval_phrase(double confidence, double lower, double upper, std::string_view kind) {
+  return fmt::format("{:g}% {} {} to {}", 100.0 * confidence, kind, rounded(lower, 2), rounded(upper, 2));
 }
 
-std::string dump(const Json& json) {
-  return with_escapes(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
-}
-
-Rows data_rows(const RunInfo& run) {
-  const Preparation& prepared = run.preparation;
-  const auto columns = fmt::format("{} column{}", run.dim, plural(run.dim));
-  const auto sample = [&](const std::string& name, const std::string& value, std::size_t rows) {
-    const auto group = prepared.group_column.empty()
-                           ? ""
-                           : fmt::format(" with {} = {}", shortened(prepared.group_column), shortened(value));
-    return fmt::format("{}{}, {} x {}", printable(name), group, rows, columns);
-  };
-  Rows rows = {{"X", sample(run.x_name, prepared.group_x, run.n_x)},
-               {"Y", sample(run.y_name, prepared.group_y, run.n_y)}};
-  for (std::string& sentence : describe(prepared)) rows.push_back({"data", std::move(sentence)});
-  return rows;
-}
-
-Rows setting_rows(const Made& made) {
-  const MethodUses& uses = made.method.uses;
-  Rows rows;
-  const bool one_by_rule = made.kernel.parts.empty() && needs_bandwidth(made.options.kernel);
-  if (uses.kernel) {
-    rows.push_back({"kernel", kernel_phrase(made.kernel) + (one_by_rule ? " (median rule)" : "")});
-  }
-  if (made.num_directions > 0) rows.push_back({"directions", directions_phrase(made)});
-  const std::string power = fmt::format("power p = {}", made.options.power);
-  if (uses.weighting) {
-    rows.push_back({"levels", fmt::format("{} weighting, {}", to_string(made.options.weighting), power)});
-  } else if (uses.power) {
-    rows.push_back({"power", power});
-  }
-  return std::move(rows) + own_rows(made);
-}
-
-Rows note_rows(const Warnings& notes, OptionNames names) {
-  Rows rows;
-  for (const Warning& note : notes) rows.push_back({"note", render(note, names)});
-  return rows;
-}
-
-Rows warning_rows(const Warnings& warnings, OptionNames names) {
-  Rows rows;
-  for (const Warning& warning : warnings) rows.push_back({"warning", render(warning, names), Tone::caution});
-  return rows;
-}
-
-Row run_row(Seed seed, ThreadCount threads, double elapsed_s) {
-  const unsigned count = resolve(threads);
-  return {"run", fmt::format("seed {}, {} thread{}, {}, {:.2f} s, kqd {}", seed.value, count, plural(count),
-                             simd_name(), elapsed_s, kVersion)};
+std::string explained(const std::string& number, const std::string& explanation) {
+  return fmt::format("{:<7} ({})", number, explanation);
 }
 
 std::string simd_name() {

@@ -9,36 +9,35 @@
 
 #include "io/text.hpp"
 #include "kqd/metrics/methods.hpp"
-#include "kqd/version.hpp"
 #include "report/fields.hpp"
-#include "report/objects.hpp"
 
 namespace kqd {
 namespace {
 
 constexpr std::size_t kLongestName = 40;
 
-Made made(const MatrixReport& report) {
+Source source_of(const MatrixReport& report) {
   static const std::vector<Detail> kNoDetails;
   const DistanceMatrix& matrix = report.matrix;
-  return {find_method(matrix.method),
-          matrix.kernel,
-          matrix.num_directions,
-          matrix.num_reference,
-          0,
-          report.options,
-          kNoDetails};
-}
-
-Warnings all_warnings(const MatrixReport& report) {
-  Warnings warnings = report.matrix.warnings;
+  Source source{.matrix = &report,
+                .statistic = {.method = &find_method(matrix.method),
+                              .options = &report.options,
+                              .kernel = &matrix.kernel,
+                              .details = &kNoDetails,
+                              .num_directions = matrix.num_directions,
+                              .num_reference = matrix.num_reference},
+                .seed = report.options.seed,
+                .threads = report.options.threads,
+                .elapsed_s = report.elapsed_s,
+                .warnings = matrix.warnings,
+                .option_names = report.option_names};
   if (report.tests != nullptr) {
-    warnings.insert(warnings.end(), report.tests->warnings.begin(), report.tests->warnings.end());
+    source.warnings.insert(source.warnings.end(), report.tests->warnings.begin(), report.tests->warnings.end());
   }
-  return warnings;
+  return source;
 }
 
-// The end of a long name tells more than its beginning, which is often the same folder.
+// The end of a long name distinguishes it best: its beginning is often a folder that all names share.
 std::string shortened(const std::string& given, std::size_t width) {
   std::string name = printable(given);
   if (display_width(name) <= width) return name;
@@ -51,7 +50,7 @@ std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, display_width(text)), ' ');
 }
 
-// 0..4 by the part of the largest distance.
+// 0..4, in proportion to the largest distance.
 std::size_t shade_of(double value, double largest) {
   if (!(largest > 0.0) || !(value > 0.0)) return 0;
   return std::min<std::size_t>(4, static_cast<std::size_t>(5.0 * value / largest));
@@ -66,7 +65,7 @@ double largest_of(const Matrix<double>& values) {
   return *std::ranges::max_element(values.values());
 }
 
-// How a table of pairs looks: a cell for (i, j), i != j.
+// The cells of a table of pairs, for (i, j) with i != j.
 struct CellLook {
   std::size_t width;                                              ///< columns of a cell, the blank before it included
   std::function<std::string(std::size_t i, std::size_t j)> cell;  ///< of exactly that width
@@ -126,7 +125,7 @@ std::string distance_table(const DistanceMatrix& matrix, const TextStyle& style)
   for (std::size_t shade = 0; shade < kShades.size(); ++shade) {
     legend += style.colour ? fmt::format(" \033[{}m  \033[0m", kColours[shade]) : fmt::format(" {}", kShades[shade]);
   }
-  return table + fmt::format("{} {:.4g}; --csv or --json for the numbers\n", legend, largest);
+  return table + fmt::format("{} {:.4g}; use CSV or JSON output for the numbers\n", legend, largest);
 }
 
 // A star marks what is rejected after adjustment; there is no room for numbers on a narrow screen, the star stays.
@@ -147,19 +146,19 @@ std::string pvalue_table(const DistanceMatrix& matrix, const PairwiseTests& test
                              }});
 }
 
-std::string tests_phrase(const PairwiseTests& tests) {
-  return fmt::format("{} of {} pair{} different at level {:g} for all together", tests.num_rejected, tests.num_pairs,
-                     plural(tests.num_pairs), tests.alpha);
+std::string matrix_verdict(const PairwiseTests& tests) {
+  return fmt::format("{} of {} {} (Holm-adjusted p-values, family-wise level {:g}).", tests.num_rejected,
+                     counted(tests.num_pairs, "pair"), tests.num_rejected == 1 ? "differs" : "differ", tests.alpha);
 }
 
-Rows data_rows(const MatrixReport& report) {
-  const DistanceMatrix& matrix = report.matrix;
+Lines data_lines(const Source& s) {
+  const DistanceMatrix& matrix = s.matrix->matrix;
   const auto [least, most] = std::ranges::minmax(matrix.sizes);
-  const std::string count = least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most);
-  Rows rows = {{"data", fmt::format("{} data sets of {} row{} x {} column{}", matrix.names.size(), count, plural(most),
-                                    matrix.dim, plural(matrix.dim))}};
-  for (std::string& sentence : describe_columns(report.preparation)) rows.push_back({"data", std::move(sentence)});
-  return rows;
+  const std::string from = least == most ? "" : fmt::format("{} to ", least);
+  Lines lines = {fmt::format("{} data sets of {}{} x {}", matrix.names.size(), from, counted(most, "row"),
+                             counted(matrix.dim, "column"))};
+  for (std::string& sentence : describe_columns(s.matrix->preparation)) lines.push_back(std::move(sentence));
+  return lines;
 }
 
 std::string permutations_phrase(const PairwiseTests& tests) {
@@ -169,15 +168,11 @@ std::string permutations_phrase(const PairwiseTests& tests) {
                      tests.num_enumerated == 0 ? "" : fmt::format(", all permutations of {}", tests.num_enumerated));
 }
 
-Rows closing_rows(const MatrixReport& report) {
-  Rows rows = setting_rows(made(report));
-  if (report.tests != nullptr) {
-    rows.push_back({"tests", fmt::format("by {}, {}, adjusted for {} pair{} by Holm's rule", report.tests->method,
-                                         permutations_phrase(*report.tests), report.tests->num_pairs,
-                                         plural(report.tests->num_pairs))});
-  }
-  rows.push_back(run_row(report.options.seed, report.options.threads, report.elapsed_s));
-  return std::move(rows) + warning_rows(all_warnings(report), report.option_names);
+Lines tests_lines(const Source& s) {
+  const PairwiseTests* tests = s.matrix->tests;
+  if (tests == nullptr) return {};
+  return {fmt::format("by {}, {}, adjusted for {} by Holm's rule", tests->method, permutations_phrase(*tests),
+                      counted(tests->num_pairs, "pair"))};
 }
 
 std::string title(const MatrixReport& report) {
@@ -185,7 +180,7 @@ std::string title(const MatrixReport& report) {
   return fmt::format("Distances by {}: {}", method.id, method.summary);
 }
 
-Json rows_of(const Matrix<double>& values) {
+Json square_json(const Matrix<double>& values) {
   Json rows = Json::array();
   for (std::size_t i = 0; i < values.rows(); ++i) rows.push_back(values.row(i));
   return rows;
@@ -212,22 +207,73 @@ std::string pairs_csv(const DistanceMatrix& matrix, const PairwiseTests& tests) 
   return text;
 }
 
+// Null unless the pairs were tested.
+template <class Get>
+Json if_tested(const Source& s, const Get& get) {
+  return s.matrix->tests != nullptr ? Json(get(*s.matrix->tests)) : Json();
+}
+
+Fields own_matrix_fields() {
+  using enum Block;
+  return {
+      {{"names", "names of the data sets, in the order of rows and columns"},
+       [](In s) { return Json(s.matrix->matrix.names); }},
+      {{"n", "number of rows of each data set"}, [](In s) { return Json(s.matrix->matrix.sizes); }},
+      {{"dim", "number of columns that were compared", data, "columns"},
+       [](In s) { return Json(s.matrix->matrix.dim); }},
+      {{"data", "how the data were prepared: rows, missing values, encodings, scaling", data},
+       [](In s) { return s.matrix->rows.empty() ? Json() : preparation_json(s.matrix->preparation, s.matrix->rows); },
+       data_lines},
+      {{"distances", "square matrix of distances, a list per row"},
+       [](In s) { return square_json(s.matrix->matrix.values); }},
+      {{"pvalues", "square matrix of p-values, unadjusted; null without tests"},
+       [](In s) { return if_tested(s, [](const PairwiseTests& t) { return square_json(t.pvalues); }); }},
+      {{"adjusted_pvalues", "square matrix of p-values adjusted for all pairs; null without tests"},
+       [](In s) { return if_tested(s, [](const PairwiseTests& t) { return square_json(t.adjusted); }); }},
+      {{"test_method", "id of the method of the tests; null without tests", setting, "tests by"},
+       [](In s) { return if_tested(s, [](const PairwiseTests& t) { return t.method; }); }},
+      {{"adjustment", "rule that adjusts the p-values (\"holm\"); null without tests", setting},
+       [](In s) { return if_tested(s, [](const PairwiseTests&) { return "holm"; }); }},
+      {{"n_pairs", "number of pairs that were tested; null without tests", setting, "pairs"},
+       [](In s) { return if_tested(s, [](const PairwiseTests& t) { return t.num_pairs; }); }},
+      {{"n_rejected", "pairs with an adjusted p-value <= alpha; null without tests"},
+       [](In s) { return if_tested(s, [](const PairwiseTests& t) { return t.num_rejected; }); }},
+      {{"alpha", "family-wise significance level; null without tests", setting, "significance level"},
+       [](In s) { return if_tested(s, [](const PairwiseTests& t) { return t.alpha; }); }},
+      {{"n_permutations", "permutations per pair; null without tests", setting, "permutations"},
+       [](In s) { return if_tested(s, [](const PairwiseTests& t) { return t.num_permutations; }); },
+       tests_lines,
+       "tests"},
+  };
+}
+
 }  // namespace
+
+const Fields& matrix_field_list() {
+  static const Fields kFields =
+      joined({{schema_field([](In) { return Json("kqd.matrix/2"); }), version_field(), method_field()},
+              own_matrix_fields(),
+              method_fields(),
+              run_fields()});
+  return kFields;
+}
 
 std::string matrix_text(const MatrixReport& report, const TextStyle& style) {
   const DistanceMatrix& matrix = report.matrix;
-  std::string text = title_text(title(report), style) + text_of(data_rows(report), style) + "\n";
+  std::string text = title_text(title(report), style);
+  if (report.tests != nullptr) {
+    text += verdict_text(matrix_verdict(*report.tests), report.tests->num_rejected > 0, style) + "\n";
+  }
   text += distance_table(matrix, style) + "\n";
   if (report.tests != nullptr) {
     text += "  p-values above the diagonal, adjusted for all pairs below it\n\n";
     text += pvalue_table(matrix, *report.tests, style) + "\n";
-    text += text_of({{"decision", tests_phrase(*report.tests)}}, style) + "\n";
   }
-  return text + text_of(closing_rows(report), style) + "\n";
+  return text + text_of(closing_rows(matrix_field_list(), source_of(report)), style) + "\n";
 }
 
 std::string matrix_markdown(const MatrixReport& report) {
-  const auto rounded = [&](const Matrix<double>& values, std::string_view corner) {
+  const auto table = [&](const Matrix<double>& values, std::string_view corner) {
     auto lines = square(report.matrix, values);
     for (std::string& name : lines.front()) name = printable(name);
     for (auto& line : lines) line.front() = printable(line.front());
@@ -239,13 +285,13 @@ std::string matrix_markdown(const MatrixReport& report) {
     }
     return markdown_table(lines) + "\n";
   };
-  std::string text = fmt::format("**{}**\n\n", title(report)) + rounded(report.matrix.values, "distance");
-  Rows rows = data_rows(report);
+  std::string text = fmt::format("**{}**\n\n", title(report));
+  if (report.tests != nullptr) text += matrix_verdict(*report.tests) + "\n\n";
+  text += table(report.matrix.values, "distance");
   if (report.tests != nullptr) {
-    text += rounded(report.tests->pvalues, "p-value") + rounded(report.tests->adjusted, "adjusted p-value");
-    rows.push_back({"decision", tests_phrase(*report.tests)});
+    text += table(report.tests->pvalues, "p-value") + table(report.tests->adjusted, "adjusted p-value");
   }
-  return text + markdown_of(std::move(rows) + closing_rows(report));
+  return text + markdown_of(closing_rows(matrix_field_list(), source_of(report)));
 }
 
 std::string matrix_csv(const MatrixReport& report) {
@@ -263,29 +309,7 @@ std::string matrix_numbers(const MatrixReport& report) {
 }
 
 Json matrix_object(const MatrixReport& report) {
-  const DistanceMatrix& matrix = report.matrix;
-  const PairwiseTests* tests = report.tests;
-  Json json;
-  json["schema"] = "kqd.matrix/1";
-  json["version"] = kVersion;
-  json["method"] = matrix.method;
-  json["names"] = matrix.names;
-  json["n"] = matrix.sizes;
-  json["dim"] = matrix.dim;
-  if (!report.rows.empty()) json["data"] = preparation_json(report.preparation, report.rows);
-  json["distances"] = rows_of(matrix.values);
-  json["pvalues"] = tests != nullptr ? rows_of(tests->pvalues) : Json(nullptr);
-  json["adjusted_pvalues"] = tests != nullptr ? rows_of(tests->adjusted) : Json(nullptr);
-  if (tests != nullptr) {
-    json["test_method"] = tests->method;
-    json["adjustment"] = "holm";
-    json["n_pairs"] = tests->num_pairs;
-    json["n_rejected"] = tests->num_rejected;
-    json["alpha"] = tests->alpha;
-    json["n_permutations"] = tests->num_permutations;
-  }
-  add_made_fields(json, made(report), report.elapsed_s, all_warnings(report), report.option_names);
-  return json;
+  return object_of(matrix_field_list(), source_of(report));
 }
 
 std::string matrix_json(const MatrixReport& report) {

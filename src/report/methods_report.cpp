@@ -13,10 +13,11 @@ std::span<const MethodInfo> chosen(std::string_view id) {
   return id.empty() ? methods() : std::span<const MethodInfo>(&find_method(id), 1);
 }
 
-using Lines = std::vector<std::vector<std::string>>;
+using MethodCells = std::vector<std::vector<std::string>>;
 
-Lines cells_of(std::span<const MethodInfo> list) {
-  Lines lines = {{"id", "family", "summary", "reports", "cost", "permutation", "calibrations", "details", "reference"}};
+MethodCells cells_of(std::span<const MethodInfo> list) {
+  MethodCells lines = {
+      {"id", "family", "summary", "reports", "cost", "permutation", "calibrations", "details", "reference"}};
   for (const MethodInfo& m : list) {
     lines.emplace_back();
     for (const std::string_view text :
@@ -42,7 +43,7 @@ Json parameters_of(const MethodInfo& method) {
 
 std::string methods_json(std::string_view id) {
   const auto list = chosen(id);
-  const Lines lines = cells_of(list);
+  const MethodCells lines = cells_of(list);
   Json json = Json::array();
   for (std::size_t i = 0; i < list.size(); ++i) {
     Json method;
@@ -60,8 +61,8 @@ std::string methods_csv(std::string_view id) {
 }
 
 std::string methods_markdown(std::string_view id) {
-  Lines lines = cells_of(chosen(id));
-  for (auto& line : lines) line.resize(3);  // the long texts are not table
+  MethodCells lines = cells_of(chosen(id));
+  for (auto& line : lines) line.resize(3);  // the long texts do not fit a table
   return markdown_table(lines);
 }
 

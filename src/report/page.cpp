@@ -6,17 +6,17 @@
 #include "kqd/core/error.hpp"
 #include "kqd/report/explanation.hpp"
 #include "kqd/version.hpp"
-#include "report/objects.hpp"
+#include "report/fields.hpp"
 #include "report/page_template.hpp"
 
 namespace kqd {
 namespace {
 
 constexpr std::size_t kMostNullValues = 2000;
-// Where the data go: the end of the element that holds them.
+// The data are inserted at the end of this element.
 constexpr std::string_view kDataElement = R"(<script type="application/json" id="report">)";
 
-// Without < no text can end the element it stands in, nor open another. In JSON it occurs within texts only.
+// Without < no text can end the element that contains it, nor open another. In JSON it occurs within texts only.
 std::string without_angles(std::string_view json) {
   std::string text;
   text.reserve(json.size() + json.size() / 64);
@@ -37,13 +37,14 @@ Json null_json(const TestOutcome& test) {
           {"observed", test.statistic}};
 }
 
-std::string page_of(std::string_view kind, Json result, Json null, const PageInfo& info, OptionNames names) {
+std::string page_of(std::string_view kind, Json result, Json null, const Fields& fields, const PageInfo& info) {
   Json report;
-  report["schema"] = "kqd.report/1";
+  report["schema"] = "kqd.report/2";
   report["kind"] = kind;
   report["command"] = info.command;
   report["version"] = kVersion;
   report["result"] = std::move(result);
+  report["labels"] = setting_labels(fields);
   report["null"] = std::move(null);
   RunInfo run;
   run.option_names = names;
@@ -74,17 +75,17 @@ std::string report_page(std::string_view report_json) {
 std::string test_page(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run,
                       const PageInfo& info) {
   Json object = test_object(result, options, run);
-  object.erase("null_distribution");  // shown thinned, and no page should grow with it
-  return page_of("test", std::move(object), null_json(result.test), info, run.option_names);
+  object["null_distribution"] = nullptr;  // shown thinned: the page must not grow with it
+  return page_of("test", std::move(object), null_json(result.test), test_field_list(), info);
 }
 
 std::string distance_page(const DistanceResult& result, const MethodOptions& options, const RunInfo& run,
                           const PageInfo& info) {
-  return page_of("distance", distance_object(result, options, run), nullptr, info, run.option_names);
+  return page_of("distance", distance_object(result, options, run), nullptr, distance_field_list(), info);
 }
 
 std::string matrix_page(const MatrixReport& report, const PageInfo& info) {
-  return page_of("matrix", matrix_object(report), nullptr, info, report.option_names);
+  return page_of("matrix", matrix_object(report), nullptr, matrix_field_list(), info);
 }
 
 }  // namespace kqd

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kTextColumn = 15;
 constexpr std::size_t kNarrowest = 20;  // of the texts: a screen of fewer columns folds lines by itself
 
-// Lines of at most `width` columns, those after the first behind `indent` blanks.
+// Lines of at most `width` columns; all but the first start with `indent` blanks.
 std::string folded(const std::string& text, std::size_t width, std::size_t indent) {
   std::string result;
   std::size_t column = 0;
@@ -32,14 +32,14 @@ std::string folded(const std::string& text, std::size_t width, std::size_t inden
   return result;
 }
 
-// Whether Markdown takes what follows a "<" for HTML; "p < 0.05" stays as it is.
+// Whether Markdown would parse the text after a "<" as HTML; "p < 0.05" is not HTML.
 bool opens_tag(std::string_view after) {
   return !after.empty() && (std::isalpha(static_cast<unsigned char>(after.front())) != 0 ||
                             std::string_view("/!?").find(after.front()) != std::string_view::npos);
 }
 
-// Whether Markdown would take the character at the front for more than itself: the end of a cell, a link, an image or a
-// tag. A backslash is one only before punctuation.
+// Whether the first character is markup: the end of a cell, a link, an image or a tag. A backslash is markup only
+// before punctuation.
 bool is_markup(std::string_view text) {
   constexpr std::string_view kAlways = "|[]";
   const std::string_view after = text.substr(1);
@@ -64,7 +64,7 @@ bool starts_like_number(std::string_view cell) {
   return first != std::string_view::npos && cell[first] >= '0' && cell[first] <= '9';
 }
 
-// What a spreadsheet would take for a formula is a text behind an apostrophe; a number stays one.
+// An apostrophe keeps spreadsheets from evaluating a text as a formula; numbers are unchanged.
 std::string without_formula(const std::string& cell) {
   if (cell.empty() || std::string_view("=+-@\t\r").find(cell.front()) == std::string_view::npos) return cell;
   return parse_number(cell) || parse_number(std::string_view(cell).substr(1)) ? cell : "'" + cell;
@@ -99,6 +99,13 @@ std::string title_text(std::string_view title, const TextStyle& style) {
   const bool fits = style.width == 0 || display_width(title) <= style.width;
   const std::string text = fits ? std::string(title) : folded(std::string(title), std::max(style.width, kNarrowest), 0);
   return style.colour ? fmt::format("\n\033[1m{}\033[0m\n\n", text) : fmt::format("\n{}\n\n", text);
+}
+
+std::string verdict_text(std::string_view sentence, bool is_alert, const TextStyle& style) {
+  const bool fits = style.width == 0 || 2 + display_width(sentence) <= style.width;
+  const std::string text =
+      fits ? std::string(sentence) : folded(std::string(sentence), std::max(style.width, kNarrowest) - 2, 2);
+  return fmt::format("  {}\n", style.colour && is_alert ? coloured(text, Tone::alert) : text);
 }
 
 std::string text_of(const Rows& rows, const TextStyle& style) {

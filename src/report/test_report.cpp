@@ -1,32 +1,67 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "kqd/metrics/methods.hpp"
-#include "kqd/version.hpp"
 #include "report/fields.hpp"
-#include "report/json_csv.hpp"
-#include "report/objects.hpp"
 
 namespace kqd {
 namespace {
 
-Made made(const MethodInfo& method, const TwoSampleResult& result, const TwoSampleOptions& options) {
-  return {method,
-          result.kernel,
-          result.num_directions,
-          result.num_reference,
-          result.num_set_aside,
-          options.statistic,
-          result.details};
+Source source_of(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
+  return {.test = &result,
+          .test_options = &options,
+          .run = &run,
+          .statistic = {.method = &find_method(run.method),
+                        .options = &options.statistic,
+                        .kernel = &result.kernel,
+                        .details = &result.details,
+                        .num_directions = result.num_directions,
+                        .num_reference = result.num_reference,
+                        .num_set_aside = result.num_set_aside},
+          .seed = options.statistic.seed,
+          .threads = options.statistic.threads,
+          .elapsed_s = run.elapsed_s,
+          .warnings = result.warnings,
+          .option_names = run.option_names};
 }
 
-std::string design_phrase(const TwoSampleOptions& options) {
+const TestOutcome& outcome(const Source& s) {
+  return s.test->test;
+}
+
+// A limiting distribution has neither permutations nor what is computed from them.
+bool is_permuted(const Source& s) {
+  return s.test->limiting_distribution.empty();
+}
+
+Json if_permuted(const Source& s, double value) {
+  return is_permuted(s) ? Json(value) : Json();
+}
+
+// A test made of several statistics has no units of its own and takes the effect size of another method.
+std::string_view effect_method(const Source& s) {
+  const MethodInfo& method = *s.statistic.method;
+  return method.effect_method.empty() ? method.id : method.effect_method;
+}
+
+Json components_json(const TwoSampleResult& result) {
+  Json list = Json::array();
+  for (const Configuration& c : result.configurations) {
+    list.push_back({{"name", c.name},
+                    {"statistic", c.statistic},
+                    {"score", c.score},
+                    {"pvalue", c.pvalue},
+                    {"adjusted_pvalue", c.adjusted_pvalue}});
+  }
+  return list;
+}
+
+std::string permutations_word(const TwoSampleOptions& options) {
   if (options.calibration == Calibration::sign_flip) return "swaps of x_i and y_i";
   switch (options.test.design.kind) {
     case DesignKind::independent:
@@ -41,61 +76,147 @@ std::string design_phrase(const TwoSampleOptions& options) {
   return "";
 }
 
-// "p-value 0.012 (95 % interval 0.007 to 0.02 for ...)": what the number is, and how sure it is.
-std::string pvalue_phrase(const TestOutcome& test, double confidence) {
-  std::string text = fmt::format("{:.4g}", test.pvalue);
-  if (test.n_resamples == 0) return text + "  (from the limiting distribution, no permutation was drawn)";
-  if (test.enumerated) return text + "  (exact: all permutations were evaluated)";
-  return text + fmt::format("  ({:g} % interval {:.3g} to {:.3g}{})", 100.0 * confidence, test.pvalue_lower,
-                            test.pvalue_upper, test.stopped_early ? ", anytime-valid" : "");
+Lines statistic_lines(const Source& s) {
+  const std::string value = rounded(outcome(s).statistic, 4);
+  if (!is_permuted(s)) return {value};
+  return {explained(value, fmt::format("permutation null: mean {}, SD {}", rounded(outcome(s).permutation_mean, 2),
+                                       rounded(outcome(s).permutation_sd, 2)))};
 }
 
-std::string count_phrase(const TestOutcome& test, const TwoSampleOptions& options) {
-  const std::string what = design_phrase(options);
-  if (test.enumerated)
-    return fmt::format("all {} {}; {} as far apart or further", test.n_resamples, what, test.n_exceed);
-  return fmt::format("{} random {}{}; {} as far apart or further", test.n_resamples, what,
-                     test.stopped_early ? " (stopped early)" : "", test.n_exceed);
+std::string certainty_phrase(const Source& s) {
+  const TestOutcome& test = outcome(s);
+  if (!is_permuted(s)) return fmt::format("asymptotic: {}; no permutations", s.test->limiting_distribution);
+  const std::string permutations = fmt::format("{} {}", test.n_resamples, permutations_word(*s.test_options));
+  if (test.enumerated) return fmt::format("exact: all {}, {} at least as extreme", permutations, test.n_exceed);
+  return fmt::format("{}; {}{}, {} at least as extreme",
+                     interval_phrase(s.test_options->test.confidence, test.pvalue_lower, test.pvalue_upper,
+                                     test.stopped_early ? "anytime-valid CI" : "CI"),
+                     test.stopped_early ? "stopped early after " : "", permutations, test.n_exceed);
 }
 
-std::string decision_phrase(const TestOutcome& test, double alpha) {
-  return test.reject ? fmt::format("different: p <= {:g}, equal distributions are rejected at this level", alpha)
-                     : fmt::format("no difference found at level {:g}", alpha);
+Lines effect_lines(const Source& s) {
+  if (!is_permuted(s)) return {};
+  const auto& interval = s.test->effect_interval;
+  const std::string ci =
+      interval ? interval_phrase(s.test_options->test.confidence, interval->lower, interval->upper) + "; " : "";
+  const bool is_own = effect_method(s) == s.statistic.method->id;
+  return {explained(rounded(s.test->effect_size, 2), fmt::format("{}{} minus its permutation mean, in pooled SDs", ci,
+                                                                 is_own ? "statistic" : effect_method(s)))};
 }
 
-// Tests of many statistics have no units of their own and tell the effect size of another method.
-std::string effect_phrase(const TwoSampleResult& result, const std::string& method, double confidence) {
-  std::string text = fmt::format("{:.3g}", result.effect_size);
-  if (result.effect_interval) {
-    text += fmt::format("  ({:g} % interval {:.3g} to {:.3g})", 100.0 * confidence, result.effect_interval->lower,
-                        result.effect_interval->upper);
-  }
-  const std::string_view whose = result.configurations.empty() ? "" : method == "adaptive" ? "of ekqd, " : "of mmd, ";
-  return fmt::format("{}  {}beyond chance, in units of the pooled spread", text, whose);
+Fields own_test_fields() {
+  using enum Block;
+  return {
+      {{"statistic", "observed value of the statistic, as the method reports it", result},
+       [](In s) { return Json(outcome(s).statistic); },
+       statistic_lines},
+      {{"pvalue", "p-value of the null hypothesis that both distributions are equal", result, "p-value"},
+       [](In s) { return Json(outcome(s).pvalue); },
+       [](In s) { return Lines{explained(fmt::format("{:.4g}", outcome(s).pvalue), certainty_phrase(s))}; }},
+      {{"n_exceed",
+        "permutations with a statistic at least as large, ties included; the observed one only if enumerated", result,
+        "at least as extreme"},
+       [](In s) { return Json(outcome(s).n_exceed); }},
+      {{"n_resamples", "permutations that were counted; all of them if enumerated", setting, "permutations"},
+       [](In s) { return Json(outcome(s).n_resamples); }},
+      {{"pvalue_ci", "[lower, upper]: interval for the p-value that all permutations would give", result,
+        "confidence interval"},
+       [](In s) {
+         return Json{outcome(s).pvalue_lower, outcome(s).pvalue_upper};
+       }},
+      {{"confidence_level", "confidence level of the intervals", setting, "confidence level"},
+       [](In s) { return Json(s.test_options->test.confidence); }},
+      {{"reject", "true if pvalue <= alpha: equal distributions are rejected", result},
+       [](In s) { return Json(outcome(s).reject); }},
+      {{"alpha", "significance level", setting, "significance level"},
+       [](In s) { return Json(s.test_options->test.alpha); }},
+      {{"enumerated", "true if all permutations were evaluated: the p-value is exact", setting, "all permutations"},
+       [](In s) { return Json(outcome(s).enumerated); }},
+      {{"stopped_early", "true if the test ended before all permutations were drawn", setting, "stopped early"},
+       [](In s) { return Json(outcome(s).stopped_early); }},
+      {{"early_stop", "rule for early stopping", setting, "early stopping"},
+       [](In s) { return Json(to_string(s.test_options->test.early_stop)); }},
+      {{"calibration", "source of the p-value: permutation, sign-flip or asymptotic", setting},
+       [](In s) { return Json(to_string(s.test_options->calibration)); }},
+      {{"design", "design of the study: independent, paired, blocks or clusters", setting},
+       [](In s) { return Json(to_string(s.test_options->test.design.kind)); }},
+      {{"num_permutations", "requested number of permutations; null if asymptotic", none, "", true, ""},
+       [](In s) { return is_permuted(s) ? Json(s.test_options->test.num_permutations) : Json(); }},
+      {{"randomised_ties", "whether ties with the observed statistic are broken at random", setting, "randomised ties"},
+       [](In s) { return Json(s.test_options->test.randomised_ties); }},
+      {{"set_aside", "whether reference points taken from the data are held out"},
+       [](In s) { return Json(s.test_options->set_aside); }},
+      {{"weights_as", "interpretation of row weights", setting, "weights as"},
+       [](In s) { return Json(to_string(s.test_options->weights_as)); }},
+      {{"permutation_mean", "mean of the statistic over permutations; null if asymptotic", result, "permutation mean"},
+       [](In s) { return if_permuted(s, outcome(s).permutation_mean); }},
+      {{"permutation_sd", "standard deviation of the statistic over permutations; null if asymptotic", result,
+        "permutation SD"},
+       [](In s) { return if_permuted(s, outcome(s).permutation_sd); }},
+      {{"limiting_distribution", "distribution that the p-value comes from if asymptotic, else null", setting,
+        "limiting distribution"},
+       [](In s) { return is_permuted(s) ? Json() : Json(s.test->limiting_distribution); }},
+      {{"effect_size", "discrepancy minus its permutation mean, in pooled standard deviations; null if asymptotic",
+        result, "effect size"},
+       [](In s) { return if_permuted(s, s.test->effect_size); },
+       effect_lines},
+      {{"effect_size_ci", "[lower, upper]: interval for the effect size on request, else null", result,
+        "interval of the effect size"},
+       [](In s) {
+         const auto& interval = s.test->effect_interval;
+         return interval ? Json{interval->lower, interval->upper} : Json();
+       }},
+      {{"effect_method", "method that the effect size belongs to; null if asymptotic", setting, "effect size by"},
+       [](In s) { return is_permuted(s) ? Json(effect_method(s)) : Json(); }},
+      {{"per_direction", "observed distance along each direction; empty without directions", none, "", false},
+       [](In s) { return s.test->num_directions > 0 ? Json(s.test->per_direction) : Json::array(); }},
+      {{"null_distribution", "statistic of every permutation on request, else null", none, "", false},
+       [](In s) { return s.test_options->test.keep_null_distribution ? Json(outcome(s).null_distribution) : Json(); }},
+      {{"components", "component statistics of an aggregated test: name, statistic, score, pvalue, adjusted_pvalue",
+        none, "", false},
+       [](In s) { return components_json(*s.test); }},
+  };
 }
 
-// The configurations that stand out most, most telling first.
-std::vector<Configuration> most_telling(std::vector<Configuration> configurations) {
-  constexpr std::size_t kShown = 6;
-  std::ranges::stable_sort(configurations, std::greater{}, &Configuration::score);
-  configurations.resize(std::min(configurations.size(), kShown));
-  return configurations;
+Field notes_field() {
+  return {{"notes", "how weights and cluster sizes were handled", Block::setting},
+          [](In s) { return warnings_json(s.test->notes, s.option_names); },
+          [](In s) { return warning_lines(s.test->notes, s.option_names); },
+          "note"};
 }
 
-constexpr std::string_view kWhere = "where it was looked for";
+std::string test_verdict(const Source& s) {
+  const double alpha = s.test_options->test.alpha;
+  return outcome(s).reject
+             ? fmt::format("The samples differ (p = {:.4g}, reject equal distributions at level {:g}).",
+                           outcome(s).pvalue, alpha)
+             : fmt::format("No difference found (p = {:.4g}, do not reject equal distributions at level {:g}).",
+                           outcome(s).pvalue, alpha);
+}
 
-// A name that leaves no room for the numbers next to it stands on a line of its own.
-std::string configuration_lines(const std::vector<Configuration>& all, const TextStyle& style) {
+// The components with the largest scores, largest first.
+std::vector<Configuration> largest(std::vector<Configuration> components, std::size_t count) {
+  std::ranges::stable_sort(components, std::greater{}, &Configuration::score);
+  components.resize(std::min(components.size(), count));
+  return components;
+}
+
+constexpr std::size_t kComponentsShown = 6;
+constexpr std::size_t kComponentsInLines = 3;
+constexpr std::string_view kComponent = "component statistic";
+
+// A name that leaves no room for the numbers gets a line of its own.
+std::string component_lines(const std::vector<Configuration>& all, const TextStyle& style) {
   if (all.empty()) return "";
   const std::string numbers = fmt::format("score  p-value  adjusted for all {}", all.size());
-  const std::vector<Configuration> shown = most_telling(all);
-  std::size_t width = kWhere.size();
+  const std::vector<Configuration> shown = largest(all, kComponentsShown);
+  std::size_t width = kComponent.size();
   for (const Configuration& c : shown) width = std::max(width, c.name.size());
   if (style.width > 0) {
     const std::size_t room = style.width - std::min(style.width, numbers.size() + 4);
-    width = std::min(width, std::max(kWhere.size(), room));
+    width = std::min(width, std::max(kComponent.size(), room));
   }
-  std::string text = fmt::format("\n  {:<{}}  {}\n", kWhere, width, numbers);
+  std::string text = fmt::format("\n  {:<{}}  {}\n", kComponent, width, numbers);
   for (const Configuration& c : shown) {
     const bool fits = c.name.size() <= width;
     if (!fits) text += fmt::format("  {}\n", c.name);
@@ -105,144 +226,68 @@ std::string configuration_lines(const std::vector<Configuration>& all, const Tex
   return text;
 }
 
-std::string configuration_table(const std::vector<Configuration>& all) {
+std::string component_table(const std::vector<Configuration>& all) {
   if (all.empty()) return "";
   std::vector<std::vector<std::string>> lines = {
-      {std::string(kWhere), "score", "p-value", fmt::format("adjusted for all {}", all.size())}};
-  for (const Configuration& c : most_telling(all)) {
+      {std::string(kComponent), "score", "p-value", fmt::format("adjusted for all {}", all.size())}};
+  for (const Configuration& c : largest(all, kComponentsShown)) {
     lines.push_back({c.name, fmt::format("{:.1f}", c.score), fmt::format("{:.4g}", c.pvalue),
                      fmt::format("{:.4g}", c.adjusted_pvalue)});
   }
   return "\n" + markdown_table(lines);
 }
 
-std::string title(const MethodInfo& method) {
-  return fmt::format("Two-sample test by {}: {}", method.id, method.summary);
+std::string test_title(const Source& s) {
+  return fmt::format("Two-sample test by {}: {}", s.statistic.method->id, s.statistic.method->summary);
 }
-
-Rows result_rows(const TwoSampleResult& result, const TwoSampleOptions& options) {
-  const TestOutcome& test = result.test;
-  const bool asymptotic = options.calibration == Calibration::asymptotic;
-  Rows rows = {{"statistic", asymptotic ? fmt::format("{:.6g}", test.statistic)
-                                        : fmt::format("{:.6g}  (under chance {:.6g} +- {:.2g})", test.statistic,
-                                                      test.permutation_mean, test.permutation_sd)},
-               {"p-value", pvalue_phrase(test, options.test.confidence)}};
-  if (!asymptotic) rows.push_back({"effect size", effect_phrase(result, options.method, options.test.confidence)});
-  rows.push_back({"decision", decision_phrase(test, options.test.alpha), test.reject ? Tone::alert : Tone::plain});
-  return rows;
-}
-
-Rows closing_rows(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
-  const bool asymptotic = options.calibration == Calibration::asymptotic;
-  Rows rows = setting_rows(made(find_method(run.method), result, options));
-  rows.push_back({"calibration", asymptotic ? result.limiting_distribution : count_phrase(result.test, options)});
-  rows.push_back(run_row(options.statistic.seed, options.statistic.threads, run.elapsed_s));
-  return std::move(rows) + note_rows(result.notes, run.option_names) + warning_rows(result.warnings, run.option_names);
-}
-
-constexpr std::array<std::string_view, 37> kColumns = {"schema",
-                                                       "version",
-                                                       "method",
-                                                       "x",
-                                                       "y",
-                                                       "statistic",
-                                                       "pvalue",
-                                                       "pvalue_ci",
-                                                       "n_exceed",
-                                                       "n_resamples",
-                                                       "reject",
-                                                       "alpha",
-                                                       "enumerated",
-                                                       "stopped_early",
-                                                       "calibration",
-                                                       "design",
-                                                       "effect_size",
-                                                       "effect_size_ci",
-                                                       "n_x",
-                                                       "n_y",
-                                                       "dim",
-                                                       "kernel",
-                                                       "bandwidth",
-                                                       "directions",
-                                                       "num_directions",
-                                                       "num_reference",
-                                                       "n_set_aside",
-                                                       "reference",
-                                                       "power",
-                                                       "weighting",
-                                                       "parameters",
-                                                       "seed",
-                                                       "threads",
-                                                       "simd",
-                                                       "bits",
-                                                       "elapsed_s",
-                                                       "warnings"};
 
 }  // namespace
 
+const Fields& test_field_list() {
+  static const Fields kFields =
+      joined({{schema_field([](In) { return Json("kqd.test/2"); }), version_field(), method_field()},
+              sample_fields(),
+              own_test_fields(),
+              method_fields(),
+              {notes_field(), data_field()},
+              run_fields()});
+  return kFields;
+}
+
 Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
-  const TestOutcome& test = result.test;
-  Json json;
-  json["schema"] = "kqd.test/1";
-  json["version"] = kVersion;
-  json["method"] = run.method;
-  json["statistic"] = test.statistic;
-  json["pvalue"] = test.pvalue;
-  json["n_exceed"] = test.n_exceed;
-  json["n_resamples"] = test.n_resamples;
-  json["pvalue_ci"] = {test.pvalue_lower, test.pvalue_upper};
-  json["confidence"] = options.test.confidence;
-  json["reject"] = test.reject;
-  json["alpha"] = options.test.alpha;
-  json["enumerated"] = test.enumerated;
-  json["stopped_early"] = test.stopped_early;
-  json["early_stop"] = to_string(options.test.early_stop);
-  json["calibration"] = to_string(options.calibration);
-  json["design"] = to_string(options.test.design.kind);
-  json["num_permutations"] = result.limiting_distribution.empty() ? Json(options.test.num_permutations) : Json(nullptr);
-  json["randomised_ties"] = options.test.randomised_ties;
-  json["set_aside"] = options.set_aside;
-  json["weights_as"] = to_string(options.weights_as);
-  json["notes"] = warnings_json(result.notes, run.option_names);
-  const bool permuted = result.limiting_distribution.empty();  // a limiting distribution knows nothing of permutations
-  const auto if_permuted = [&](double value) { return permuted ? Json(value) : Json(nullptr); };
-  json["permutation_mean"] = if_permuted(test.permutation_mean);
-  json["permutation_sd"] = if_permuted(test.permutation_sd);
-  if (!permuted) json["limiting_distribution"] = result.limiting_distribution;
-  json["effect_size"] = if_permuted(result.effect_size);
-  json["effect_size_ci"] =
-      result.effect_interval ? Json{result.effect_interval->lower, result.effect_interval->upper} : Json(nullptr);
-  json["per_direction"] = result.per_direction;
-  if (options.test.keep_null_distribution) json["null_distribution"] = test.null_distribution;
-  if (!result.configurations.empty()) {
-    json["configurations"] = Json::array();
-    for (const Configuration& c : result.configurations) {
-      json["configurations"].push_back({{"name", c.name},
-                                        {"statistic", c.statistic},
-                                        {"score", c.score},
-                                        {"pvalue", c.pvalue},
-                                        {"adjusted_pvalue", c.adjusted_pvalue}});
-    }
+  return object_of(test_field_list(), source_of(result, options, run));
+}
+
+ResultValues test_values(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
+  const Source source = source_of(result, options, run);
+  Rows rows = {{"", test_verdict(source)}};
+  rows = std::move(rows) + rows_of(test_field_list(), Block::result, source);
+  for (const Configuration& c : largest(result.configurations, kComponentsInLines)) {
+    rows.push_back({"component", fmt::format("{} (score {:.1f}, p = {:.4g}, adjusted p = {:.4g})", c.name, c.score,
+                                             c.pvalue, c.adjusted_pvalue)});
   }
-  add_setting_fields(json, made(find_method(run.method), result, options), run, result.warnings);
-  return json;
+  return values_of(test_field_list(), source, std::move(rows));
 }
 
 std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run,
                       const TextStyle& style) {
-  return title_text(title(find_method(run.method)), style) + text_of(data_rows(run), style) + "\n" +
-         text_of(result_rows(result, options), style) + configuration_lines(result.configurations, style) + "\n" +
-         text_of(closing_rows(result, options, run), style) + "\n";
+  const Source source = source_of(result, options, run);
+  const Fields& fields = test_field_list();
+  return title_text(test_title(source), style) + verdict_text(test_verdict(source), result.test.reject, style) + "\n" +
+         text_of(rows_of(fields, Block::result, source), style) + component_lines(result.configurations, style) + "\n" +
+         text_of(closing_rows(fields, source), style) + "\n";
 }
 
 std::string test_markdown(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
-  return fmt::format("**{}**\n\n", title(find_method(run.method))) +
-         markdown_of(data_rows(run) + result_rows(result, options) + closing_rows(result, options, run)) +
-         configuration_table(result.configurations);
+  const Source source = source_of(result, options, run);
+  const Fields& fields = test_field_list();
+  return fmt::format("**{}**\n\n{}\n\n", test_title(source), test_verdict(source)) +
+         markdown_of(rows_of(fields, Block::result, source) + closing_rows(fields, source)) +
+         component_table(result.configurations);
 }
 
 std::string test_csv(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
-  return csv_of(test_object(result, options, run), kColumns);
+  return csv_of(test_field_list(), source_of(result, options, run));
 }
 
 std::string test_json(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {

@@ -61,7 +61,7 @@ def test_a_grouped_file_with_everything(kqd):
         "0 rows of X and 0 of Y omitted for missing values",
         "random subsample by seed 5: 20 of 30 rows of X, 20 of 30 rows of Y",
         "columns centred and scaled by the pooled median and interquartile range (iqr)"]
-    assert "  X            trial.csv with arm = old, 20 x 4 columns\n" in kqd(*arguments).stdout
+    assert "  X            trial.csv with arm = old, 20 rows x 4 columns\n" in kqd(*arguments).stdout
     result = result_of(kqd, *arguments)
     assert (result["n_x"], result["n_y"], result["dim"]) == (20, 20, 4)
     assert result["data"]["group"] == {"column": "arm", "x": "old", "y": "new", "rows_without": 0}

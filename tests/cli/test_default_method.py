@@ -63,7 +63,7 @@ def test_asking_for_more_output_changes_neither_method_nor_p_value(kqd, flags):
     run = kqd("test", *files, *flags.split())
     assert (run.stderr, run.code) == ("", 0)
     more = json.loads(run.stdout)
-    same = ("method", "statistic", "pvalue", "n_exceed", "n_resamples", "effect_size", "configurations", "warnings")
+    same = ("method", "statistic", "pvalue", "n_exceed", "n_resamples", "effect_size", "components", "warnings")
     assert {name: more[name] for name in same} == {name: plain[name] for name in same}
     assert plain["method"] == "adaptive"
     assert (more["effect_size_ci"] is not None) == ("interval" in flags)

@@ -19,7 +19,7 @@ def explained(kqd):
 
 
 def test_json_names_the_column_that_changed(explained):
-    assert explained["schema"] == "kqd.explain/1"
+    assert explained["schema"] == "kqd.explain/2"
     assert (explained["n_x"], explained["n_y"], explained["dim"]) == (500, 480, 6)
     first = explained["columns"][0]
     assert (first["name"], first["index"], first["reject"]) == ("vibration_mm_s", 3, True)
@@ -32,7 +32,7 @@ def test_json_has_what_a_page_draws(explained):
     direction = explained["directions"][0]
     assert len(direction["profile"]["levels"]) == len(direction["profile"]["difference"]) == 99
     assert len(direction["density"]["at"]) == len(direction["density"]["x"]) == 64
-    assert direction["n_directions_examined"] == 26
+    assert explained["n_directions_examined"] == 26
     assert len(explained["scatter"]["names"]) == 2
     assert [len(explained["scatter"][side]) for side in "xy"] == [500, 480]
     for side in ("most_x", "most_y"):
@@ -49,7 +49,7 @@ def test_rows_are_those_of_the_file(explained, folder):
             assert cells == row["values"]
 
 
-def test_rows_keep_their_numbers_when_others_are_left_out(kqd, folder):
+def test_rows_keep_their_numbers_when_others_are_omitted(kqd, folder):
     random.seed(1)
     lines = ["arm,a,b"]
     for i in range(60):
@@ -85,7 +85,7 @@ def test_quiet_prints_the_names_of_the_columns_that_differ(kqd):
 
 def test_text_ranks_columns_levels_directions_and_rows(kqd):
     text = kqd("explain", *SENSORS).stdout
-    for heading in ("column ", "quantile of Y less that of X at", "direction ", "most like Y", "most like X"):
+    for heading in ("column ", "quantile of Y minus that of X at", "direction ", "most like Y", "most like X"):
         assert f"\n  {heading}" in text
 
 
@@ -97,7 +97,7 @@ def test_threads_and_memory_change_nothing(kqd, explained):
     assert run == explained
 
 
-def test_idx_files_tell_the_shape_of_their_pictures(kqd, folder):
+def test_idx_files_have_the_shape_of_their_images(kqd, folder):
     random.seed(2)
     for name, bright in (("dark.idx", 100), ("bright.idx", 200)):
         pixels = bytes(random.randrange(bright) if i % 12 == 5 else random.randrange(50) for i in range(40 * 12))

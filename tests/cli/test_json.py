@@ -1,4 +1,4 @@
-"""--json, --quiet and --exit-code: what a program that calls this one relies on."""
+"""--json, --quiet and --exit-code: the interface for other programs."""
 
 import json
 
@@ -25,9 +25,9 @@ def without_time(result):
 def test_a_distance_has_every_field(kqd):
     result = parsed(kqd("distance", *SENSORS, "--json", "--seed", "3", "--threads", "2"))
     assert DISTANCE_FIELDS <= result.keys()
-    expected = {"schema": "kqd.distance/1", "method": "ekqd", "n_x": 500, "n_y": 480, "dim": 6, "directions": "gaussian",
-                "num_directions": 64, "num_reference": 64, "n_set_aside": 0, "reference": "gaussian", "power": 1.0,
-                "weighting": "uniform", "seed": 3, "threads": 2, "warnings": []}
+    expected = {"schema": "kqd.distance/2", "method": "ekqd", "n_x": 500, "n_y": 480, "dim": 6,
+                "directions": "gaussian", "num_directions": 64, "num_reference": 64, "n_set_aside": 0,
+                "reference": "gaussian", "power": 1.0, "weighting": "uniform", "seed": 3, "threads": 2, "warnings": []}
     assert {key: result[key] for key in expected} == expected
     assert result["statistic"] > 0 and result["bandwidth"] > 0 and result["elapsed_s"] > 0
     assert len(result["per_direction"]) == 64
@@ -36,7 +36,7 @@ def test_a_distance_has_every_field(kqd):
 def test_a_test_has_every_field(kqd):
     result = parsed(kqd("test", *SENSORS, "--json", "--permutations", "199", "--alpha", "0.01"))
     assert TEST_FIELDS <= result.keys()
-    expected = {"schema": "kqd.test/1", "method": "adaptive", "n_exceed": 0, "n_resamples": 199, "pvalue": 1 / 200,
+    expected = {"schema": "kqd.test/2", "method": "adaptive", "n_exceed": 0, "n_resamples": 199, "pvalue": 1 / 200,
                 "reject": True, "alpha": 0.01, "n_x": 500, "n_y": 480, "dim": 6, "n_set_aside": 0, "seed": 0}
     assert {key: result[key] for key in expected} == expected
     low, high = result["pvalue_ci"]
@@ -44,20 +44,21 @@ def test_a_test_has_every_field(kqd):
     assert high == pytest.approx(1 - 0.025 ** (1 / 199), rel=1e-9)  # Clopper-Pearson for 0 of 199
 
 
-def test_all_that_repeats_a_test_is_told(kqd):
+def test_json_has_the_settings_that_repeat_a_test(kqd):
     result = parsed(kqd("test", *SENSORS, "--json", "--permutations", "19", "--method", "ekqd", "--randomise-ties",
                         "--compat", "jitter,zero-centred", "--directions", "principal", "--whiten", "--set-aside", "no"))
-    told = {key: result[key] for key in ("num_permutations", "randomised_ties", "compat", "whiten", "set_aside")}
-    assert told == {"num_permutations": 19, "randomised_ties": True, "compat": ["jitter", "zero-centred"],
+    settings = {key: result[key] for key in ("num_permutations", "randomised_ties", "compat", "whiten", "set_aside")}
+    assert settings == {"num_permutations": 19, "randomised_ties": True, "compat": ["jitter", "zero-centred"],
                     "whiten": True, "set_aside": False}
 
 
-def test_a_limiting_distribution_tells_no_effect_size(kqd):
+def test_an_asymptotic_test_has_no_effect_size(kqd):
     result = parsed(kqd("test", *SENSORS, "--json", "--method", "me", "--calibration", "asymptotic"))
-    assert [result[key] for key in ("effect_size", "permutation_mean", "permutation_sd")] == [None, None, None]
+    assert {result[key] for key in ("effect_size", "effect_method", "permutation_mean", "permutation_sd")} == {None}
+    assert "degrees of freedom" in result["limiting_distribution"]
 
 
-def test_pooled_reference_points_are_counted_as_set_aside(kqd):
+def test_pooled_reference_points_are_held_out(kqd):
     result = parsed(kqd("test", *SENSORS, "--json", "--permutations", "19", "--reference", "pooled"))
     assert (result["num_reference"], result["n_set_aside"], result["reference"]) == (64, 64, "pooled")
     assert (result["n_x"], result["n_y"]) == (500, 480)  # the sizes of the input
@@ -82,19 +83,24 @@ def test_a_bare_early_stop_means_betting(kqd, flags, rule):
     assert result["stopped_early"] == (rule == "betting")  # a clear difference: betting sees it before 999 permutations
 
 
-def test_early_stop_before_the_files_leaves_them_alone(kqd):
+def test_early_stop_before_the_files_does_not_consume_them(kqd):
     assert parsed(kqd("test", "--early-stop", *SENSORS, "--method", "ekqd", "--json"))["early_stop"] == "betting"
 
 
-def test_an_infinite_power_is_spelled_in_a_way_json_allows(kqd):
+def test_an_infinite_power_is_written_as_text(kqd):
     assert parsed(kqd("distance", "a.csv", "b.csv", "--json", "--power", "inf"))["power"] == "inf"
 
 
-def test_a_method_without_directions_says_so_by_null(kqd):
+def test_fields_of_directions_are_null_for_a_method_without_directions(kqd):
     result = parsed(kqd("test", "a.csv", "b.csv", "--method", "mmd", "--json"))
     assert TEST_FIELDS <= result.keys()
     assert [result[key] for key in ("directions", "reference", "power", "weighting")] == [None] * 4
     assert (result["num_directions"], result["num_reference"]) == (0, 0)
+
+
+@pytest.mark.parametrize("method, of", [("adaptive", "ekqd"), ("mmd-agg", "mmd"), ("mmd-fuse", "mmd"), ("sw", "sw")])
+def test_the_effect_size_names_its_method(kqd, method, of):
+    assert parsed(kqd("test", "a.csv", "b.csv", "--method", method, "--json"))["effect_method"] == of
 
 
 @pytest.mark.parametrize("command", ["distance", "test"])
@@ -124,7 +130,7 @@ def test_quiet_prints_one_number_the_same_as_json(kqd, command, field):
     (("a.csv", "b.csv", "--exit-code"), 0),
     (("missing.csv", "b.csv", "--exit-code"), 2),
 ])
-def test_exit_code_tells_a_difference_only_when_asked(kqd, arguments, code):
+def test_exit_code_is_1_for_a_difference_only_on_request(kqd, arguments, code):
     assert kqd("test", *arguments, "--quiet").code == code
 
 

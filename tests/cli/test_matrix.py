@@ -36,7 +36,7 @@ def test_two_data_sets_have_the_distance_of_kqd_distance(kqd):
 
 def test_json_has_everything_to_repeat_the_run(kqd):
     found = as_json(kqd, *SETS, "--test", "--seed", "3")
-    assert found["schema"] == "kqd.matrix/1"
+    assert found["schema"] == "kqd.matrix/2"
     assert (found["names"], found["n"], found["dim"]) == (list(SETS), [3, 3, 4], 2)
     assert {"version", "method", "kernel", "bandwidth", "directions", "num_directions", "num_reference", "reference",
             "power", "weighting", "parameters", "seed", "threads", "simd", "elapsed_s", "warnings"} <= set(found)
@@ -61,7 +61,7 @@ def test_csv_with_tests_has_a_line_per_pair(kqd):
                                                                for i, j in ((0, 1), (0, 2), (1, 2))]
 
 
-def test_quiet_prints_the_numbers_alone(kqd):
+def test_quiet_prints_only_the_numbers(kqd):
     found = as_json(kqd, *SETS, "--test")
     distances = [[float(cell) for cell in line.split(",")] for line in kqd("matrix", *SETS, "--quiet").stdout.splitlines()]
     pvalues = [[float(cell) for cell in line.split(",")]
@@ -75,17 +75,17 @@ def test_markdown_has_a_table_of_distances(kqd):
     assert lines[4].startswith("| a.csv | - | 0.")
 
 
-def test_the_sample_that_differs_stands_out(kqd, shifted):
+def test_only_pairs_with_the_shifted_sample_differ(kqd, shifted):
     run = kqd("matrix", *shifted, "--test")
     assert (run.stderr, run.code) == ("", 0)
-    assert "2 of 3 pairs different at level 0.05 for all together" in run.stdout
+    assert "\n  2 of 3 pairs differ (Holm-adjusted p-values, family-wise level 0.05).\n" in run.stdout
     assert re.search(r"(?m)^  3  r\.csv +0\.003\* +0\.003\* +-$", run.stdout)
     found = as_json(kqd, *shifted, "--test")
     assert found["pvalues"][0][2] == 0.001 and found["adjusted_pvalues"][0][2] == 0.003
 
 
 # Issue 22: with 999 permutations no adjusted p-value of 78 pairs can be 0.05, and ekqd does not see a correlation.
-def test_one_of_thirteen_months_stands_out_by_default(kqd, folder):
+def test_one_shifted_month_of_thirteen_is_found_by_default(kqd, folder):
     rng = random.Random(1)
     names = [f"month-{month}.csv" for month in range(13)]
     for month, name in enumerate(names):
@@ -93,7 +93,7 @@ def test_one_of_thirteen_months_stands_out_by_default(kqd, folder):
         (folder / name).write_text("".join(f"{rng.gauss(shift, 1)},{rng.gauss(0, 1)}\n" for _ in range(30)))
     run = kqd("matrix", *names, "--test")
     assert (run.stderr, run.code) == ("", 0)
-    assert "12 of 78 pairs different" in run.stdout
+    assert "12 of 78 pairs differ (" in run.stdout
     assert re.search(r"tests +by adaptive, 1559 permutations per pair \(999 are too few for so many pairs\)", run.stdout)
     found = as_json(kqd, *names, "--test", "--method", "energy")
     assert (found["method"], found["test_method"], found["n_permutations"]) == ("energy", "energy", 1559)
@@ -112,7 +112,7 @@ def test_tests_are_by_the_default_method_of_a_test(kqd, shifted):
             "distances"]
 
 
-def test_too_few_permutations_for_the_pairs_are_told(kqd, shifted):
+def test_too_few_permutations_for_the_pairs_give_a_warning(kqd, shifted):
     warnings = as_json(kqd, *shifted, "--test", "--permutations", "19")["warnings"]
     assert warnings == [{
         "id": "few-permutations-for-pairs",
@@ -146,13 +146,13 @@ def test_bad_input_is_refused(kqd, arguments, sentence):
     assert (run.stdout, run.stderr, run.code) == ("", f"kqd: {sentence}\n", 2)
 
 
-def test_a_group_is_told_that_a_matrix_takes_files(kqd):
+def test_group_is_refused_because_a_matrix_takes_files(kqd):
     run = kqd("matrix", "a.csv", "b.csv", "--group", "g")
     assert (run.stdout, run.code) == ("", 2)
     assert run.stderr.splitlines()[0] == "kqd: --group is not a flag of kqd matrix, which takes a file for each sample"
 
 
-def test_flags_of_tests_that_were_not_asked_for_are_named(kqd):
+def test_flags_of_tests_without_test_give_a_note(kqd):
     run = kqd("matrix", *SETS, "--permutations", "99")
     assert (run.stderr, run.code) == ("kqd: --permutations has no effect without --test\n", 0)
 
@@ -163,7 +163,7 @@ def test_the_text_is_plain_in_a_pipe(kqd):
     assert masked(run.stdout).startswith("\nDistances by ekqd: ")
 
 
-def test_json_tells_what_was_done_to_the_data(kqd, folder):
+def test_json_has_the_preparation_of_the_data(kqd, folder):
     (folder / "gap.csv").write_text("a,w\n1,1\n,1\n4,2\n")
     (folder / "full.csv").write_text("a,w\n1,1\n2,1\n5,2\n")
     run = kqd("matrix", "gap.csv", "full.csv", "--weights", "w", "--na", "omit", "--json")

@@ -21,7 +21,7 @@ SPLIT_METHODS = {"supkqd-opt", "max-sw", "max-gsw"}  # a part of the rows is dra
 FEW = ("--permutations", "19", "--threads", "1")
 # What may be null: settings that a method does not have, and an interval that nobody asked for.
 MAY_BE_NULL = {"kernel", "bandwidth", "directions", "reference", "power", "weighting", "effect_size_ci",
-               "standard_error", "mmd_squared"}
+               "standard_error", "null_distribution", "limiting_distribution"}
 
 
 def normal_rows(rows, columns, seed, scale=1.0, shift=0.0):
@@ -165,7 +165,7 @@ def test_adaptive_leaves_products_out_where_they_overflow(kqd, pairs):
     for name in ("huge", "outlier"):
         result = json.loads(kqd("test", *pairs[name], "--method", "adaptive", "--json", *FEW).stdout)
         assert "linear-overflow" in [warning["id"] for warning in result["warnings"]]
-        assert not any("linear" in c["name"] for c in result["configurations"])
+        assert not any("linear" in c["name"] for c in result["components"])
 
 
 @pytest.mark.parametrize("method", ["ekqd", "supkqd", "ekqd-centered", "mmd", "mmd-v", "sw", "kce", "energy"])
@@ -199,7 +199,7 @@ def test_adaptive_warns_where_products_underflow(kqd, tmp_path):
         result = json.loads(kqd("test", *files, "--json", *FEW).stdout)
         ids = [warning["id"] for warning in result["warnings"]]
         assert ids.count("linear-underflow") == (name == "tiny")
-        assert any("linear" in c["name"] for c in result["configurations"]) == (name == "ordinary")
+        assert any("linear" in c["name"] for c in result["components"]) == (name == "ordinary")
 
 
 def test_flags_without_effect_on_adaptive_have_none(kqd, pairs):

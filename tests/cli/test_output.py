@@ -1,4 +1,4 @@
-"""Where the output goes, and what happens when it cannot get there."""
+"""Destinations of the output, and errors while writing it."""
 
 import os
 import re
@@ -13,14 +13,14 @@ NO_ROOM = "kqd: cannot write to standard output: No space left on device\n"
 
 @pytest.mark.parametrize("arguments", ["distance a.csv b.csv", "test a.csv b.csv --json", "distance a.csv b.csv --quiet",
                                        "methods", "sample list", "--help", "test --help", "--version"])
-def test_a_full_disk_is_told(kqd, arguments):
+def test_a_full_disk_is_reported(kqd, arguments):
     with open("/dev/full", "w") as full:
         run = kqd(*arguments.split(), stdout=full)
     assert (run.stderr, run.code) == (NO_ROOM, 2)
 
 
 @pytest.mark.parametrize("arguments", ["distance a.csv b.csv", "test a.csv b.csv --json", "methods", "--help", "man"])
-def test_a_closed_pipe_is_no_error(kqd, arguments):
+def test_a_closed_pipe_is_not_an_error(kqd, arguments):
     reading, writing = os.pipe()
     os.close(reading)
     try:
@@ -46,7 +46,7 @@ def test_head_ends_a_pipeline_quietly(folder):
     assert (run.stdout.count("\n"), run.stderr, run.returncode) == (1, "", 0)
 
 
-def test_a_closed_standard_output_is_told(folder):
+def test_a_closed_standard_output_is_reported(folder):
     run = subprocess.run(["sh", "-c", '"$0" distance a.csv b.csv >&-', PROGRAM], cwd=folder, capture_output=True,
                          text=True, timeout=60)
     assert (run.stdout, run.stderr) == ("", "kqd: cannot write to standard output: Bad file descriptor\n")

@@ -1,4 +1,4 @@
-"""--report: the page is whole or not there, holds what --json prints, and runs nothing that the data say."""
+"""--report: the page is written completely or not at all, holds what --json prints, and runs no script from the data."""
 
 import base64
 import hashlib
@@ -25,7 +25,7 @@ COMMANDS = {
 
 
 def data_text(page):
-    """The data of a page as they stand in it; the rest has to be the template."""
+    """The data of a page as text; the rest has to be the template."""
     start = page.index(DATA) + len(DATA)
     end = page.index("</script>", start)
     assert page[:start] + page[end:] == TEMPLATE
@@ -53,7 +53,7 @@ def page_of(kqd, tmp_path):
 def test_the_page_holds_what_json_prints(kqd, page_of, kind):
     report = page_of(*COMMANDS[kind])
     printed = json.loads(kqd(*COMMANDS[kind], "--json").stdout)
-    assert (report["schema"], report["kind"]) == ("kqd.report/1", kind)
+    assert (report["schema"], report["kind"]) == ("kqd.report/2", kind)
     assert without_times(report["result"]) == without_times(printed)
 
 
@@ -61,9 +61,9 @@ def test_the_page_holds_what_json_prints(kqd, page_of, kind):
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_what_is_printed_does_not_change_by_a_page(kqd, tmp_path, kind, form):
     only = kqd(*COMMANDS[kind], *form)
-    next to = kqd(*COMMANDS[kind], *form, "--report", str(tmp_path / "page.html"))
-    shown = [re.sub(r'"elapsed_s": .*', "", masked(run.stdout)) for run in (only, next to)]
-    assert shown[0] == shown[1] and (next to.stderr, next to.code) == ("", 0)
+    with_page = kqd(*COMMANDS[kind], *form, "--report", str(tmp_path / "page.html"))
+    shown = [re.sub(r'"elapsed_s": .*', "", masked(run.stdout)) for run in (only, with_page)]
+    assert shown[0] == shown[1] and (with_page.stderr, with_page.code) == ("", 0)
 
 
 def test_the_null_distribution_is_thinned_by_rank_and_keeps_both_ends(kqd, page_of):
@@ -113,7 +113,7 @@ def test_no_angle_bracket_of_the_data_reaches_the_page(kqd, folder, tmp_path):
 def test_the_page_explains_as_kqd_explain_does(kqd, page_of, kind):
     printed = json.loads(kqd("explain", *SENSORS, "--json").stdout)
     shown = page_of(*COMMANDS[kind])["explanation"]
-    of_the_run = ("x", "y", "data", "elapsed_s")  # told once in the page, next to the result
+    of_the_run = ("x", "y", "data", "elapsed_s")  # once in the page, with the result
     for name in of_the_run:
         printed.pop(name, None), shown.pop(name, None)
     assert shown == printed
@@ -133,14 +133,14 @@ def test_a_page_does_not_grow_with_the_rows(kqd, folder, tmp_path):
     assert abs(sizes[1] - sizes[0]) < 0.02 * sizes[0] and max(sizes) < 3_000_000
 
 
-def test_rows_that_are_pictures_come_with_their_pixels(page_of, folder):
-    pictures = np.random.default_rng(3).uniform(size=(30, 2, 3, 3))
-    np.save(folder / "pictures-x.npy", pictures)
-    np.save(folder / "pictures-y.npy", 1 - pictures**2)
-    image = page_of("distance", "pictures-x.npy", "pictures-y.npy")["explanation"]["image"]
+def test_rows_that_are_images_come_with_their_pixels(page_of, folder):
+    images = np.random.default_rng(3).uniform(size=(30, 2, 3, 3))
+    np.save(folder / "images-x.npy", images)
+    np.save(folder / "images-y.npy", 1 - images**2)
+    image = page_of("distance", "images-x.npy", "images-y.npy")["explanation"]["image"]
     assert (image["height"], image["width"], image["channels"]) == (2, 3, 3)
     most = image["most_x"][0]
-    source = pictures if most["sample"] == "x" else 1 - pictures**2
+    source = images if most["sample"] == "x" else 1 - images**2
     assert most["pixels"] == pytest.approx(source[most["row"] - 1].ravel(), rel=1e-5)
 
 
@@ -160,7 +160,7 @@ def test_a_shape_that_does_not_fit_is_refused_and_without_a_page_noted(kqd, tmp_
     (("--report", "nowhere/p.html"), "cannot write nowhere/p.html: No such file or directory"),
     (("--report", ""), "--report is given an empty text, expected a value"),
 ])
-def test_a_page_that_cannot_be_is_refused_before_the_work(kqd, folder, flags, sentence):
+def test_an_impossible_page_is_refused_before_the_work(kqd, folder, flags, sentence):
     before = sorted(path.name for path in folder.iterdir())
     run = kqd("test", "a.csv", "b.csv", *flags)
     assert (run.stdout, run.stderr, run.code) == ("", f"kqd: {sentence}\n", 2)
@@ -180,7 +180,7 @@ def test_a_full_disk_leaves_the_old_page_and_nothing_else(folder, tmp_path):
     assert path.read_text() == "old" and [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
 
 
-def test_the_template_is_small_and_names_no_place_to_load_from():
+def test_the_template_is_small_and_loads_nothing():
     assert len(TEMPLATE.encode()) < 400_000
     head = TEMPLATE[: TEMPLATE.index("<body>")]
     assert "default-src 'none'" in head and "unsafe" not in head

@@ -1,4 +1,4 @@
-"""A person at a terminal: progress that appears late and leaves no trace, colours, narrow screens, and Ctrl-C."""
+"""Output on a terminal: progress, colours, narrow screens and Ctrl-C."""
 
 import fcntl
 import os
@@ -200,9 +200,9 @@ def without_colours(text):
     return re.sub(r"\033\[[0-9;]*m", "", text)
 
 
-def test_a_difference_is_red_on_a_terminal_and_nothing_else_than_colour_changes(folder):
+def test_a_difference_is_red_on_a_terminal_and_only_the_colour_changes(folder):
     text = on_screen(folder, "test", *SENSORS, width=200)
-    assert "decision     \033[1;31mdifferent: " in text
+    assert "  \033[1;31mThe samples differ (p = 0.001, " in text
     plain = on_screen(folder, "test", *SENSORS, width=200, NO_COLOR="1")
     assert "\033" not in plain
     mask = lambda report: re.sub(r", [0-9.]+ s, kqd", ", kqd", report)  # noqa: E731
@@ -244,5 +244,5 @@ def test_a_heat_map_has_colours_with_the_numbers_and_shades_where_there_is_no_ro
     assert re.search(r"\033\[48;5;\d+;38;5;\d+m  \033\[0m", narrow)
     shades = on_screen(folder, "matrix", *files, width=60, NO_COLOR="1")
     assert "\033" not in shades and "██" in shades
-    table = without_colours(narrow).split("\n\n")[2].splitlines()
+    table = without_colours(narrow).split("\n\n")[1].splitlines()
     assert len({len(line) for line in table}) == 1 and len(table[0]) <= 60

@@ -5,7 +5,7 @@ import { number, shortened } from "./words.js";
 const xColour = "var(--x)";
 const yColour = "var(--y)";
 const faint = "var(--rule)";
-// X is a full line and Y a broken one: told apart without colours too.
+// X is a solid line and Y a dashed one: distinguishable without colours.
 const broken = "5 3";
 
 function plot(width, description, options) {
@@ -17,7 +17,7 @@ function plot(width, description, options) {
 const ticks = (width, each = 80) => Math.max(2, Math.round(width / each));
 const readable = (value) => number(value, 4);
 
-// Values so small that the step between two ticks would vanish are drawn enlarged; ticks tell their true size.
+// Values so small that the step between two ticks would vanish are drawn enlarged; ticks show their true size.
 function enlarged(values) {
   const largest = Math.max(0, ...values.map(Math.abs));
   const factor = largest > 0 && largest < 1e-200 ? 1e200 : 1;
@@ -34,7 +34,7 @@ function barsOf(values, observed) {
   return counts.map((count, i) => ({ from: least + i * step, to: least + (i + 1) * step, count }));
 }
 
-/** Statistics under chance as bars, the observed one as a line. */
+/** The null distribution as bars, the observed statistic as a line. */
 export function nullHistogram(width, { values: all, observed: statistic }, description) {
   const { draw, tickFormat } = enlarged([...all, statistic]);
   const values = all.map(draw);
@@ -64,7 +64,7 @@ export function nullHistogram(width, { values: all, observed: statistic }, descr
   });
 }
 
-/** A p-value and its interval next to the level, on a logarithmic axis that ends below what can be told from 0. */
+/** A p-value with its interval and the significance level, on a logarithmic axis that ends below the smallest possible p-value. */
 export function pvalueStrip(width, { pvalue, low, high, alpha, smallest }, description) {
   const from = Math.min(smallest, pvalue, alpha, low > 0 ? low : Infinity) / 2;
   return plot(width, description, {

@@ -1,6 +1,6 @@
 /**
- * An element: h("a", { href: "#top", onclick: f }, "text", otherElement, [more]). Texts become text nodes, whatever
- * they look like: a name that is HTML is shown, not obeyed. Attributes that are null or false are left out.
+ * An element: h("a", { href: "#top", onclick: f }, "text", otherElement, [more]). Texts become text nodes, so that
+ * HTML in a name is shown, not parsed. Attributes that are null or false are skipped.
  */
 export function h(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -26,17 +26,17 @@ function present(children) {
   return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 }
 
-// Property by property: a style attribute is what the page's policy refuses.
+// Property by property: the page's content security policy forbids style attributes.
 function setStyle(element, properties) {
   for (const [name, value] of Object.entries(properties)) element.style.setProperty(name, value);
 }
 
-/** A part of the page with its heading, which the list of contents leads to. */
+/** A section of the page with its heading, linked from the contents. */
 export function section(id, title, ...children) {
   return h("section", { id, "aria-labelledby": `${id}-title` }, h("h2", { id: `${id}-title` }, title), ...children);
 }
 
-/** A table that scrolls by itself where the screen is narrow, also by keyboard. */
+/** A table that scrolls on narrow screens, also by keyboard. */
 export function table(caption, head, rows, { className = "" } = {}) {
   return h(
     "div",
@@ -75,7 +75,7 @@ const narrowestChart = 260; // in less room it is drawn like this and shrunk
 const usualChart = 640;
 const undrawn = new Map();
 
-/** A picture drawn by `draw(width)`, again whenever the room for it changes. */
+/** A chart drawn by `draw(width)`, and drawn again when its width changes. */
 export function chart(draw) {
   const box = h("div", { class: "chart-box" });
   let drawn = 0;
@@ -91,12 +91,12 @@ export function chart(draw) {
   return box;
 }
 
-/** Draws what was never seen, for paper. */
+/** Draws charts that were never visible, for printing. */
 export function drawHidden() {
   for (const [, drawFor] of [...undrawn]) drawFor(usualChart);
 }
 
-/** A figure with what it shows in words below it. */
+/** A figure with a caption. */
 export function figure(caption, ...children) {
   return h("figure", null, ...children, h("figcaption", null, caption));
 }

@@ -1,11 +1,11 @@
 import "./style.css";
 import { drawHidden, h, section } from "./dom.js";
-import { chance } from "./sections/chance.js";
 import { columns } from "./sections/columns.js";
 import { compared } from "./sections/compared.js";
 import { directions } from "./sections/directions.js";
 import { images } from "./sections/images.js";
 import { matrix } from "./sections/matrix.js";
+import { permutations } from "./sections/permutations.js";
 import { rows } from "./sections/rows.js";
 import { scatter } from "./sections/scatter.js";
 import { settings } from "./sections/settings.js";
@@ -36,7 +36,7 @@ function page() {
 
 function partsOf(report) {
   const { kind, explanation } = report;
-  const own = kind === "matrix" ? matrix(report) : [compared(report), kind === "test" && chance(report)];
+  const own = kind === "matrix" ? matrix(report) : [compared(report), kind === "test" && permutations(report)];
   return [
     verdict(report),
     warnings(report),
@@ -47,9 +47,10 @@ function partsOf(report) {
 }
 
 function warnings({ result, explanation, explanation_note: note }) {
-  const unexplained = note ? [`Where the samples differ was not examined: ${note}`] : [];
-  const all = [...new Set([...[...result.warnings, ...(explanation?.warnings ?? [])].map(({ text }) => text), ...unexplained])];
-  return all.length > 0 && section("warnings", "To keep in mind", h("ul", { class: "facts" }, all.map((warning) => h("li", null, warning))));
+  const unexplained = note ? [`No explanation of where the samples differ: ${note}`] : [];
+  const texts = [...result.warnings, ...(explanation?.warnings ?? [])].map((warning) => warning.text ?? warning);
+  const all = [...new Set([...texts, ...unexplained])];
+  return all.length > 0 && section("warnings", "Warnings", h("ul", { class: "facts" }, all.map((warning) => h("li", null, warning))));
 }
 
 function contents(parts) {
@@ -57,7 +58,7 @@ function contents(parts) {
   return h("nav", { "aria-label": "Contents" }, h("ul", null, parts.map(link)));
 }
 
-// Paper cannot be unfolded.
+// On paper all details have to be open.
 function openForPrint() {
   addEventListener("beforeprint", () => {
     drawHidden();

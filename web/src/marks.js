@@ -1,6 +1,6 @@
 import { h, svg } from "./dom.js";
 
-/** What stands for X and what for Y, in lines and in dots. */
+/** The key: lines and symbols of X and Y. */
 export function sampleKey() {
   const sample = (name, dash, dot) =>
     h(
@@ -17,7 +17,7 @@ export function sampleKey() {
   return h("p", { class: "keys" }, sample("X", "none", "M21 6a4 4 0 1 1-8 0a4 4 0 1 1 8 0"), sample("Y", "5 3", "M17 1.5l4.5 8h-9z"));
 }
 
-/** A bar to the left for what is X-like and to the right for what is Y-like; `part` between -1 and 1. */
+/** A bar to the left for X-like and to the right for Y-like values; `part` between -1 and 1. */
 export function signedBar(part) {
   const width = `${(50 * Math.abs(part)).toFixed(1)}%`;
   const side = part < 0 ? { right: "50%" } : { left: "50%" };

@@ -2,7 +2,7 @@ import { h } from "./dom.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
 
-/** Follows the system until the reader chooses. */
+/** The theme follows the system until the reader chooses one. */
 export function themeButton() {
   const button = h("button", { type: "button", class: "quiet", onclick: () => choose(opposite()) });
   const show = () => {

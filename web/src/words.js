@@ -1,6 +1,6 @@
 const minus = "\u2212";
 
-/** A number for a reader: so many significant digits, a real minus sign, thousands apart. */
+/** A number for a reader: `digits` significant digits, a real minus sign, separators between thousands. */
 export function number(value, digits = 3) {
   if (value === null || value === undefined || !Number.isFinite(value)) return "\u2013";
   if (value === 0) return "0";
@@ -39,15 +39,15 @@ function withMinus(text) {
 }
 
 export function percent(part) {
-  return `${number(100 * part)} %`;
+  return `${number(100 * part)}%`;
 }
 
-/** Where a column or direction differs, as a part of a sentence; of two values there are shares and no levels. */
+/** The place of a difference, as part of a sentence: shares for columns of two values, quantile levels for others. */
 export function placePhrase({ where, shares }) {
   return shares ? `${number(shares.value)} in ${percent(shares.x)} of X and ${percent(shares.y)} of Y` : wherePhrase(where);
 }
 
-/** A text of the data without what would turn around or break the words next to it. */
+/** A text of the data without characters that would reverse or break the text next to it. */
 export function visible(text) {
   return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
 }
@@ -62,7 +62,7 @@ export function list(items) {
   return items.length < 2 ? items.join("") : `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
 }
 
-/** The end of a long name, which tells more than its beginning: often the same folder. */
+/** The end of a long name: its beginning is often a folder that all names share. */
 export function shortened(name, length) {
   const letters = [...name];
   return letters.length <= length ? name : `\u2026${letters.slice(1 - length).join("")}`;
@@ -72,7 +72,7 @@ export function interval([low, high]) {
   return `${number(low)} to ${number(high)}`;
 }
 
-/** Where along the quantiles a difference sits, as a part of a sentence. */
+/** The quantile levels at which samples differ, as part of a sentence. */
 export function wherePhrase(where) {
   const phrases = {
     centre: "in the centre",

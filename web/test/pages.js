@@ -24,19 +24,19 @@ function table(seed, rows, cells) {
   return Array.from({ length: rows }, (_, i) => cells(next, i));
 }
 
-/** Pictures of a bright spot whose place tells the samples apart; idx, as of MNIST. */
-function pictures(seed, count, size, centre) {
+/** Images of a bright spot whose place differs between the samples; IDX, as MNIST uses it. */
+function images(seed, count, size, centre) {
   const next = normals(seed);
   const header = Buffer.from([0, 0, 8, 3, 0, 0, count >> 8, count & 255, 0, 0, 0, size, 0, 0, 0, size]);
   const pixel = (i, shift) => {
     const distance = Math.hypot(Math.floor(i / size) - centre - shift, (i % size) - size / 2);
     return Math.max(0, Math.min(255, 230 * Math.exp(-distance * distance / 4) + 12 * next()));
   };
-  const picture = () => {
+  const image = () => {
     const shift = 0.5 * next();
     return Buffer.from(Array.from({ length: size * size }, (_, i) => Math.round(pixel(i, shift))));
   };
-  return Buffer.concat([header, ...Array.from({ length: count }, picture)]);
+  return Buffer.concat([header, ...Array.from({ length: count }, image)]);
 }
 
 const plain = ["age", "income", "score", "weight"];
@@ -62,8 +62,8 @@ const files = {
   "tiny-y.csv": csv(["a", "b"], table(25, 40, (next) => [`${next() + 2}e-300`, `${next()}e-310`])),
   "visits-x.csv": csv(["a", "who"], table(26, 60, (next, i) => [next().toFixed(4), `x${i % 12}`])),
   "visits-y.csv": csv(["a", "who"], table(27, 24, (next, i) => [next().toFixed(4), `y${i % 12}`])),
-  "pictures-x.idx": pictures(20, 260, 12, 4),
-  "pictures-y.idx": pictures(21, 260, 12, 6.5),
+  "images-x.idx": images(20, 260, 12, 4),
+  "images-y.idx": images(21, 260, 12, 6.5),
 };
 
 const few = ["--permutations", "199"];
@@ -76,7 +76,7 @@ const commands = {
   tiny: ["test", "tiny-x.csv", "tiny-y.csv", ...few],
   "tiny matrix": ["matrix", "tiny-x.csv", "tiny-y.csv", "--method", "sw"],
   clusters: ["test", "visits-x.csv", "visits-y.csv", "--design", "clusters:who", ...few],
-  image: ["test", "pictures-x.idx", "pictures-y.idx", ...few],
+  image: ["test", "images-x.idx", "images-y.idx", ...few],
   distance: ["distance", "before.csv", "after.csv"],
   matrix: ["matrix", "before.csv", "after.csv", "later.csv", "--test", ...few],
   "hostile matrix": ["matrix", "hostile-x.csv", "hostile-y.csv"],

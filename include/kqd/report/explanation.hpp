@@ -7,17 +7,16 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// One JSON object with everything: schema "kqd.explain/1". Numbers that are there to be drawn (profiles, densities,
-/// points, pictures) have six significant digits. Without names of files in `run`, what it says of the data is left
-/// out.
+/// One JSON object with everything: schema "kqd.explain/2". Numbers that are only drawn (profiles, densities, points,
+/// images) have six significant digits. Without file names in `run`, the fields on the data are null.
 [[nodiscard]] std::string explanation_json(const Explanation& explanation, const RunInfo& run = {});
 
-/// How a statistician reads it: columns, levels, directions and rows, most telling first.
+/// Text for a terminal: columns, levels, directions and rows, largest difference first.
 [[nodiscard]] std::string explanation_text(const Explanation& explanation, const RunInfo& run,
                                            const TextStyle& style = {});
 [[nodiscard]] std::string explanation_markdown(const Explanation& explanation, const RunInfo& run);
 
-/// A line of names, and a line per column, most telling first.
+/// A line of names and a line per column, largest difference first.
 [[nodiscard]] std::string explanation_csv(const Explanation& explanation);
 
 }  // namespace kqd

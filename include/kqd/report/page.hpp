@@ -10,15 +10,15 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// What a page shows next to a result.
+/// Content of a page besides the result.
 struct PageInfo {
-  std::string command = {};                     ///< that makes the page again, as a shell takes it; empty: none
-  std::optional<Explanation> explanation = {};  ///< where the samples differ; none: left out
-  std::string explanation_note = {};            ///< why there is none; empty: nobody asked for it
+  std::string command = {};                     ///< repeats the run, quoted for a shell; empty: none
+  std::optional<Explanation> explanation = {};  ///< where the samples differ, if known
+  std::string explanation_note = {};            ///< why there is none; empty: not requested
 };
 
-/// The report as a page: one HTML file that needs no network and no file next to it. Names and values of the data are
-/// shown as text whatever they look like, and the page's own policy lets no script run but its own.
+/// The report as a page: one HTML file that needs no network and no other file. Names and values of the data are
+/// shown as text, and the page's content security policy allows only its own script.
 ///
 /// Null distributions of more than 2000 values are thinned evenly by rank, and the page says so. They are shown when
 /// TestOptions::keep_null_distribution was set.
@@ -29,10 +29,10 @@ struct PageInfo {
 /// With heat map, dendrogram (average linkage) and the nearest pairs.
 [[nodiscard]] std::string matrix_page(const MatrixReport& report, const PageInfo& info = {});
 
-/// The page around a JSON object of schema "kqd.report/1", for callers that make their own.
+/// The page around a JSON object of schema "kqd.report/2", for callers that make their own.
 [[nodiscard]] std::string report_page(std::string_view report_json);
 
-/// The values as they are if they are no more than 2000, else so many of them, evenly by rank, with both ends.
+/// All values if there are at most 2000, else 2000 of them, evenly by rank, including both ends.
 [[nodiscard]] std::vector<double> thinned_by_rank(std::vector<double> values);
 
 }  // namespace kqd

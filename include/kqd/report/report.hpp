@@ -13,26 +13,26 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// What was run, next to its result: enough to repeat it.
+/// Describes a run: method, data and time.
 struct RunInfo {
   std::string method;  ///< id in the registry
-  std::string x_name;  ///< where X came from
+  std::string x_name;  ///< source of X
   std::string y_name;
   std::size_t n_x = 0;  ///< rows of the input
   std::size_t n_y = 0;
   std::size_t dim = 0;
-  Preparation preparation = {};  ///< what was done to the data before
+  Preparation preparation = {};  ///< how the data were prepared
   double elapsed_s = 0.0;
   OptionNames option_names = library_names;  ///< how warnings write options
 };
 
-/// What the reader's screen can show. The default is plain text of any width, as for a file.
+/// Properties of the reader's screen. The default is plain text of any width, as for a file.
 struct TextStyle {
   bool colour = false;    ///< escape sequences for colours
   std::size_t width = 0;  ///< columns of the screen: longer lines are folded; 0: no limit
 };
 
-/// How a person reads it: a block of lines.
+/// Text for a terminal.
 [[nodiscard]] std::string distance_text(const DistanceResult& result, const MethodOptions& options, const RunInfo& run,
                                         const TextStyle& style = {});
 
@@ -40,44 +40,44 @@ struct TextStyle {
 [[nodiscard]] std::string distance_markdown(const DistanceResult& result, const MethodOptions& options,
                                             const RunInfo& run);
 
-/// One line of names and one of values, as in RFC 4180; the same columns for every method. What is not a single number
-/// or word (values per direction) is left out; several words share a cell, parted by "; ".
+/// One line of names and one of values, as in RFC 4180; the same columns for every method. Lists that do not fit a
+/// cell (values per direction) are excluded; several words share a cell, separated by "; ".
 [[nodiscard]] std::string distance_csv(const DistanceResult& result, const MethodOptions& options, const RunInfo& run);
 
-/// One JSON object with everything: schema "kqd.distance/1".
+/// One JSON object with everything: schema "kqd.distance/2".
 [[nodiscard]] std::string distance_json(const DistanceResult& result, const MethodOptions& options, const RunInfo& run);
 
-/// How a statistician reads a test: method, data, statistic, p-value with interval, decision, effect size, settings.
+/// Text for a terminal: verdict, statistic, p-value with interval, effect size, data, settings.
 [[nodiscard]] std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run,
                                     const TextStyle& style = {});
 [[nodiscard]] std::string test_markdown(const TwoSampleResult& result, const TwoSampleOptions& options,
                                         const RunInfo& run);
 [[nodiscard]] std::string test_csv(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run);
 
-/// One JSON object with everything: schema "kqd.test/1".
+/// One JSON object with everything: schema "kqd.test/2".
 [[nodiscard]] std::string test_json(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run);
 
 /// A distance matrix and, if not null, the tests of its pairs.
 struct MatrixReport {
   const DistanceMatrix& matrix;
   const PairwiseTests* tests = nullptr;
-  const MethodOptions& options;  ///< as they were asked for
+  const MethodOptions& options;  ///< as requested
   double elapsed_s = 0.0;
-  Preparation preparation = {};              ///< what was done to the columns before
-  std::vector<RowCounts> rows = {};          ///< and to the rows of each data set; none: nothing is told
+  Preparation preparation = {};      ///< how the columns were prepared
+  std::vector<RowCounts> rows = {};  ///< rows of each data set; empty: not reported
   OptionNames option_names = library_names;  ///< how warnings write options
 };
 
-/// A table of distances, on a colour screen shaded by their size, in a narrow one without the numbers; with tests a
-/// table of p-values, as they are above the diagonal and adjusted below it.
+/// A table of distances, shaded by size on a colour screen, without numbers on a narrow one; with tests also a table
+/// of p-values, unadjusted above the diagonal and adjusted below it.
 [[nodiscard]] std::string matrix_text(const MatrixReport& report, const TextStyle& style = {});
 [[nodiscard]] std::string matrix_markdown(const MatrixReport& report);
 /// A square table with names on both sides; with tests a line per pair instead: x, y, distance, pvalue,
 /// adjusted_pvalue.
 [[nodiscard]] std::string matrix_csv(const MatrixReport& report);
-/// The numbers only, a line per row: distances, or adjusted p-values when there are tests.
+/// Only the numbers, a line per row: distances, or adjusted p-values if there are tests.
 [[nodiscard]] std::string matrix_numbers(const MatrixReport& report);
-/// One JSON object with everything: schema "kqd.matrix/1".
+/// One JSON object with everything: schema "kqd.matrix/2".
 [[nodiscard]] std::string matrix_json(const MatrixReport& report);
 
 /// The registry, or one method of it (empty id: all): id, family, summary, reports, cost, permutation, calibrations,
@@ -88,8 +88,7 @@ struct MatrixReport {
 
 /// The vector instruction set in use, such as "avx2".
 [[nodiscard]] std::string simd_name();
-/// Which of two sets of bits results have: "fma" where the instruction set in use has fused multiply-add (all such CPUs
-/// give the same bits), "no-fma" elsewhere.
+/// "fma" if the instruction set in use has fused multiply-add (all such CPUs give the same bits), else "no-fma".
 [[nodiscard]] std::string bits_name();
 
 }  // namespace kqd

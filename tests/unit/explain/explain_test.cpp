@@ -384,7 +384,7 @@ TEST(Explain, json_holds_hostile_names_and_stays_small_with_many_columns) {
   EXPECT_LT(json.size(), 2'000'000U);
   const auto parsed = nlohmann::json::parse(json);
   EXPECT_EQ(parsed["columns"].size(), 2000U);
-  EXPECT_EQ(parsed["schema"], "kqd.explain/1");
+  EXPECT_EQ(parsed["schema"], "kqd.explain/2");
   EXPECT_TRUE(std::ranges::any_of(parsed["columns"], [](const auto& c) {
     return c["name"].template get<std::string>().starts_with("</script><b>\"\n");
   }));

@@ -5,12 +5,12 @@ import { integer, number, percent, signed, wherePhrase } from "../words.js";
 
 const shownAtOnce = 20;
 
-/** Every column by itself, ranked. */
+/** A table of all columns, ranked. */
 export function columns({ explanation, result }) {
   const all = explanation.columns;
   return section(
     "columns",
-    "Column by column",
+    "Columns",
     h("p", null, columnsSentence(explanation, result.data?.standardize)),
     explanation.columns_note && h("p", { class: "caution" }, explanation.columns_note),
     rankedTable(all),
@@ -18,13 +18,13 @@ export function columns({ explanation, result }) {
 }
 
 function columnsSentence({ columns: all, alpha }, standardize = "none") {
-  const units = standardize === "none" ? "in the column\u2019s own units" : "in units of the standardised column, as are shifts, levels and cells below";
-  const distance = `The distance is how far the quantiles of X and Y are apart on average, ${units}; the effect is that distance over the pooled spread.`;
+  const units = standardize === "none" ? "in the units of the column" : "in units of the standardised column, as are shifts and quantiles";
+  const distance = `The distance is the mean absolute difference between the quantiles of X and Y, ${units}; the effect is that distance in pooled SDs.`;
   if (all.length === 1) return distance;
   return (
     `${distance} ` +
-    `The p-values are adjusted for ${integer(all.length)} columns by the rule of Benjamini and Hochberg: of the columns called different, ${number(100 * alpha)} % at most are expected to be so by chance. ` +
-    "Sensitivity says how much a larger value makes a row look like Y (+) or like X (\u2212) when all columns are seen together."
+    `The p-values are adjusted for ${integer(all.length)} columns by the Benjamini\u2013Hochberg rule (false discovery rate at most ${percent(alpha)}). ` +
+    "Sensitivity is how much a larger value makes a row look like Y (+) or like X (\u2212), given all columns."
   );
 }
 
@@ -40,7 +40,7 @@ const fields = [
   { text: "sensitivity", key: "sensitivity", number: true, cell: (c) => signed(c.sensitivity, 2) },
 ];
 
-// Sorted by the head that was pressed last; short until all are asked for.
+// Sorted by the column head that was clicked last; shows the first rows until the reader asks for all.
 function rankedTable(all) {
   const caption = `Columns, ranked${all.length > shownAtOnce ? `; the first ${shownAtOnce} of ${integer(all.length)}` : ""}`;
   const largest = Math.max(...all.map((column) => column.effect)) || 1;

@@ -5,51 +5,50 @@ import { count, integer, number, placePhrase, signed, wherePhrase } from "../wor
 
 const shownAtOnce = 3;
 
-/** Along which directions the samples differ, at which levels, and which columns carry them. */
+/** The directions along which the samples differ most, with quantile levels and contributing columns. */
 export function directions({ explanation }) {
   const all = explanation.directions;
   if (all.length === 0) return null;
   const rest = all.slice(shownAtOnce);
   return section(
     "where",
-    all.some((direction) => direction.reject) ? "Where they differ" : "Where they differ most",
+    all.some((direction) => direction.reject) ? "Where the samples differ" : "Largest differences (not significant)",
     h("p", null, adjustmentSentence(explanation)),
     all.some(({ family }) => family === "principal") && h("p", null, principalSentence(explanation)),
     explanation.directions_note && h("p", { class: "caution" }, explanation.directions_note),
-    all.some(carriedByColumns) && h("p", null, strengthSentence),
+    all.some(hasContributions) && h("p", null, strengthSentence),
     sampleKey(),
     all.slice(0, shownAtOnce).map((direction) => directionPart(direction)),
     rest.length > 0 && h("details", null, h("summary", null, `${count(rest.length, "more direction")}`), rest.map((direction) => directionPart(direction))),
   );
 }
 
-function adjustmentSentence({ directions: [strongest], alpha, n_resamples: permutations }) {
-  const examined = strongest.n_directions_examined;
+function adjustmentSentence({ n_directions_examined: examined, alpha, n_resamples: permutations }) {
   return (
-    `A direction turns every row into one number; both samples can then be compared level by level. ${count(examined, "direction")} ` +
-    `${examined === 1 ? "was" : "were"} examined, chosen from the pooled rows without looking at which is X and which Y, each with up to ${count(permutations, "permutation")}. ` +
-    `The p-values are adjusted for that by Holm\u2019s rule: if no direction differed, the chance of even one adjusted value at or below ${number(alpha)} would be ${number(alpha)} at most.`
+    `A direction maps every row to one number, so that the samples can be compared quantile by quantile. ${count(examined, "direction")} ` +
+    `${examined === 1 ? "was" : "were"} examined, computed from the pooled rows without their labels, each with up to ${count(permutations, "permutation")}. ` +
+    `The p-values are adjusted for all directions by Holm\u2019s rule (family-wise level ${number(alpha)}).`
   );
 }
 
-function principalSentence({ principal_rows: used, n_x, n_y }) {
+function principalSentence({ n_principal_rows: used, n_x, n_y }) {
   return (
-    "A direction is either a column or principal: then all columns take part in it. The principal directions, numbered from the one along which the rows are spread most, " +
-    `are those of the kernel${used < n_x + n_y ? `, made from ${count(used, "row")} of ${integer(n_x + n_y)}, chosen at random; all rows are compared along them` : ""}.`
+    "A direction is either a single column or a principal direction of the kernel, to which all columns contribute. Principal directions are numbered by decreasing variance" +
+    `${used < n_x + n_y ? ` and computed from ${count(used, "row")} of ${integer(n_x + n_y)}, chosen at random; all rows are compared along them` : ""}.`
   );
 }
 
 const strengthSentence =
-  "Which columns carry a direction is said by two numbers. Strength: how far one standard deviation of the column moves a row along it, whichever way. " +
-  "Sensitivity: the same on average, with a sign, + where larger values move the row towards Y.";
+  "Two numbers measure the contribution of a column. Strength: how far one standard deviation of the column moves a row along the direction, regardless of sign. " +
+  "Sensitivity: the signed mean of the same, + where larger values move the row towards Y.";
 
-const carriedByColumns = ({ family, columns }) => family !== "column" && columns.length > 1;
+const hasContributions = ({ family, columns }) => family !== "column" && columns.length > 1;
 
 function directionPart(direction) {
   return h(
     "article",
     { class: "direction" },
-    h("h3", null, direction.name, h("span", { class: direction.reject ? "tag strong" : "tag" }, direction.reject ? "different" : "may be chance")),
+    h("h3", null, direction.name, h("span", { class: direction.reject ? "tag strong" : "tag" }, direction.reject ? "differs" : "not significant")),
     h("p", null, directionSentence(direction)),
     h("div", { class: "pair" }, profileFigure(direction), densityFigure(direction)),
     columnsTable(direction),
@@ -58,15 +57,15 @@ function directionPart(direction) {
 
 function directionSentence(direction) {
   const { effect, pvalue, pvalue_adjusted, reject, shares } = direction;
-  const found = shares ? `It is ${placePhrase(direction)}.` : `The difference shows ${placePhrase(direction)}.`;
-  const shows = reject ? found : "What is seen here may be chance.";
-  return `${shows} Gap of the quantiles: ${number(effect)} of the pooled spread; p\u00a0=\u00a0${number(pvalue)}, adjusted ${number(pvalue_adjusted)}.`;
+  const found = shares ? `Its value is ${placePhrase(direction)}.` : `The samples differ ${placePhrase(direction)}.`;
+  const shows = reject ? found : "The difference is not significant.";
+  return `${shows} Mean absolute difference of the quantiles: ${number(effect)} pooled SDs; p\u00a0=\u00a0${number(pvalue)}, adjusted ${number(pvalue_adjusted)}.`;
 }
 
 function profileFigure({ name, profile, where }) {
   const largest = profile.difference.reduce((best, d, i) => (Math.abs(d) > Math.abs(profile.difference[best]) ? i : best), 0);
   const description = `Quantiles of Y minus quantiles of X along ${name}: ${wherePhrase(where)}; largest at level ${number(profile.levels[largest])}, where Y \u2212 X is ${number(profile.difference[largest])}.`;
-  return figure("Quantiles of Y minus those of X, from the lowest to the highest level. Above the line Y is larger.", chart((width) => profileChart(width, profile, description)));
+  return figure("Quantiles of Y minus quantiles of X, from the lowest to the highest level. Above the line Y is larger.", chart((width) => profileChart(width, profile, description)));
 }
 
 function densityFigure({ name, density }) {
@@ -76,16 +75,16 @@ function densityFigure({ name, density }) {
 }
 
 function columnsTable(direction) {
-  if (!carriedByColumns(direction)) return null;
+  if (!hasContributions(direction)) return null;
   const { name, columns } = direction;
   const largest = Math.max(...columns.map((column) => Math.abs(column.sensitivity))) || 1;
   const head = ["column", { text: "strength", number: true }, { text: "sensitivity", number: true }, "towards X \u2190 \u2192 towards Y"];
   return h(
     "details",
     { open: columns.length <= 6 },
-    h("summary", null, `Which columns carry it: ${columns.slice(0, 3).map((column) => column.name).join(", ")}${columns.length > 3 ? ", \u2026" : ""}`),
+    h("summary", null, `Contributing columns: ${columns.slice(0, 3).map((column) => column.name).join(", ")}${columns.length > 3 ? ", \u2026" : ""}`),
     table(
-      `Columns that carry ${name}, the strongest ${integer(columns.length)}`,
+      `Columns that contribute to ${name}, the strongest ${integer(columns.length)}`,
       head,
       columns.map((column) => [column.name, number(column.magnitude), signed(column.sensitivity), signedBar(column.sensitivity / largest)]),
       { className: "compact" },

@@ -1,24 +1,24 @@
 import { figure, h, section } from "../dom.js";
-import { picture, signedPicture } from "../pictures.js";
+import { image as imageOf, signedImage } from "../images.js";
 import { integer, number } from "../words.js";
 
-/** The pictures at both ends, and which pixels tell the samples apart. */
+/** The most X-like and Y-like images, and the sensitivity of each pixel. */
 export function images({ explanation }) {
   const image = explanation.image;
   if (!image) return null;
   return section(
-    "pictures",
-    "In pictures",
+    "images",
+    "Images",
     h(
       "div",
       { class: "witness" },
       figure(
-        h("span", null, "Where brightness tells the samples apart: brighter here looks like ", h("span", { class: "key x" }, "X"), " in blue, like ", h("span", { class: "key y" }, "Y"), " in orange."),
-        signedPicture(image, image.witness, witnessDescription(image)),
+        h("span", null, "Sensitivity of each pixel: brighter pixels look like ", h("span", { class: "key x" }, "X"), " where blue, like ", h("span", { class: "key y" }, "Y"), " where orange."),
+        signedImage(image, image.witness, witnessDescription(image)),
       ),
     ),
-    gallery("Most X-like pictures", image, image.most_x),
-    gallery("Most Y-like pictures", image, image.most_y),
+    gallery("Most X-like images", image, image.most_x),
+    gallery("Most Y-like images", image, image.most_y),
   );
 }
 
@@ -32,13 +32,13 @@ function witnessDescription({ witness, width, channels }) {
   return `Sensitivity per pixel: most towards Y at ${place(towardsY)} (${number(witness[towardsY], 2)}), most towards X at ${place(towardsX)} (${number(witness[towardsX], 2)}).`;
 }
 
-function gallery(title, image, pictures) {
-  if (pictures.length === 0) return null;
+function gallery(title, image, entries) {
+  if (entries.length === 0) return null;
   const name = ({ sample, row }) => `${sample.toUpperCase()}, row ${integer(row)}`;
   return [
     h("h3", null, title),
-    h("ul", { class: "gallery" }, pictures.map((entry) =>
-      h("li", null, picture(image, entry.pixels, `Picture of ${name(entry)}`), h("span", { class: `key ${entry.sample === "x" ? "x" : "y"}` }, name(entry))),
+    h("ul", { class: "gallery" }, entries.map((entry) =>
+      h("li", null, imageOf(image, entry.pixels, `Image of ${name(entry)}`), h("span", { class: `key ${entry.sample === "x" ? "x" : "y"}` }, name(entry))),
     )),
   ];
 }

@@ -1,14 +1,14 @@
 import { dendrogram, heatMap } from "../charts.js";
 import { averageLinkage, elbows } from "../clustering.js";
 import { chart, figure, h, section, table } from "../dom.js";
-import { distancePicture } from "../pictures.js";
+import { distanceImage } from "../images.js";
 import { count, integer, number } from "../words.js";
 import { pairsOf } from "./verdict.js";
 
 const shownPairs = 10;
 const mostNamed = 60;
 
-/** Distances of many data sets: as a map, as a tree, and the pairs at both ends. */
+/** Distances between many data sets: heat map, tree, nearest and furthest pairs. */
 export function matrix(report) {
   const { result } = report;
   const tree = averageLinkage(result.distances);
@@ -22,7 +22,7 @@ function dataSets({ names, n, dim }) {
   return section(
     "compared",
     "What was compared",
-    h("p", null, `${count(names.length, "data set")} of ${sizes} and ${count(dim, "column")}, compared with the same settings throughout.`),
+    h("p", null, `${count(names.length, "data set")} of ${sizes} and ${count(dim, "column")}, all compared with the same settings.`),
     names.length > 6 ? h("details", null, h("summary", null, "The data sets"), sets) : sets,
   );
 }
@@ -35,17 +35,17 @@ function map(result, order) {
   return section(
     "map",
     "All distances",
-    figure("The stronger the colour, the further apart. Data sets that are alike stand side by side.", chart((width) => heatMap(width, shown, description))),
+    figure("The stronger the colour, the larger the distance. Similar data sets are next to each other.", chart((width) => heatMap(width, shown, description))),
     h("details", null, h("summary", null, "The distances as a table"), square("Distances", names, distances, order)),
     result.pvalues && h("details", null, h("summary", null, "The p-values as a table"), square("p-values", names, result.pvalues, order), square("p-values adjusted for all pairs", names, result.adjusted_pvalues, order)),
   );
 }
 
-// Too many for names and numbers.
+// A map without names and numbers, for which there is no room.
 function crowdedMap(distances, order) {
-  const caption = `The stronger the colour, the further apart. The ${integer(order.length)} data sets stand in the order of the tree; the numbers are in the JSON.`;
+  const caption = `The stronger the colour, the larger the distance. The ${integer(order.length)} data sets are in the order of the tree; the numbers are in the JSON.`;
   const description = `Heat map of the distances between ${count(order.length, "data set")}.`;
-  return section("map", "All distances", h("div", { class: "crowded" }, figure(caption, distancePicture(distances, order, description))));
+  return section("map", "All distances", h("div", { class: "crowded" }, figure(caption, distanceImage(distances, order, description))));
 }
 
 function square(caption, names, values, order) {
@@ -58,7 +58,7 @@ function treePart({ names }, tree) {
   const description = `Tree of the data sets by average linkage; the last two groups join at ${number(tree.height)}.`;
   return section(
     "tree",
-    "Which are alike",
+    "Similarity tree",
     figure("Average linkage: groups join at the mean distance between their members.", chart((width) => dendrogram(width, shown, description))),
   );
 }
@@ -71,7 +71,7 @@ function nearestPairs(result) {
     "Pairs",
     pairsTable(few ? "All pairs, the nearest first" : `The nearest ${shownPairs} of ${count(pairs.length, "pair")}`, result, few ? pairs : pairs.slice(0, shownPairs)),
     !few && pairsTable(`The furthest ${shownPairs}`, result, pairs.slice(-shownPairs).reverse()),
-    result.pvalues && h("p", { class: "note" }, `Adjusted by Holm\u2019s rule over all pairs: if all data sets came from one distribution, the chance of even one adjusted value at or below ${number(result.alpha)} would be ${number(result.alpha)} at most.`),
+    result.pvalues && h("p", { class: "note" }, `P-values are adjusted for all pairs by Holm\u2019s rule: if all data sets had the same distribution, the probability of any adjusted value at or below ${number(result.alpha)} would be at most ${number(result.alpha)}.`),
   );
 }
 

@@ -1,36 +1,36 @@
 import { h, section, table } from "../dom.js";
 import { cell, integer, percent, signed } from "../words.js";
 
-/** The rows that look most like X and most like Y; of images the pictures are shown instead. */
+/** The rows most like X and most like Y; rows that are images are shown as images instead. */
 export function rows({ explanation }) {
   const { rows: extremes, row_columns: names, dim, image } = explanation;
   if (image || !extremes || extremes.most_x.length + extremes.most_y.length === 0) return null;
   return section(
     "rows",
-    "Most typical rows",
+    "Most X-like and Y-like rows",
     h(
       "p",
       null,
-      "The score tells where a row lies between the samples: the more negative, the more it looks like X; the more positive, the more like Y. " +
+      "A negative score means that a row looks like X, a positive one that it looks like Y. " +
         "A row of one sample may look like the other. Rows are counted from 1. " +
         trustSentence(explanation.witness_share) +
         fittedSentence(explanation) +
-        (dim > names.length ? ` Shown are the cells of ${integer(names.length)} of ${integer(dim)} columns, the first of the ranking.` : ""),
+        (dim > names.length ? ` ${integer(names.length)} of ${integer(dim)} columns are shown, those with the largest differences.` : ""),
     ),
     table("Most X-like rows", head(names), extremes.most_x.map(line)),
     table("Most Y-like rows", head(names), extremes.most_y.map(line)),
   );
 }
 
-// How far the scores can be trusted: what they tell of rows that they were not made from.
+// The reliability of the scores: how well they predict the sample of held-out rows.
 function trustSentence(share) {
   if (!Number.isFinite(share)) return "";
-  if (share <= 0) return "For rows that it has not seen the score tells nothing of their sample, so these rows may be chance.";
-  return `For rows that it has not seen the score explains ${percent(share)} of what tells the samples apart.`;
+  if (share <= 0) return "On held-out rows the score does not predict the sample, so these rows may be random.";
+  return `On held-out rows the score explains ${percent(share)} of the variance of the labels.`;
 }
 
-function fittedSentence({ witness_rows: used, n_x, n_y }) {
-  return used < n_x + n_y ? ` It was made from ${integer(used)} of ${integer(n_x + n_y)} rows, chosen at random; all rows have a score.` : "";
+function fittedSentence({ n_witness_rows: used, n_x, n_y }) {
+  return used < n_x + n_y ? ` It was fitted to ${integer(used)} of ${integer(n_x + n_y)} rows, chosen at random; all rows have a score.` : "";
 }
 
 function head(names) {

@@ -11,12 +11,12 @@ export function scatter({ explanation }) {
   const all = shown_x === of_x && shown_y === of_y;
   const thinned = all
     ? "All rows are shown."
-    : `Shown are ${integer(shown_x)} of ${integer(of_x)} rows of X and ${integer(shown_y)} of ${integer(of_y)} rows of Y, drawn at random.`;
+    : `${integer(shown_x)} of ${integer(of_x)} rows of X and ${integer(shown_y)} of ${integer(of_y)} rows of Y are shown, chosen at random.`;
   const description = `Scatter plot of X and Y along ${names[0]} and ${names[1]}. ${thinned}`;
   return section(
     "scatter",
-    "Both samples at a glance",
-    h("p", null, "Each row once, along the two directions that tell the samples apart best."),
+    "Scatter plot",
+    h("p", null, "Each row is a point, along the two directions that separate the samples best."),
     sampleKey(),
     figure(thinned, chart((width) => scatterChart(width, points, description))),
   );

@@ -1,38 +1,27 @@
 import { h, section } from "../dom.js";
 import { number } from "../words.js";
 
-const rows = [
-  ["method", (r) => r.method],
-  ["kernel", (r) => r.kernel],
-  ["bandwidth", (r) => r.bandwidth],
-  ["directions", (r) => (r.directions ? `${r.num_directions} ${r.directions}` : null)],
-  ["reference points", (r) => (r.num_reference > 0 ? `${r.num_reference}, ${r.reference}` : null)],
-  ["rows set aside", (r) => r.n_set_aside || null],
-  ["power", (r) => r.power],
-  ["weighting of levels", (r) => r.weighting],
-  ["parameters", (r) => entries(r.parameters)],
-  ["details", (r) => entries(r.details)],
-  ["design", (r) => r.design],
-  ["calibration", (r) => r.calibration],
-  ["permutations", (r) => r.n_resamples ?? r.n_permutations],
-  ["level", (r) => r.alpha],
-  ["seed", (r) => r.seed],
-  ["threads", (r) => r.threads],
-  ["instruction set", (r) => r.simd],
-  ["seconds", (r) => r.elapsed_s],
-];
-
-/** How it was made, how to make it again, and all numbers as a file. */
+/** How it was computed, how to repeat it, and all numbers as a file. The library gives the fields and their labels. */
 export function settings(report, text) {
-  const { result, command, version } = report;
-  const known = rows.map(([name, value]) => [name, value(result)]).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  const { result, labels, command, version } = report;
+  const known = Object.entries(labels).map(([name, label]) => [label, shown(name, result[name])]).filter(([, value]) => value !== "");
   return section(
     "settings",
-    "How it was made",
-    h("dl", { class: "settings" }, [...known, ["version", `kqd ${version}`]].map(([name, value]) => h("div", null, h("dt", null, name), h("dd", null, typeof value === "number" ? number(value, 6) : String(value))))),
-    command && [h("h3", null, "Again"), h("p", null, "The same seed gives the same result, whatever the number of threads."), commandBlock(command)],
+    "How it was computed",
+    h("dl", { class: "settings" }, [...known, ["version", `kqd ${version}`]].map(([label, value]) => h("div", null, h("dt", null, label), h("dd", null, value)))),
+    command && [h("h3", null, "Repeat it"), h("p", null, "The same seed gives the same result for any number of threads."), commandBlock(command)],
     h("p", { class: "no-print" }, h("button", { type: "button", onclick: () => download(text) }, "Download all numbers as JSON")),
   );
+}
+
+// Empty for settings that the method does not have or that are off.
+function shown(name, value) {
+  const isNoCount = value === 0 && /^(n|num)_/.test(name);
+  if (value === null || value === undefined || value === false || isNoCount) return "";
+  if (value === true) return "yes";
+  if (typeof value === "number") return number(value, 6);
+  if (Array.isArray(value)) return value.join(", ");
+  return typeof value === "object" ? entries(value) : String(value);
 }
 
 function entries(object) {
@@ -44,10 +33,10 @@ function entries(object) {
 function commandBlock(command) {
   const code = h("code", null, command);
   const button = h("button", { type: "button", class: "quiet no-print", onclick: () => copy(code, button) }, "Copy");
-  return h("div", { class: "command" }, h("pre", { tabindex: "0", "aria-label": "Command to repeat it" }, code), button);
+  return h("div", { class: "command" }, h("pre", { tabindex: "0", "aria-label": "Command that repeats it" }, code), button);
 }
 
-// Where the clipboard is out of reach the text is selected, for the reader's own keys.
+// Without access to the clipboard the text is selected, so that the reader can copy it.
 async function copy(code, button) {
   try {
     await navigator.clipboard.writeText(code.textContent);

@@ -1,7 +1,7 @@
 import { h } from "../dom.js";
 import { count, integer, interval, list, number, percent, placePhrase, wherePhrase } from "../words.js";
 
-/** What came out, in words: the first thing on the page. */
+/** The result in words: the first section of the page. */
 export function verdict(report) {
   const words = { test: testWords, distance: distanceWords, matrix: matrixWords }[report.kind](report);
   return h(
@@ -25,44 +25,38 @@ function testWords(report) {
   return {
     title: testTitle(result, explanation),
     sentences: [
-      chanceSentence(result),
+      pvalueSentence(result),
       whereSentence(result, explanation),
-      foundBeside(result, explanation)
-        ? "That is seen when columns and directions are looked at one by one, with p-values adjusted for all of them; the test looked at all together. Which of the two counts should be decided before looking."
+      explanationRejects(result, explanation)
+        ? "The tests of single columns and directions, with p-values adjusted for all of them, do find a difference. Which of the two counts should be decided before looking at the results."
         : "",
     ],
     figures: [
       ["p-value", number(result.pvalue), pvalueNote(result)],
       ["effect size", result.n_resamples > 0 ? number(result.effect_size) : "\u2013", effectNote(result)],
-      ["statistic", number(result.statistic, 4), chanceNote(result)],
+      ["statistic", number(result.statistic, 4), nullNote(result)],
     ],
     caution: testCaution(result),
   };
 }
 
 function testTitle(result, explanation) {
-  if (result.reject) return "The two samples differ";
-  return foundBeside(result, explanation) ? "This test found no difference" : "No difference was found";
+  if (result.reject) return "The samples differ";
+  return explanationRejects(result, explanation) ? "This test found no difference" : "No difference found";
 }
 
-// What a test does not see may be seen when columns and directions are looked at one by one.
-function foundBeside(result, explanation) {
+// The tests of single columns and directions can reject when the test of the whole does not.
+function explanationRejects(result, explanation) {
   if (result.reject !== false || !explanation) return false;
   return explanation.columns.some((column) => column.reject) || explanation.directions.some((direction) => direction.reject);
 }
 
-function chanceSentence(result) {
-  const judged = result.reject ? "at or below" : "above";
-  const level = `p\u00a0=\u00a0${number(result.pvalue)}, ${judged} the level ${number(result.alpha)}.`;
-  if (result.n_resamples === 0) return `By the limiting distribution of the statistic under equal distributions, ${level}`;
-  const among = result.enumerated
-    ? `Of all ${count(result.n_resamples, "permutation")} of the pooled rows`
-    : `Of ${count(result.n_resamples, "random permutation")} of the pooled rows`;
-  const exceeding =
-    result.n_exceed === 0
-      ? "none puts the samples as far apart as they are"
-      : `${integer(result.n_exceed)} ${result.n_exceed === 1 ? "puts" : "put"} the samples as far apart as they are, or further`;
-  return `${among}, ${exceeding}: ${level}`;
+function pvalueSentence(result) {
+  const decision = `${result.reject ? "reject" : "do not reject"} equal distributions at level ${number(result.alpha)}`;
+  const level = `p\u00a0=\u00a0${number(result.pvalue)}: ${decision}.`;
+  if (result.n_resamples === 0) return `${level} The p-value is asymptotic (${result.limiting_distribution}).`;
+  const among = result.enumerated ? `all ${count(result.n_resamples, "permutation")}` : count(result.n_resamples, "random permutation");
+  return `${level} Of ${among} of the labels, ${integer(result.n_exceed)} ${result.n_exceed === 1 ? "is" : "are"} at least as extreme as the data.`;
 }
 
 function whereSentence(result, explanation) {
@@ -70,58 +64,56 @@ function whereSentence(result, explanation) {
   const different = explanation.columns.filter((column) => column.reject);
   const named = different.slice(0, 3).map((column) => `${column.name} (${placePhrase(column)})`);
   if (named.length > 0) {
-    const more = different.length > 3 ? `, first of all ${list(named)}` : `: ${list(named)}`;
+    const more = different.length > 3 ? `, most of all ${list(named)}` : `: ${list(named)}`;
     const verb = different.length === 1 ? "differs" : "differ";
-    return `Taken only, ${integer(different.length)} of ${count(explanation.columns.length, "column")} ${verb}${more}.`;
+    return `${integer(different.length)} of ${count(explanation.columns.length, "column")} ${verb} by ${different.length === 1 ? "itself" : "themselves"}${more}.`;
   }
   const direction = explanation.directions.find((candidate) => candidate.reject);
   if (direction) {
-    return `No column differs by itself; it shows in their combination, most along ${direction.name}, ${wherePhrase(direction.where)}.`;
+    return `No column differs by itself; the columns differ in combination, most along ${direction.name}, ${wherePhrase(direction.where)}.`;
   }
-  return result.reject ? "No single column or direction carries it by itself after adjustment for how many were looked at." : "";
+  return result.reject ? "No single column or direction differs significantly after adjustment for multiple testing." : "";
 }
 
 function pvalueNote(result) {
-  if (result.n_resamples === 0) return "from a limiting distribution";
+  if (result.n_resamples === 0) return "asymptotic";
   if (result.enumerated) return "exact: all permutations were evaluated";
-  const kind = result.stopped_early ? "anytime-valid interval" : "interval";
-  return `${percent(result.confidence)} ${kind} ${interval(result.pvalue_ci)}`;
+  const kind = result.stopped_early ? "anytime-valid CI" : "CI";
+  return `${percent(result.confidence_level)} ${kind} ${interval(result.pvalue_ci)}`;
 }
 
 function effectNote(result) {
-  if (result.n_resamples === 0) return "not known without permutations";
-  // Tests of many statistics have no units of their own and tell the effect size of another method.
-  const whose = !result.configurations ? "" : result.method === "adaptive" ? "of ekqd, " : "of mmd, ";
-  const unit = `${whose}beyond chance, in units of the pooled spread`;
-  if (!result.effect_size_ci) return `${unit}; no interval was asked for`;
-  return `${unit}; ${percent(result.confidence)} interval ${interval(result.effect_size_ci)}`;
+  if (result.n_resamples === 0) return "requires permutations";
+  const whose = result.effect_method === result.method ? "statistic" : result.effect_method;
+  const unit = `${whose} minus its permutation mean, in pooled SDs`;
+  return result.effect_size_ci ? `${unit}; ${percent(result.confidence_level)} CI ${interval(result.effect_size_ci)}` : unit;
 }
 
-function chanceNote(result) {
+function nullNote(result) {
   if (result.n_resamples === 0) return `by ${result.method}`;
-  return `by ${result.method}; under chance ${number(result.permutation_mean)} \u00b1 ${number(result.permutation_sd, 2)}`;
+  return `by ${result.method}; permutation null: mean ${number(result.permutation_mean, 2)}, SD ${number(result.permutation_sd, 2)}`;
 }
 
 function testCaution(result) {
   if (result.stopped_early) {
-    return "The test stopped as soon as the decision was clear: its p-value is just small or large enough for that, and no measure of strength.";
+    return "The test stopped early, as soon as the decision was clear: its p-value does not measure the strength of the evidence.";
   }
   const [low, high] = result.pvalue_ci;
   if (!result.enumerated && low < result.alpha && result.alpha < high) {
-    return "The interval of the p-value holds the level: more permutations (--permutations) could move it to the other side.";
+    return "The confidence interval of the p-value includes the significance level: more permutations could change the decision.";
   }
   if (!result.reject) {
-    return "This is not a proof that the distributions are equal. A small difference, or one of a kind that this method sees badly, can stay hidden.";
+    return "This does not prove that the distributions are equal: the test may lack the power to detect a small difference, or a kind of difference to which this method is not sensitive.";
   }
   return "";
 }
 
 function distanceWords({ result, explanation }) {
-  const error = result.standard_error > 0 ? `\u00b1 ${number(result.standard_error, 2)} from the random directions` : `by ${result.method}`;
+  const error = result.standard_error > 0 ? `Monte Carlo SE over directions ${number(result.standard_error, 2)}` : `by ${result.method}`;
   return {
-    title: `The samples are ${number(result.statistic, 4)} apart`,
+    title: `Distance ${number(result.statistic, 4)}`,
     sentences: [
-      `This is their distance by ${result.method}. It was not tested: kqd test says whether chance only could put them so far apart.`,
+      `This is the distance between the samples by ${result.method}. A distance is not a test: use a test to decide whether the samples differ.`,
       whereSentence(result, explanation),
     ],
     figures: [
@@ -138,21 +130,21 @@ function matrixWords({ result }) {
   const named = ({ i, j }) => `${result.names[i]} and ${result.names[j]}`;
   const tested = result.adjusted_pvalues !== null;
   return {
-    title: `${integer(result.names.length)} data sets, pair by pair`,
+    title: `Distances between ${integer(result.names.length)} data sets`,
     sentences: [
       pairs.length === 1
         ? `The distance between ${named(nearest)} is ${number(nearest.distance, 4)}.`
-        : `Nearest are ${named(nearest)}, furthest apart ${named(furthest)}.`,
+        : `The nearest are ${named(nearest)}, the furthest ${named(furthest)}.`,
       tested
-        ? `${integer(result.n_rejected)} of ${count(result.n_pairs, "pair")} differ at level ${number(result.alpha)} for all pairs together.`
-        : "The distances were not tested: --test adds a p-value for every pair.",
+        ? `${integer(result.n_rejected)} of ${count(result.n_pairs, "pair")} ${result.n_rejected === 1 ? "differs" : "differ"} (Holm-adjusted p-values, family-wise level ${number(result.alpha)}).`
+        : "The distances were not tested.",
     ],
     figures: [
       ...(pairs.length === 1
         ? [["distance", number(nearest.distance, 4), ""]]
         : [["nearest", number(nearest.distance), ""], ["furthest", number(furthest.distance), ""]]),
       tested
-        ? ["different pairs", `${integer(result.n_rejected)} of ${integer(result.n_pairs)}`, "Holm\u2019s rule over all pairs"]
+        ? ["pairs that differ", `${integer(result.n_rejected)} of ${integer(result.n_pairs)}`, "adjusted by Holm\u2019s rule"]
         : ["pairs", integer(pairs.length), `by ${result.method}`],
     ],
   };

@@ -1,7 +1,7 @@
 import { h } from "./dom.js";
 
-/** A picture from numbers, channels last, as grey or as red, green and blue between two limits. */
-export function picture({ height, width, channels, low, high }, pixels, description) {
+/** An image from numbers, channels last, in grey or RGB between two limits. */
+export function image({ height, width, channels, low, high }, pixels, description) {
   const grey = (value) => Math.round(255 * Math.min(1, Math.max(0, (value - low) / (high - low || 1))));
   return canvas(height, width, description, (i) => {
     const value = (channel) => grey(pixels[i * channels + (channels === 3 ? channel : 0)]);
@@ -9,12 +9,12 @@ export function picture({ height, width, channels, low, high }, pixels, descript
   });
 }
 
-// Between the colours of X and of Y for light and for dark pages; how much of it shows says how strong.
+// The colours of X and Y, readable on light and on dark pages; opacity shows the strength.
 const towardsX = [32, 128, 196];
 const towardsY = [222, 104, 24];
 
-/** Signed numbers as a picture: towards X in one colour, towards Y in the other, 0 is bare paper. */
-export function signedPicture({ height, width, channels }, values, description) {
+/** Signed numbers as an image: one colour towards X, the other towards Y, transparent at 0. */
+export function signedImage({ height, width, channels }, values, description) {
   const mean = (i) => {
     let sum = 0;
     for (let channel = 0; channel < channels; ++channel) sum += values[i * channels + channel];
@@ -28,8 +28,8 @@ export function signedPicture({ height, width, channels }, values, description) 
   });
 }
 
-/** A square of many distances, a point each: the stronger, the further. */
-export function distancePicture(values, order, description) {
+/** A heat map of many distances, one pixel each: the larger, the stronger. */
+export function distanceImage(values, order, description) {
   const size = order.length;
   const largest = values.reduce((most, row) => Math.max(most, ...row), 0) || 1;
   return canvas(size, size, description, (i) => {
@@ -41,8 +41,8 @@ export function distancePicture(values, order, description) {
 function canvas(height, width, description, colourOf) {
   const element = h("canvas", { width, height, role: "img", "aria-label": description });
   const context = element.getContext("2d");
-  const image = context.createImageData(width, height);
-  for (let i = 0; i < height * width; ++i) image.data.set(colourOf(i), 4 * i);
-  context.putImageData(image, 0, 0);
+  const data = context.createImageData(width, height);
+  for (let i = 0; i < height * width; ++i) data.data.set(colourOf(i), 4 * i);
+  context.putImageData(data, 0, 0);
   return element;
 }
