@@ -303,6 +303,7 @@ std::string cell_of(const Json& value) {
   if (value.is_null()) return "";
   if (value.is_string()) return value.get<std::string>();
   if (!value.is_structured()) return value.dump();
+  if (value.is_object() && value.contains("id") && value.contains("text")) return cell_of(value["text"]);  // a warning
   std::string cell;
   for (const auto& [key, part] : value.items()) {
     cell += fmt::format("{}{}{}", cell.empty() ? "" : "; ", value.is_object() ? key + "=" : "", cell_of(part));
