@@ -74,14 +74,14 @@ TEST_F(Npz, an_array_whose_suffix_is_in_capitals_is_one) {
   EXPECT_EQ(values(read({{.name = "X.NPY", .content = kArray}}, "X")).size(), 4U);
 }
 
-TEST_F(Npz, refuses_archives_that_lie) {
+TEST_F(Npz, refuses_archives_with_false_claims) {
   EXPECT_EQ(refusal({{.name = "x.npy", .content = kArray, .checksum_error = 1}}),
             "a.npz:x: is damaged, its checksum is wrong. Make the file again");
   EXPECT_EQ(refusal({{.name = "x.npy", .content = kArray, .deflated = true, .claimed_bytes = kArray.size() + 8}}),
             "a.npz:x: has 40 bytes of data, expected 32 for shape (2, 2) of type \"<f8\"");
   const std::string size = std::to_string(kArray.size());
   EXPECT_EQ(refusal({{.name = "x.npy", .content = kArray, .claimed_bytes = 1000000}}),
-            "a.npz:x: claims 1000000 bytes, more than its " + size + " compressed bytes can stand for");
+            "a.npz:x: claims 1000000 bytes, more than its " + size + " compressed bytes can hold");
   EXPECT_EQ(refusal({{.name = "x.npy", .content = kArray, .flags = 1}}),
             "a.npz:x: is encrypted, expected an archive without a password");
   EXPECT_EQ(refusal({{.name = "x.npy", .content = kArray, .method = 12}}),

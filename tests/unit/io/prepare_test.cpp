@@ -115,7 +115,7 @@ TEST_F(PrepareSamples, positions_are_those_in_x) {
 }
 
 // The item that a message about a row index advises is one that works.
-TEST_F(PrepareSamples, a_row_index_is_left_out_as_the_message_says) {
+TEST_F(PrepareSamples, a_row_index_is_excluded_as_the_message_says) {
   const auto advice = [](const std::string& item) {
     return " has no name, expected a name. To exclude it, if it is a row index: drop = " + item +
            "; to list the columns to compare: columns";
@@ -123,12 +123,12 @@ TEST_F(PrepareSamples, a_row_index_is_left_out_as_the_message_says) {
   const std::string named = ",a,b\n0,5,6\n";
   EXPECT_EQ(pair_message(named, named, {}), "x.csv: column 1" + advice("1"));
   EXPECT_EQ(values_of(pair(named, named, {.drop = "1"}).y), (Values{5, 6}));
-  EXPECT_EQ(pair_message("a,b\n5,6\n", named, {}), "y.csv: column 1" + advice("'\"\"'"));
+  EXPECT_EQ(pair_message("a,b\n5,6\n", named, {}), "y.csv: column 1" + advice("\"\""));
   EXPECT_EQ(values_of(pair("a,b\n5,6\n", named, {.drop = "\"\""}).y), (Values{5, 6}));
   EXPECT_EQ(values_of(pair(named, "a,b\n5,6\n", {.drop = "1"}).y), (Values{5, 6}));
   const std::string counted = ",0,1\n0,5,6\n";
-  EXPECT_EQ(pair_message(counted, counted, {}), "x.csv: column 1" + advice("'\"\"'"));
-  EXPECT_EQ(pair_message(counted, counted, {.drop = "1"}), "x.csv: column 1" + advice("'\"\"'"));
+  EXPECT_EQ(pair_message(counted, counted, {}), "x.csv: column 1" + advice("\"\""));
+  EXPECT_EQ(pair_message(counted, counted, {.drop = "1"}), "x.csv: column 1" + advice("\"\""));
   EXPECT_EQ(values_of(pair(counted, counted, {.drop = "\"\""}).y), (Values{5, 6}));
   EXPECT_EQ(pair_message(",0\n0,5\n", ",0\n0,5\n", {}), "x.csv: column 1" + advice("1"));
 }
@@ -333,7 +333,7 @@ TEST_F(PrepareSamples, further_values_may_mean_missing) {
                                   {.na = NaPolicy::omit, .na_values = {"-999", "x"}});
   EXPECT_EQ(values_of(samples.x), (Values{1, 2}));
   EXPECT_EQ(values_of(samples.y), (Values{1, 1}));
-  EXPECT_EQ(pair_message("a\n1\n2\n-999\n", "a\n1\n", {.na_values = {"-999"}}).substr(0, 57),
+  EXPECT_EQ(pair_message("a\n1\n2\n-999\n", "a\n1\n", {.na_values = {"-999"}}).substr(0, 55),
             "x.csv:4: column \"a\" is \"-999\", expected a number. 1 val");
 }
 

@@ -100,7 +100,7 @@ TEST_F(ReadFiles, weights_that_are_not_there_are_refused) {
                   "\" to take weights from, expected a number from 1 to 2, because the columns have no names");
   }
   EXPECT_EQ(with(ErrorCode::empty_sample, single, "w"),
-            "single.csv: the only column holds the weights, expected others with the points");
+            "single.csv: the only column holds the weights, expected other columns to compare");
   EXPECT_EQ(with(ErrorCode::invalid_weights, negative, "w"),
             "negative.csv: weight of row 2 is -1, expected a finite number >= 0");
 }
