@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kqd/version.hpp"
+#include "names.hpp"
 
 namespace kqd::app {
 namespace {
@@ -79,7 +80,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kExitCode
     {"0", "done"},
     {"1", "a difference was found; only with --exit-code"},
     {"2", "wrong arguments, bad input, or output that cannot be written"},
-    {"3", "internal error (please report it); please report it"},
+    {"3", "internal error (please report it)"},
     {"4", "more memory or time than allowed"},
     {"130", "stopped by Ctrl-C"},
     {"143", "stopped by SIGTERM"},
@@ -112,7 +113,7 @@ std::string manual_page(const CLI::App& program) {
       "number of threads.\n"
       ".SH COMMANDS\n",
       roff(kVersion), roff(program.get_description()));
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command : all_commands(program)) {
     text += section_of(*command);
   }
   return text + ".SH EXIT STATUS\n" + entries(kExitCodes) + ".SH ENVIRONMENT\n" + entries(kEnvironment);

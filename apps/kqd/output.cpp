@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 #include "kqd/core/error.hpp"
@@ -25,6 +26,13 @@ void print_message(std::string_view text) {
 
 void note(std::string_view text) {
   print_message(fmt::format("kqd: {}\n", printable(text)));
+}
+
+bool is_one_file(const std::string& one, const std::string& other) {
+  if (one.empty() || other.empty()) return false;
+  std::error_code error;
+  const auto first = std::filesystem::weakly_canonical(std::filesystem::absolute(one, error), error);
+  return first == std::filesystem::weakly_canonical(std::filesystem::absolute(other, error), error);
 }
 
 }  // namespace kqd::app

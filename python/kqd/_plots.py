@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _OBSERVED, _CHANCE = "#d55e00", "#9aa5b1"
-_DIRECTIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9")  # told apart without red and green
+_DIRECTIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9")  # distinguishable without red and green
 
 
 def plot(result: Any, kind: Optional[str], ax: Optional["Axes"]) -> "Figure":
@@ -53,7 +53,7 @@ def _drawings(result: Any, kind: Optional[str]) -> List[Callable[[Any, Any], Non
 
 
 def _draw_null(result: Any, ax: "Axes") -> None:
-    """The values of all permutations, and where the observed one lies among them."""
+    """The values of all permutations, and the place of the observed one among them."""
     values = result.null_distribution
     ax.hist(values, bins=_num_bins(values), color=_CHANCE, edgecolor="white", linewidth=0.4)
     ax.axvline(result.statistic, color=_OBSERVED, linewidth=2)

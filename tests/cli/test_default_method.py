@@ -17,7 +17,7 @@ def method_of(kqd, command, *flags):
                                    "--threads 1", "--design paired", "--calibration sign-flip", "--set-aside no",
                                    "--randomise-ties", "--null-distribution", "--yes-quadratic", "--set combine=rank",
                                    "--early-stop"])
-def test_a_test_is_adaptive_unless_told_otherwise(kqd, flags):
+def test_a_test_is_adaptive_by_default(kqd, flags):
     assert method_of(kqd, "test", *flags.split()) == "adaptive"
 
 
@@ -77,7 +77,7 @@ def test_the_effect_interval_of_the_adaptive_test_is_that_of_ekqd(kqd):
 
 
 @pytest.mark.parametrize("flags", ["", "--method adaptive", "--method mmd-agg"])
-def test_early_stopping_of_a_combined_test_is_refused_with_the_way_on(kqd, flags):
+def test_early_stopping_of_a_combined_test_is_refused_with_a_remedy(kqd, flags):
     run = kqd("test", "sensors-march.csv", "sensors-april.csv", "--early-stop", *flags.split())
     method = flags.split()[-1] if flags else "adaptive"
     sentence = f"early stopping needs a method with one statistic, {method} combines several; add --method ekqd"
@@ -104,10 +104,10 @@ def test_a_distance_is_ekqd(kqd):
     assert method_of(kqd, "distance", "--power", "2") == "ekqd"
 
 
-def test_help_tells_the_rule(kqd):
+def test_help_states_the_rule(kqd):
     words = lambda command: " ".join(kqd(command, "--help").stdout.split())  # noqa: E731
-    assert "(default: adaptive; ekqd when one of its options is set)" in words("test")
-    assert "`kqd methods` lists them (default: ekqd)" in words("distance")
+    assert "(default of a test: adaptive; ekqd when one of its options is set)" in words("test")
+    assert "(default: ekqd)" in words("distance")
 
 
 @pytest.mark.parametrize("flags, sentence", [

@@ -147,7 +147,7 @@ def test_bad_input_is_refused(kqd, arguments, sentence):
 def test_a_group_is_told_that_a_matrix_takes_files(kqd):
     run = kqd("matrix", "a.csv", "b.csv", "--group", "g")
     assert (run.stdout, run.code) == ("", 2)
-    assert run.stderr.splitlines()[0] == "kqd: --group is not a flag of kqd matrix, which takes a file for each sample"
+    assert run.stderr.splitlines()[0] == "kqd: unknown flag --group for kqd matrix, which takes a file for each sample"
 
 
 def test_flags_of_tests_that_were_not_asked_for_are_named(kqd):

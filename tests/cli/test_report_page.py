@@ -154,9 +154,9 @@ def test_a_shape_that_does_not_fit_is_refused_and_without_a_page_noted(kqd, tmp_
 
 
 @pytest.mark.parametrize("flags, sentence", [
-    (("--report", "a.csv"), "--report a.csv is the input a.csv, expected another file"),
-    (("--report", "page.txt"), "--report page.txt is not a page, expected a name that ends in .html"),
-    (("--report", "p.html", "--output", "p.html"), "--report and --output are both p.html, expected two files"),
+    (("--report", "a.csv"), "--report a.csv: expected another file than the input a.csv"),
+    (("--report", "page.txt"), "--report page.txt: expected a file name ending in .html"),
+    (("--report", "p.html", "--output", "p.html"), "--report p.html: expected another file than that of --output"),
     (("--report", "nowhere/p.html"), "cannot write nowhere/p.html: No such file or directory"),
     (("--report", ""), "--report is given an empty text, expected a value"),
 ])

@@ -40,10 +40,6 @@ struct TwoSampleOptions {
   bool effect_directions = false;
 };
 
-/// The options of a test that change nothing with a calibration, as the command line calls them without its dashes:
-/// "permutations", "early-stop", ...
-[[nodiscard]] std::vector<std::string_view> unused_test_options(Calibration calibration);
-
 /// The id of the method when a caller names none: "adaptive", or "ekqd" when `statistic` has an option that only a
 /// method with one statistic obeys and that differs from its default (directions, reference points, coefficients,
 /// power, weighting, compat flags), or when the rows are known by their kernel values only. What a caller wants to be
