@@ -233,8 +233,8 @@ bool calls_python(const KernelSpec& kernel) {
   return kernel.family == KernelFamily::custom || std::ranges::any_of(kernel.parts, calls_python);
 }
 
-// True for work that is over within some milliseconds, whatever the data hold: nobody would end it earlier, and to hand
-// it to another thread takes as long as the work. Counted with the most expensive of the methods that follow given
+// True for work that takes some milliseconds at most, whatever the data: it needs no interruption, and a hand-over to
+// another thread takes as long as the work. Counted with the most expensive of the methods that follow given
 // directions.
 bool is_short(const std::string& method, const MethodOptions& options, const ArraySample& x, const ArraySample& y,
               std::int64_t permutation_count) {

@@ -43,7 +43,7 @@ std::vector<std::string> argument_words(const CLI::App& command) {
 
 // ---- bash ----
 
-// COMPREPLY stays empty where a file or a number is meant: readline then completes files, as it does by itself.
+// COMPREPLY stays empty for a file or a number: readline then completes files.
 std::string bash_values(const CLI::App& command) {
   std::string text;
   for (const CLI::Option* option : command.get_options()) {

@@ -12,7 +12,7 @@
 namespace kqd::app {
 namespace {
 
-// Runs a program by its name, without a shell and without its complaints; false when it is not there or fails.
+// Runs a program by its name, without a shell and without its messages; false when it is missing or fails.
 template <std::size_t N>
 bool succeeds(const std::array<const char*, N>& arguments) {
   std::array<char*, N + 1> argv{};

@@ -14,7 +14,7 @@
 namespace kqd::app {
 namespace {
 
-// Text that roff shows as it is: a backslash and a leading dot or quote have meanings, a hyphen would become a dash.
+// Escapes text for roff, where a backslash and a leading dot or quote are commands and a hyphen becomes a dash.
 std::string roff(std::string_view text) {
   std::string safe;
   bool line_start = true;
@@ -108,7 +108,8 @@ std::string manual_page(const CLI::App& program) {
       ".SH NAME\nkqd \\- compare samples by kernel quantile embeddings\n"
       ".SH SYNOPSIS\n\\fBkqd\\fR \\fIcommand\\fR [\\fIarguments\\fR] [\\fIflags\\fR]\n"
       ".SH DESCRIPTION\n{}\n.PP\n"
-      "Results go to standard output, words and progress to standard error. The same seed gives the same numbers for "
+      "Results go to standard output, messages and progress to standard error. The same seed gives the same numbers "
+      "for "
       "any "
       "number of threads.\n"
       ".SH COMMANDS\n",

@@ -215,10 +215,10 @@ def holed():
     (GRAM, dict(directions="axis"),
      'directions "axis" look at columns, kernel "precomputed" has none; use "gaussian" or "principal"'),
     (GRAM, dict(method="me"),
-     "kernel precomputed is known between the pooled rows only, and is asked for elsewhere; take reference points from "
+     "kernel precomputed is defined only on the pooled rows, but is needed elsewhere; take reference points from "
      'the pool (reference="pooled"), or another method'),
     (GRAM, dict(reference="uniform"),
-     "kernel precomputed is known between the pooled rows only, and is asked for elsewhere; take reference points from "
+     "kernel precomputed is defined only on the pooled rows, but is needed elsewhere; take reference points from "
      'the pool (reference="pooled"), or another method'),
     (GRAM, dict(reference=X[:3]),
      'reference points are given with kernel "precomputed", which is defined only on the pooled rows'),

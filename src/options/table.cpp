@@ -285,7 +285,7 @@ std::vector<OptionInfo> make_table() {
   return {
       row<KQD_FIELD(group_column)>({.id = "group_column", .type = text, .section = "Data",
           .commands = kPairs | kExplainCommand,
-          .help = "X is one file with both samples: a column with two values tells them apart, the first value is X",
+          .help = "X is one file with both samples, separated by a column with two values; the first value is X",
           .value = "COLUMN", .flag = "group"}),
       row<KQD_FIELD(read.columns)>({.id = "columns", .type = list, .section = "Data", .commands = kAll,
           .help = "columns to compare: names, numbers, ranges (a..d, 3-7), globs (temp_*), separated by commas",

@@ -36,7 +36,7 @@ enum Command : unsigned {
   kEmbedding = 16
 };
 
-/// Everything that options set. Fields below `output` are options whose meaning depends on other options: complete()
+/// Everything that options set. The meaning of the fields from `bandwidth` on depends on other options: complete()
 /// combines them.
 struct Settings {
   Command command = kTestCommand;
@@ -44,7 +44,7 @@ struct Settings {
   TwoSampleOptions test = {.method = ""};  ///< an empty method means default_test_method()
   ExplainOptions explain = {};
   OutputOptions output = {};
-  std::string group_column = {};  ///< one file has both samples, told apart by this column
+  std::string group_column = {};  ///< one file has both samples, separated by this column
   bool test_pairs = false;        ///< of a matrix
 
   std::optional<double> bandwidth = {};  ///< for every part of the kernel that leaves it open; empty: the median rule
