@@ -1,5 +1,5 @@
-// The part of the Python package that is written in C++. What users see is in kqd/*.py; here keywords become options,
-// results become dictionaries of their fields, and exceptions become Python's.
+// The part of the Python package that is written in C++. The interface is in kqd/*.py; here keywords become settings,
+// results become dictionaries of their fields, and errors become exceptions of Python.
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -29,35 +29,49 @@ namespace {
 
 // ---- Options ----
 
-MethodOptions make_options(KernelSpec kernel, std::optional<double> bandwidth, const std::string& directions,
-                           std::size_t num_directions, bool whiten, std::optional<std::size_t> num_reference,
-                           const std::string& reference, const std::optional<Array>& reference_points,
-                           const std::optional<Array>& coefficients, double power, const std::string& weighting,
-                           const std::string& compat, std::uint64_t seed, unsigned workers, std::size_t max_memory,
-                           bool allow_quadratic) {
-  MethodOptions options;
-  options.kernel = bandwidth ? with_bandwidth(std::move(kernel), *bandwidth) : std::move(kernel);
-  options.directions.family = parse_direction_family(directions);
-  options.directions.num_directions = num_directions;
-  options.directions.whiten = whiten;
-  options.directions.num_reference = num_reference;
-  options.directions.reference = parse_reference_measure(reference);
-  options.directions.reference_points = matrix(reference_points);
-  options.directions.coefficients = matrix(coefficients);
-  options.power = power;
-  options.weighting = parse_level_weights(weighting);
-  options.seed = Seed{seed};
-  options.threads = ThreadCount{workers};
-  options.max_memory = max_memory;
-  options.allow_quadratic = allow_quadratic;
-  if (!compat.empty()) apply_compat(compat, options);
-  return options;
+Command command_of(const std::string& call) {
+  return call == "test"       ? kTestCommand
+         : call == "distance" ? kDistanceCommand
+         : call == "explain"  ? kExplainCommand
+                              : kEmbedding;
+}
+
+// Settings from keywords, whose values are texts, matrices of points or a kernel.
+Settings make_settings(const std::string& call, const py::dict& given) {
+  Settings settings = default_settings(command_of(call));
+  for (const auto& [name, value] : given) {
+    const OptionInfo& option = *find_option(py::cast<std::string>(name));
+    if (py::isinstance<py::str>(value)) {
+      set_option(settings, option, py::cast<std::string>(value));
+    } else if (py::isinstance<KernelSpec>(value)) {
+      settings.test.statistic.kernel = py::cast<KernelSpec>(value);
+    } else {
+      option.set_points(settings, matrix(py::cast<Array>(value)));
+    }
+  }
+  if (!settings.reference_file.empty()) {
+    throw Error(ErrorCode::invalid_option, {.subject = "reference",
+                                            .value = settings.reference_file,
+                                            .expected = accepted_values(*find_option("reference"))});
+  }
+  return settings;
+}
+
+// Completes the settings; returns the id and the text of a warning for options that were changed without effect.
+std::vector<std::pair<std::string, std::string>> complete_settings(Settings& settings, bool kernel_values_only) {
+  const auto changed = changed_options(settings);
+  complete(settings, kernel_values_only);
+  std::vector<std::pair<std::string, std::string>> warnings;
+  for (const Warning& warning : no_effect_warnings(settings, changed, python_names)) {
+    warnings.emplace_back(warning_name(warning.id), render(warning, python_names));
+  }
+  return warnings;
 }
 
 // A method's own parameters from keywords: numbers as they are, words by what they stand for.
-void set_parameters(MethodOptions& options, const std::string& method, const py::dict& given) {
-  const MethodInfo& info = find_method(method);
-  Parameters& parameters = options.parameters;
+void set_parameters(Settings& settings, const py::dict& given) {
+  const MethodInfo& info = find_method(settings.test.method);
+  Parameters& parameters = settings.test.statistic.parameters;
   for (const auto& [name, value] : given) {
     const auto key = py::cast<std::string>(name);
     if (py::isinstance<py::str>(value)) {
@@ -69,37 +83,28 @@ void set_parameters(MethodOptions& options, const std::string& method, const py:
   validate_parameters(info, parameters);
 }
 
-Design make_design(const std::string& kind, std::vector<std::int64_t> groups, std::vector<std::string> names) {
+void set_design(Settings& settings, const std::string& kind, std::vector<std::int64_t> groups,
+                std::vector<std::string> names) {
+  Design& design = settings.test.test.design;
   for (const DesignKind known :
        {DesignKind::independent, DesignKind::paired, DesignKind::blocks, DesignKind::clusters}) {
-    if (to_string(known) == kind) return {known, std::move(groups), std::move(names)};
+    if (to_string(known) == kind) design = {known, std::move(groups), std::move(names)};
   }
-  throw py::value_error("design \"" + printable(kind) + "\" is unknown, expected independent or paired");
+  settings.explain.design = design;
 }
 
-TwoSampleOptions make_test_options(const std::string& method, const MethodOptions& statistic,
-                                   std::int64_t num_permutations, double alpha, const std::string& design,
-                                   std::vector<std::int64_t> groups, std::vector<std::string> group_names,
-                                   const std::string& calibration, const std::string& early_stop, bool set_aside,
-                                   bool randomised_ties, bool effect_interval, bool effect_directions,
-                                   double confidence, bool keep_null_distribution,
-                                   const std::optional<std::string>& weights_as) {
-  TwoSampleOptions options;
-  options.method = method;
-  options.statistic = statistic;
-  options.test.num_permutations = num_permutations;
-  options.test.alpha = alpha;
-  options.test.design = make_design(design, std::move(groups), std::move(group_names));
-  options.calibration = parse_calibration(calibration);
-  options.test.early_stop = parse_early_stop(early_stop);
-  options.set_aside = set_aside;
-  options.test.randomised_ties = randomised_ties;
-  options.effect_interval = effect_interval;
-  options.effect_directions = effect_directions;
-  options.test.confidence = confidence;
-  options.test.keep_null_distribution = keep_null_distribution;
-  if (weights_as) options.weights_as = parse_weights_as(*weights_as);
-  return options;
+// The options of a function by keyword: (type, default).
+py::dict options_of(const std::string& call) {
+  constexpr std::array<const char*, 8> kTypes = {"flag", "count", "real", "word", "text", "list", "size", "points"};
+  const Command command = command_of(call);
+  const Settings defaults = default_settings(command);
+  py::dict found;
+  for (const OptionInfo& option : options()) {
+    if ((option.calls & command) == 0) continue;
+    found[py::str(keyword_name(option))] =
+        py::make_tuple(kTypes.at(static_cast<std::size_t>(option.type)), option.get(defaults));
+  }
+  return found;
 }
 
 // ---- Results ----
@@ -134,7 +139,7 @@ py::tuple texts_of(const Warnings& warnings, const Text& text) {
 }
 
 std::string sentence(const Warning& warning) {
-  return render(warning);
+  return render(warning, python_names);
 }
 
 std::string_view id_of(const Warning& warning) {
@@ -217,8 +222,8 @@ bool calls_python(const KernelSpec& kernel) {
   return kernel.family == KernelFamily::custom || std::ranges::any_of(kernel.parts, calls_python);
 }
 
-// True for work that is over within some milliseconds, whatever the data hold: nobody would end it earlier, and to hand
-// it to another thread takes as long as the work. Counted with the most expensive of the methods that follow given
+// True for work that takes some milliseconds at most, whatever the data: it needs no interruption, and a hand-over to
+// another thread takes as long as the work. Counted with the most expensive of the methods that follow given
 // directions.
 bool is_short(const std::string& method, const MethodOptions& options, const ArraySample& x, const ArraySample& y,
               std::int64_t permutation_count) {
@@ -235,8 +240,9 @@ bool is_short(const std::string& method, const MethodOptions& options, const Arr
   return preparation + static_cast<double>(permutation_count) * n * std::max(l, n) < kOperations;
 }
 
-py::dict distance_of(const ArraySample& x, const ArraySample& y, const std::string& method,
-                     const MethodOptions& options) {
+py::dict distance_of(const ArraySample& x, const ArraySample& y, const Settings& settings) {
+  const std::string& method = settings.test.method;
+  const MethodOptions& options = settings.test.statistic;
   DistanceResult result;
   const auto work = [&](const RunControl* control) { result = distance(method, x.view(), y.view(), options, control); };
   if (is_short(method, options, x, y, 0)) {
@@ -247,10 +253,11 @@ py::dict distance_of(const ArraySample& x, const ArraySample& y, const std::stri
   return distance_fields(result, options, run_info(method, x, y, options));
 }
 
-py::dict test_of(const ArraySample& x, const ArraySample& y, const TwoSampleOptions& options,
+py::dict test_of(const ArraySample& x, const ArraySample& y, const Settings& settings,
                  const std::optional<py::function>& progress) {
+  const TwoSampleOptions& options = settings.test;
   TwoSampleOptions kept = options;
-  // The page shows it even if the caller did not ask for it, unless it takes too much memory.
+  // A page shows the null distribution, unless there are so many values that memory counts.
   constexpr std::int64_t kMostShown = 100'000;
   if (options.test.num_permutations <= kMostShown) kept.test.keep_null_distribution = true;
   TwoSampleResult result;
@@ -318,7 +325,8 @@ std::shared_ptr<const Directions> directions_from(const py::tuple& state) {
 // One sample along directions that are drawn from it, or shared with another embedding.
 class ArrayEmbedding {
  public:
-  ArrayEmbedding(const ArraySample& sample, const MethodOptions& options) : threads_(options.threads) {
+  ArrayEmbedding(const ArraySample& sample, const Settings& settings) : threads_(settings.test.statistic.threads) {
+    const MethodOptions& options = settings.test.statistic;
     if (options.directions.reference == ReferenceMeasure::balanced) {
       throw Error(ErrorCode::invalid_option, "reference balanced needs two samples, an embedding has one");
     }
@@ -363,7 +371,8 @@ class ArrayEmbedding {
     return to_array(values.view());
   }
 
-  [[nodiscard]] py::dict distance(const ArrayEmbedding& other, const MethodOptions& options) const {
+  [[nodiscard]] py::dict distance(const ArrayEmbedding& other, const Settings& settings) const {
+    const MethodOptions& options = settings.test.statistic;
     DistanceResult result;
     while_watching([&](const RunControl* control) {
       run_stoppable(*control, [&] { result = ekqd(*embedding_, *other.along(embedding_->directions()), options); });
@@ -439,31 +448,18 @@ class ArrayEmbedding {
 
 // ---- The module ----
 
-// The names that options have in Python, for sentences that call them by those of C++; what a caller passed and the
-// sentence quotes is safe to print.
-std::string in_python_words(std::string sentence) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kNames = {{
-      {"(normalise)", "(without compat \"unnormalised\")"},
-      {"num_permutations", "n_resamples"},
-      {"confidence =", "confidence_level ="},
-      {"needs 0 < confidence < 1", "needs 0 < confidence_level < 1"},
-      {"num_directions", "n_directions"},
-      {"num_reference", "n_reference"},
-      {"reference_points", "reference"},
-      {"--yes-quadratic", "allow_quadratic=True"},
-      {"--set-aside no", "set_aside=False"},
-      {"--method ekqd", "method=\"ekqd\""},
-      {"--weights-as frequency", "weights_as=\"frequency\""},
-      {"--weights-as precision", "weights_as=\"precision\""},
-      {"--weights-as sampling", "weights_as=\"sampling\""},
-      {"--weights-as is", "weights_as is"},
-  }};
-  for (const auto& [ours, theirs] : kNames) {
-    for (auto at = sentence.find(ours); at != std::string::npos; at = sentence.find(ours, at + theirs.size())) {
-      sentence.replace(at, ours.size(), theirs);
-    }
-  }
-  return printable(sentence);
+// Raises the exception with the parts of the message as attributes.
+void raise(PyObject* type, const Error& error) {
+  const ErrorParts& parts = error.parts();
+  const std::string message = printable(render(parts, python_names));
+  const py::object raised = py::reinterpret_borrow<py::object>(type)(message);
+  raised.attr("option") = parts.subject.empty() ? py::object(py::none()) : py::str(python_names(parts.subject, ""));
+  raised.attr("place") = parts.place;
+  raised.attr("row") = parts.row;
+  raised.attr("column") = parts.column;
+  raised.attr("value") = parts.value;
+  raised.attr("expected") = parts.expected;
+  PyErr_SetObject(type, raised.ptr());
 }
 
 void bind_errors(py::module_& m) {
@@ -476,13 +472,13 @@ void bind_errors(py::module_& m) {
     } catch (const Error& error) {
       switch (error.code()) {
         case ErrorCode::resource_limit:
-          return PyErr_SetString(resource_limit.ptr(), in_python_words(error.what()).c_str());
+          return raise(resource_limit.ptr(), error);
         case ErrorCode::interrupted:
           return PyErr_SetString(PyExc_KeyboardInterrupt, error.what());
         case ErrorCode::unwritable_output:
-          return PyErr_SetString(PyExc_OSError, printable(error.what()).c_str());
+          return raise(PyExc_OSError, error);
         case ErrorCode::internal:
-          return PyErr_SetString(PyExc_RuntimeError, printable(error.what()).c_str());
+          return raise(PyExc_RuntimeError, error);
         case ErrorCode::invalid_option:
         case ErrorCode::shape_mismatch:
         case ErrorCode::empty_sample:
@@ -490,7 +486,7 @@ void bind_errors(py::module_& m) {
         case ErrorCode::invalid_weights:
         case ErrorCode::degenerate_directions:
         case ErrorCode::unreadable_input:
-          return PyErr_SetString(PyExc_ValueError, in_python_words(error.what()).c_str());
+          return raise(PyExc_ValueError, error);
       }
     }
   });
@@ -507,21 +503,24 @@ void bind_inputs(py::module_& m) {
   m.def("parse_kernel", &parse_kernel, py::arg("text"));
   m.def("function_kernel", &function_kernel, py::arg("name"), py::arg("function"));
   m.def("gram_kernel", &gram_kernel, py::arg("x").noconvert(), py::arg("y").noconvert());
-  py::class_<MethodOptions>(m, "Options")
-      .def(py::init(&make_options), py::kw_only(), py::arg("kernel"), py::arg("bandwidth"), py::arg("directions"),
-           py::arg("n_directions"), py::arg("whiten"), py::arg("n_reference"), py::arg("reference"),
-           py::arg("reference_points").noconvert(), py::arg("coefficients").noconvert(), py::arg("power"),
-           py::arg("weighting"), py::arg("compat"), py::arg("seed"), py::arg("workers"), py::arg("max_memory"),
-           py::arg("allow_quadratic"))
-      .def("set_parameters", &set_parameters, py::arg("method"), py::arg("given"))
-      .def_property_readonly("seed", [](const MethodOptions& options) { return options.seed.value; });
-  py::class_<TwoSampleOptions>(m, "TestOptions")
-      .def(py::init(&make_test_options), py::kw_only(), py::arg("method"), py::arg("statistic"), py::arg("n_resamples"),
-           py::arg("alpha"), py::arg("design"), py::arg("groups"), py::arg("group_names"), py::arg("calibration"),
-           py::arg("early_stop"), py::arg("set_aside"), py::arg("randomised_ties"), py::arg("effect_interval"),
-           py::arg("effect_directions"), py::arg("confidence_level"), py::arg("null_distribution"),
-           py::arg("weights_as"));
-  m.def("default_test_method", &default_test_method, py::arg("statistic"), py::arg("kernel_values_only"));
+  py::class_<Settings>(m, "Settings")
+      .def(py::init(&make_settings), py::arg("call"), py::arg("given"))
+      .def("complete", &complete_settings, py::arg("kernel_values_only") = false)
+      .def("set_parameters", &set_parameters, py::arg("given"))
+      .def("set_design", &set_design, py::arg("kind"), py::arg("groups"), py::arg("names"))
+      .def("use_pooled_reference",
+           [](Settings& s) { s.test.statistic.directions.reference = ReferenceMeasure::pooled; })
+      .def("keep_effect_directions", [](Settings& s) { s.test.effect_directions = true; })
+      .def_property_readonly("method", [](const Settings& s) { return s.test.method; })
+      .def_property_readonly("seed", [](const Settings& s) { return s.test.statistic.seed.value; });
+  m.def("options", &options_of, py::arg("call"));
+  m.def(
+      "keyword",
+      [](const std::string& name) -> std::optional<std::string> {
+        const OptionInfo* const option = find_option(name);
+        return option == nullptr ? std::nullopt : std::optional(keyword_name(*option));
+      },
+      py::arg("name"));
 }
 
 void bind_page(py::module_& m) {
@@ -537,15 +536,15 @@ void bind_page(py::module_& m) {
 void bind_comparisons(py::module_& m) {
   py::class_<Functions>(m, "Functions")
       .def("evaluate", &Functions::evaluate, py::arg("points").noconvert(), py::arg("index"));
-  m.def("distance", &distance_of, py::arg("x"), py::arg("y"), py::arg("method"), py::arg("options"));
-  m.def("test", &test_of, py::arg("x"), py::arg("y"), py::arg("options"), py::arg("progress"));
+  m.def("distance", &distance_of, py::arg("x"), py::arg("y"), py::arg("settings"));
+  m.def("test", &test_of, py::arg("x"), py::arg("y"), py::arg("settings"), py::arg("progress"));
   py::class_<ArrayEmbedding>(m, "Embedding")
-      .def(py::init<const ArraySample&, const MethodOptions&>(), py::arg("sample"), py::arg("options"))
+      .def(py::init<const ArraySample&, const Settings&>(), py::arg("sample"), py::arg("settings"))
       .def("embed", &ArrayEmbedding::embed, py::arg("sample"))
       .def("quantiles", &ArrayEmbedding::quantiles, py::arg("levels"))
       .def("means", &ArrayEmbedding::means)
       .def("evaluate", &ArrayEmbedding::evaluate, py::arg("points").noconvert())
-      .def("distance", &ArrayEmbedding::distance, py::arg("other"), py::arg("options"))
+      .def("distance", &ArrayEmbedding::distance, py::arg("other"), py::arg("settings"))
       .def("shares_directions", &ArrayEmbedding::shares_directions, py::arg("other"))
       .def(py::pickle([](const ArrayEmbedding& embedding) { return embedding.state(); },
                       [](const py::tuple& state) { return ArrayEmbedding(state); }))
@@ -579,7 +578,9 @@ void bind_methods(py::module_& m) {
       .def_readonly("cost", &MethodInfo::cost, "cost class of one evaluation")
       .def_readonly("permutation", &MethodInfo::permutation, "what one more permutation costs")
       .def_readonly("calibrations", &MethodInfo::calibrations, "valid ways to a p-value")
-      .def_readonly("details", &MethodInfo::details, "a paragraph: the formula and the defaults")
+      .def_property_readonly(
+          "details", [](const MethodInfo& method) { return render(method.details, python_names); },
+          "a paragraph: the formula and the defaults")
       .def_readonly("reference", &MethodInfo::reference, "where it comes from")
       .def_property_readonly("parameters", &parameter_table, "its own keywords: name -> (default, meaning, range)")
       .def_readonly("directions", &MethodInfo::directions, "the word for its directions, when it has its own")
@@ -595,16 +596,6 @@ void bind_methods(py::module_& m) {
         return "MethodInfo(" + std::string(method.id) + ": " + std::string(method.summary) + ")";
       });
   m.def("method", &find_method, py::arg("id"), py::return_value_policy::reference);
-  m.def(
-      "unused_options",
-      [](const std::string& method, const std::string& directions, bool own_points) {
-        return unused_options(find_method(method), parse_direction_family(directions), own_points);
-      },
-      py::arg("method"), py::arg("directions"), py::arg("own_points"));
-  m.def(
-      "unused_test_options",
-      [](const std::string& calibration) { return unused_test_options(parse_calibration(calibration)); },
-      py::arg("calibration"));
   m.def("printable", &printable, py::arg("text"));
   m.def("warning_text", [](const std::string& id, const py::args& values) {
     return sentence({.id = parse_warning(id), .values = values.cast<std::vector<WarningValue>>()});

@@ -10,7 +10,7 @@ namespace py = pybind11;
 namespace kqd {
 namespace {
 
-// Holds a Python object in code that knows nothing of the GIL: copies do not touch it, the last one takes the GIL.
+// Holds a Python object in code without the GIL: copies do not touch it, the last one takes the GIL.
 template <class Object>
 std::shared_ptr<const Object> held(Object object) {
   const auto release = [](const Object* last) {
@@ -25,9 +25,10 @@ std::size_t row_number(double value, std::size_t num_rows) {
   if (value >= 0.0 && value < static_cast<double>(num_rows) && value == std::floor(value)) {
     return static_cast<std::size_t>(value);
   }
-  throw Error(ErrorCode::invalid_option,
-              "kernel precomputed is known between the pooled rows only, and is asked for elsewhere; take reference "
-              "points from the pool (reference=\"pooled\"), or another method");
+  throw Error(
+      ErrorCode::invalid_option,
+      "kernel precomputed is defined only on the pooled rows, but is needed elsewhere; take reference points from "
+      "the pool (reference=\"pooled\"), or another method");
 }
 
 }  // namespace

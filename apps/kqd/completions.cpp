@@ -13,10 +13,6 @@
 namespace kqd::app {
 namespace {
 
-std::vector<const CLI::App*> commands_of(const CLI::App& program) {
-  return program.get_subcommands([](const CLI::App*) { return true; });
-}
-
 bool takes_value(const CLI::Option& option) {
   return option.get_items_expected_max() > 0;
 }
@@ -47,7 +43,7 @@ std::vector<std::string> argument_words(const CLI::App& command) {
 
 // ---- bash ----
 
-// COMPREPLY stays empty where a file or a number is meant: readline then completes files, as it does by itself.
+// COMPREPLY stays empty for a file or a number: readline then completes files.
 std::string bash_values(const CLI::App& command) {
   std::string text;
   for (const CLI::Option* option : command.get_options()) {
@@ -76,7 +72,7 @@ std::string bash_script(const CLI::App& program) {
       "  fi\n"
       "  case ${{COMP_WORDS[1]}} in\n",
       fmt::join(command_names(program), " "), fmt::join(all_spellings(program), " "));
-  for (const CLI::App* command : commands_of(program)) {
+  for (const CLI::App* command : all_commands(program)) {
     const std::string values = bash_values(*command);
     const std::string argument = fmt::format("words=\"{}\" flags=\"{}\"", fmt::join(argument_words(*command), " "),
                                              fmt::join(all_spellings(*command), " "));
@@ -142,7 +138,7 @@ std::string zsh_script(const CLI::App& program) {
       "_kqd() {\n"
       "  local -a commands\n"
       "  commands=(\n";
-  for (const CLI::App* command : commands_of(program)) {
+  for (const CLI::App* command : all_commands(program)) {
     text += fmt::format("    '{}:{}'\n", command->get_name(), zsh_text(command->get_description()));
   }
   text +=
@@ -156,7 +152,7 @@ std::string zsh_script(const CLI::App& program) {
       "  shift words\n"
       "  ((CURRENT--))\n"
       "  case $command in\n";
-  for (const CLI::App* command : commands_of(program)) {
+  for (const CLI::App* command : all_commands(program)) {
     text += fmt::format("    {})\n      _arguments \\\n{}        && return\n      ;;\n", command->get_name(),
                         zsh_arguments(*command));
   }
@@ -189,11 +185,11 @@ std::string fish_flag(const CLI::Option& option) {
 
 std::string fish_script(const CLI::App& program) {
   std::string text = "# Completions of kqd for fish, made by `kqd completions fish`.\n";
-  for (const CLI::App* command : commands_of(program)) {
+  for (const CLI::App* command : all_commands(program)) {
     text += fmt::format("complete -c kqd -n __fish_use_subcommand -f -a {} -d '{}'\n", command->get_name(),
                         fish_text(command->get_description()));
   }
-  for (const CLI::App* command : commands_of(program)) {
+  for (const CLI::App* command : all_commands(program)) {
     const std::string within = fmt::format("complete -c kqd -n '__fish_seen_subcommand_from {}'", command->get_name());
     const auto words = argument_words(*command);
     if (!words.empty()) text += fmt::format("{} -f -a '{}'\n", within, fmt::join(words, " "));

@@ -1,16 +1,16 @@
 #include "config.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <system_error>
-#include <vector>
 
-#include "config_file.hpp"
 #include "kqd/core/error.hpp"
 #include "names.hpp"
 
@@ -19,146 +19,133 @@ namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{1} << 20U;
 
+[[noreturn]] void refuse(const std::string& path, const std::string& problem, const std::string& expected = "") {
+  throw Error(ErrorCode::invalid_option, {.place = path, .value = problem, .expected = expected});
+}
+
 std::string read_file(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    throw Error(ErrorCode::unreadable_input, fmt::format("{}: is a directory, expected a file", path));
+    throw Error(ErrorCode::unreadable_input, {.place = path, .value = "is a directory", .expected = "a file"});
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     throw Error(ErrorCode::unreadable_input,
-                fmt::format("{}: cannot read the config file: {}", path, std::generic_category().message(errno)));
+                {.place = path, .value = "cannot read the config file: " + std::generic_category().message(errno)});
   }
   std::string text(kLargestFile + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kLargestFile) {
-    throw Error(ErrorCode::unreadable_input, fmt::format("{}: a config file of more than 1 MiB is refused", path));
+    throw Error(ErrorCode::unreadable_input,
+                {.place = path, .value = "the config file is too long", .expected = "at most 1 MiB"});
   }
   return text;
 }
 
-const CLI::Option* flag_of(const CLI::App& command, const std::string& key) {
+bool is_settable(const CLI::App& command, const std::string& key) {
   const CLI::Option* const option = command.get_option_no_throw("--" + key);
-  const bool settable = option != nullptr && !option->get_positional() && key != "config" && key != "help";
-  return settable ? option : nullptr;
+  return option != nullptr && !option->get_positional() && key != "config" && key != "help";
 }
 
-[[noreturn]] void refuse_key(const std::string& place, const ConfigEntry& entry, const std::string& owner,
-                             std::vector<std::string> known) {
-  for (std::string& flag : known) flag.erase(0, flag.find_first_not_of('-'));
-  std::erase_if(known, [](const std::string& key) { return key == "config" || key == "help"; });
-  throw Error(ErrorCode::invalid_option,
-              fmt::format("{}: {} is not a flag of {}{}", place, entry.key, owner, suggestion_among(entry.key, known)));
+std::vector<std::string> keys_of(const CLI::App& command) {
+  std::vector<std::string> keys = flag_names(command);
+  for (std::string& flag : keys) flag.erase(0, flag.find_first_not_of('-'));
+  std::erase_if(keys, [](const std::string& key) { return key == "config" || key == "help"; });
+  return keys;
 }
 
-// The command of a table.
-const CLI::App& command_of(const ConfigTable& table, const std::string& place, const CLI::App& program) {
-  const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
-  const auto found = std::ranges::find(commands, table.command, &CLI::App::get_name);
-  if (found != commands.end()) return **found;
-  const auto names = command_names(program);
-  throw Error(ErrorCode::invalid_option,
-              fmt::format("{}: [{}] is not a command, expected one of {}{}", place, table.command,
-                          fmt::join(names, ", "), suggestion_among(table.command, names)));
-}
-
-void check_for_any(const ConfigEntry& entry, const std::string& place, const CLI::App& program) {
-  const auto commands = program.get_subcommands([](const CLI::App*) { return true; });
-  const auto has_it = [&](const CLI::App* command) { return flag_of(*command, entry.key) != nullptr; };
-  if (std::ranges::any_of(commands, has_it)) return;
+// Lines for other commands are checked too: a misspelt one is reported whichever command runs.
+void check(const CLI::ConfigItem& item, const std::string& path, const CLI::App& program) {
+  const auto commands = all_commands(program);
+  const std::string table = fmt::format("{}", fmt::join(item.parents, "."));
+  const auto owner = std::ranges::find(commands, table, [](const CLI::App* command) { return command->get_name(); });
+  if (!item.parents.empty() && owner == commands.end()) {
+    const auto names = command_names(program);
+    refuse(path, fmt::format("unknown command [{}]", table),
+           fmt::format("one of {}{}", fmt::join(names, ", "), suggestion_among(table, names)));
+  }
+  if (item.name == "++" || item.name == "--") return;  // the begin and the end of a table
+  const auto has_it = [&](const CLI::App* command) { return is_settable(*command, item.name); };
+  if (item.parents.empty() ? std::ranges::any_of(commands, has_it) : has_it(*owner)) return;
   std::vector<std::string> known;
-  for (const CLI::App* command : commands) std::ranges::copy(flag_names(*command), std::back_inserter(known));
-  refuse_key(place, entry, "any command", known);
-}
-
-std::string place_of(const std::string& path, std::size_t line) {
-  return fmt::format("{}:{}", path, line);
-}
-
-// Every line is looked at, also those for other commands: what is misspelt is told whichever command runs.
-void check(const ConfigTable& table, const std::string& path, const CLI::App& program) {
-  if (table.command.empty()) {
-    for (const ConfigEntry& entry : table.entries) check_for_any(entry, place_of(path, entry.line), program);
-    return;
+  for (const CLI::App* command : commands) {
+    if (item.parents.empty() || command == *owner) std::ranges::copy(keys_of(*command), std::back_inserter(known));
   }
-  const CLI::App& command = command_of(table, place_of(path, table.line), program);
-  for (const ConfigEntry& entry : table.entries) {
-    if (flag_of(command, entry.key) != nullptr) continue;
-    refuse_key(place_of(path, entry.line), entry, full_name(command), flag_names(command));
-  }
+  refuse(path,
+         fmt::format("unknown option {} for {}{}", item.name, item.parents.empty() ? "any command" : full_name(**owner),
+                     suggestion_among(item.name, known)));
 }
 
-// Neither it nor what does not go with it was typed or is in a table that wins. Two lines of one table that do not go
-// together are an error.
-bool is_open(const CLI::Option& option, const ConfigPlaces& places) {
+// True if neither this option nor one that excludes it was given.
+bool is_open(const CLI::Option& option, const std::set<std::string>& of_table, const std::string& path) {
+  const auto& name = option.get_lnames().front();
+  if (of_table.contains(name)) refuse(path, fmt::format("{} is set twice", name));
   if (option.count() > 0) return false;
   for (const CLI::Option* other : option.get_excludes()) {
     if (other->count() == 0) continue;
-    const auto place = places.find(other->get_lnames().front());
-    if (place == places.end()) return false;
-    throw Error(ErrorCode::invalid_option, fmt::format("{}: {} does not go with {}, expected one of them",
-                                                       place->second, place->first, option.get_lnames().front()));
+    const auto& other_name = other->get_lnames().front();
+    if (!of_table.contains(other_name)) return false;
+    refuse(path, fmt::format("{} and {} exclude each other", other_name, name), "one of them");
   }
   return true;
 }
 
-void set(CLI::Option& option, const ConfigEntry& entry, const std::string& place) {
-  const bool is_flag = option.get_items_expected_max() == 0;
-  if (!is_flag && entry.is_bool) {
-    throw Error(ErrorCode::invalid_option, fmt::format("{}: {} = {}: expected a value of {}", place, entry.key,
-                                                       entry.values.front(), option.get_name()));
+// CLI11 cuts a line at #, also within quotes.
+void require_whole(const CLI::ConfigItem& item, const std::string& path) {
+  for (const std::string& value : item.inputs) {
+    if (value.empty() || (value.front() != '"' && value.front() != '\'' && value.front() != '[')) continue;
+    refuse(path, fmt::format("{} = {}", item.name, value), "a value with matching quotes or brackets and without #");
   }
-  if (is_flag && entry.is_bool && entry.values.front() == "false") return;
+}
+
+void set(CLI::Option& option, const CLI::ConfigItem& item, const std::string& path) {
+  require_whole(item, path);
+  const bool is_flag = option.get_items_expected_max() == 0;
   const bool takes_several =
       option.get_multi_option_policy() != CLI::MultiOptionPolicy::TakeLast || option.get_expected_max() > 1;
-  if (entry.values.size() != 1 && !takes_several) {
-    throw Error(ErrorCode::invalid_option, fmt::format("{}: {} = [{}]: expected one value of {}", place, entry.key,
-                                                       fmt::join(entry.values, ", "), option.get_name()));
+  if (item.inputs.size() != 1 && !takes_several) {
+    refuse(path, fmt::format("{} = [{}]", item.name, fmt::join(item.inputs, ", ")), "one value");
   }
   try {
-    for (const std::string& value : entry.values) {
-      option.add_result(is_flag ? option.get_flag_value(entry.key, entry.is_bool ? "" : value) : value);
+    for (const std::string& value : item.inputs) {
+      if (is_flag && value == "false") return;
+      option.add_result(is_flag ? option.get_flag_value(item.name, value == "true" ? "" : value) : value);
     }
     option.run_callback();
   } catch (const CLI::Error&) {
-    throw Error(ErrorCode::invalid_option,
-                fmt::format("{}: {} = {}: expected {}", place, entry.key, fmt::join(entry.values, ", "),
-                            is_flag ? "true or false" : "a value"));
+    refuse(path, fmt::format("{} = {}", item.name, fmt::join(item.inputs, ", ")),
+           is_flag ? "true or false" : "a value");
   }
 }
 
 }  // namespace
 
-ConfigPlaces apply_config(const std::string& path, const CLI::App& program, CLI::App& command) {
-  const std::vector<ConfigTable> tables = parse_config(read_file(path), path);
-  for (const ConfigTable& table : tables) check(table, path, program);
-  ConfigPlaces places;
-  for (const bool own_table : {true, false}) {
-    for (const ConfigTable& table : tables) {
-      if (table.command != (own_table ? command.get_name() : "")) continue;
-      ConfigPlaces of_table;
-      for (const ConfigEntry& entry : table.entries) {
-        CLI::Option* const option = command.get_option_no_throw("--" + entry.key);
-        if (option == nullptr || !is_open(*option, of_table)) continue;
-        of_table[entry.key] = place_of(path, entry.line);
-        set(*option, entry, of_table[entry.key]);
-      }
-      places.insert(of_table.begin(), of_table.end());
-    }
-  }
-  return places;
+std::vector<CLI::ConfigItem> read_config(const std::string& path) {
+  std::string text = read_file(path);
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+  std::istringstream lines(text);
+  return CLI::ConfigTOML().from_config(lines);
 }
 
-Error told_with_place(const Error& error, const ConfigPlaces& places) {
-  const std::string_view sentence = error.what();
-  for (const auto& [key, place] : places) {
-    const bool about_it =
-        sentence.starts_with(fmt::format("--{} ", key)) || sentence.starts_with(fmt::format("{} \"", key));
-    if (about_it) return {error.code(), fmt::format("{}: {}", place, sentence)};
+std::set<std::string> apply_config(const std::string& path, const CLI::App& program, CLI::App& command) {
+  const auto items = read_config(path);
+  for (const CLI::ConfigItem& item : items) check(item, path, program);
+  std::set<std::string> names;
+  for (const bool own_table : {true, false}) {
+    std::set<std::string> of_table;
+    for (const CLI::ConfigItem& item : items) {
+      CLI::Option* const option = command.get_option_no_throw("--" + item.name);
+      if (option == nullptr || item.parents.empty() == own_table) continue;
+      if (own_table && item.parents.front() != command.get_name()) continue;
+      if (!is_open(*option, of_table, path)) continue;
+      set(*option, item, path);
+      of_table.insert(item.name);
+    }
+    names.merge(of_table);
   }
-  return error;
+  return names;
 }
 
 }  // namespace kqd::app

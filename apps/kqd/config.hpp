@@ -1,21 +1,17 @@
 #pragma once
 #include <CLI/CLI.hpp>
-#include <map>
+#include <set>
 #include <string>
-
-#include "kqd/core/error.hpp"
+#include <vector>
 
 namespace kqd::app {
 
-/// Where flags were set, by their names without dashes: "kqd.toml:3".
-using ConfigPlaces = std::map<std::string, std::string>;
+/// The lines of a config file in TOML. Throws Error{unreadable_input} for a file that cannot be read or is too long.
+[[nodiscard]] std::vector<CLI::ConfigItem> read_config(const std::string& path);
 
-/// Gives the flags of `command` that were not typed the values that the file sets. A table of a command wins over the
-/// lines before all tables. Throws Error{invalid_option} for a key that is not a flag, with a suggestion, and for a
-/// table that is not a command of `program`. Returns what it set.
-ConfigPlaces apply_config(const std::string& path, const CLI::App& program, CLI::App& command);
-
-/// The error with the place in front when it is about a value that a file set: sentences about a flag begin with it.
-[[nodiscard]] Error told_with_place(const Error& error, const ConfigPlaces& places);
+/// Gives the options of `command` that were not typed the values of the file. A table of a command wins over the lines
+/// before all tables. Throws Error{invalid_option} for an unknown option, with a suggestion, and for a table that is
+/// not a command of `program`. Returns the names of the options that it set.
+std::set<std::string> apply_config(const std::string& path, const CLI::App& program, CLI::App& command);
 
 }  // namespace kqd::app

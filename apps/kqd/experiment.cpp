@@ -8,8 +8,8 @@
 
 #include "experiments/experiments.hpp"
 #include "flags.hpp"
+#include "image.hpp"
 #include "output.hpp"
-#include "picture.hpp"
 #include "progress.hpp"
 
 namespace kqd::app {
@@ -29,13 +29,14 @@ ExperimentOptions to_experiment_options(const ExperimentFlags& flags) {
   constexpr std::uint64_t kMostRuns = 1'000'000;
   ExperimentOptions options;
   options.scheme = flags.scheme;
-  if (!flags.runs.empty()) options.runs = whole_number("--runs", flags.runs, 1, kMostRuns);
+  if (!flags.runs.empty()) options.runs = whole_number("runs", flags.runs, 1, kMostRuns);
   options.quick = flags.quick;
-  if (!flags.methods.empty()) options.methods = items_of(flags.methods);
+  if (!flags.methods.empty()) options.methods = CLI::detail::split(flags.methods, ',');
   options.out = flags.out;
   options.data = flags.data;
-  options.seed.value = seed_of(flags.seed);
-  options.threads = thread_count(flags.threads);
+  options.seed.value = whole_number("seed", flags.seed, 0, find_option("seed")->highest);
+  options.threads.value =
+      static_cast<unsigned>(whole_number("threads", flags.threads, 0, find_option("threads")->highest));
   return options;
 }
 
@@ -64,7 +65,8 @@ void add_experiment_flags(CLI::App& command, ExperimentFlags& flags) {
   add_value(command, "--out", "FOLDER", flags.out, "where results, table and figure are written, and continued");
   add_value(command, "--data", "FOLDER", flags.data, "folder of data sets, as ./dev data makes it");
   add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
-  add_value(command, "--threads", "T", flags.threads, "0 asks the system; changes the speed, not the result");
+  add_value(command, "--threads", "T", flags.threads,
+            "0: as many as the system has; changes the speed, not the result");
   command.add_flag("--quiet", flags.quiet, "no progress and no notes");
 }
 
@@ -80,8 +82,8 @@ int run_experiment_command(const ExperimentFlags& flags) {
     report = run_experiment(flags.name, options, &progress.control());
   }
   for (std::size_t k = report.files.size(); k-- > 0;) {
-    const auto picture = make_png(report.files[k]);
-    if (picture) report.files.push_back(*picture);
+    const auto image = make_png(report.files[k]);
+    if (image) report.files.push_back(*image);
   }
   print(report.table);
   if (!flags.quiet) note(fmt::format("wrote {}", fmt::join(report.files, ", ")));

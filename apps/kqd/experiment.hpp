@@ -5,7 +5,7 @@
 
 namespace kqd::app {
 
-/// What was typed for `kqd experiment`.
+/// Options of `kqd experiment`.
 struct ExperimentFlags {
   std::string name;
   std::string scheme;
@@ -21,7 +21,7 @@ struct ExperimentFlags {
 
 void add_experiment_flags(CLI::App& command, ExperimentFlags& flags);
 
-/// `kqd experiment NAME`: runs it, prints its table and says what was written; `list` shows all.
+/// `kqd experiment NAME`: runs it, prints its table and the names of the files it wrote; `list` shows all.
 int run_experiment_command(const ExperimentFlags& flags);
 
 }  // namespace kqd::app

@@ -12,6 +12,7 @@
 
 #include "interrupt.hpp"
 #include "kqd/core/error.hpp"
+#include "kqd/options/options.hpp"
 #include "output.hpp"
 #include "program.hpp"
 
@@ -33,19 +34,19 @@ int exit_code(ErrorCode code) {
   }
 }
 
-// Input files may be mapped (ReadOptions::map_files). When someone shortens one meanwhile the system sends this signal,
-// and nothing but to end is left.
+// Input files may be mapped (ReadOptions::map_files). When another process shortens one meanwhile, the system sends
+// this signal, and the process cannot continue.
 extern "C" void on_bus_error(int /*signal*/) {
   constexpr std::string_view kSentence =
-      "kqd: an input file became shorter while it was in use; run again when no one writes it\n";
-  static std::atomic_flag said;  // several threads may touch what is gone
-  while (said.test_and_set()) ::pause();
-  if (::write(STDERR_FILENO, kSentence.data(), kSentence.size()) < 0) ::_exit(kUsage);  // nobody listens
+      "kqd: an input file became shorter while it was in use; run again when no other program writes it\n";
+  static std::atomic_flag printed;  // several threads may touch the missing part
+  while (printed.test_and_set()) ::pause();
+  if (::write(STDERR_FILENO, kSentence.data(), kSentence.size()) < 0) ::_exit(kUsage);
   ::_exit(kUsage);
 }
 
-// A stream that was closed leaves its number to the next file that is opened, and messages would go there. In its place
-// comes one that takes messages, and neither gives input nor takes results.
+// A closed stream leaves its number to the next file that is opened, and messages would go there. It is replaced by one
+// that takes messages, but gives no input and takes no results.
 void fill_closed_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(stream, F_GETFD) >= 0) continue;
@@ -57,13 +58,13 @@ int run(int argc, char** argv) {
   try {
     return Program().run(argc, argv);
   } catch (const Error& error) {
-    note(error.what());
+    note(render(error.parts(), program_names));
     return exit_code(error.code());
   } catch (const std::bad_alloc&) {
     note("out of memory");
     return kResourceLimit;
   } catch (const std::exception& error) {
-    note(fmt::format("internal error: {}", error.what()));
+    note(fmt::format("internal error (please report it): {}", error.what()));
     return kInternalError;
   }
 }
@@ -74,8 +75,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   kqd::app::fill_closed_streams();
   std::signal(SIGBUS, kqd::app::on_bus_error);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond its limit is an error of writing like any other
-  std::signal(SIGPIPE, SIG_IGN);  // print() knows what a closed pipe means
+  std::signal(SIGXFSZ, SIG_IGN);  // print() and write_text() report a file beyond its limit
+  std::signal(SIGPIPE, SIG_IGN);  // print() ignores a closed pipe
   kqd::app::catch_interrupts();
   return kqd::app::run(argc, argv);
 }

@@ -9,11 +9,12 @@
 #include <vector>
 
 #include "kqd/version.hpp"
+#include "names.hpp"
 
 namespace kqd::app {
 namespace {
 
-// Text that roff shows as it is: a backslash and a leading dot or quote have meanings, a hyphen would become a dash.
+// Escapes text for roff, where a backslash and a leading dot or quote are commands and a hyphen becomes a dash.
 std::string roff(std::string_view text) {
   std::string safe;
   bool line_start = true;
@@ -79,7 +80,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kExitCode
     {"0", "done"},
     {"1", "a difference was found; only with --exit-code"},
     {"2", "wrong arguments, bad input, or output that cannot be written"},
-    {"3", "internal error (please report it); please report it"},
+    {"3", "internal error (please report it)"},
     {"4", "more memory or time than allowed"},
     {"130", "stopped by Ctrl-C"},
     {"143", "stopped by SIGTERM"},
@@ -107,12 +108,13 @@ std::string manual_page(const CLI::App& program) {
       ".SH NAME\nkqd \\- compare samples by kernel quantile embeddings\n"
       ".SH SYNOPSIS\n\\fBkqd\\fR \\fIcommand\\fR [\\fIarguments\\fR] [\\fIflags\\fR]\n"
       ".SH DESCRIPTION\n{}\n.PP\n"
-      "Results go to standard output, words and progress to standard error. The same seed gives the same numbers for "
+      "Results go to standard output, messages and progress to standard error. The same seed gives the same numbers "
+      "for "
       "any "
       "number of threads.\n"
       ".SH COMMANDS\n",
       roff(kVersion), roff(program.get_description()));
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* command : all_commands(program)) {
     text += section_of(*command);
   }
   return text + ".SH EXIT STATUS\n" + entries(kExitCodes) + ".SH ENVIRONMENT\n" + entries(kEnvironment);

@@ -18,11 +18,13 @@ std::string suggestion_among(const std::string& word, const std::vector<std::str
   return suggestion(word, views);
 }
 
+std::vector<const CLI::App*> all_commands(const CLI::App& program) {
+  return program.get_subcommands([](const CLI::App*) { return true; });
+}
+
 std::vector<std::string> command_names(const CLI::App& program) {
   std::vector<std::string> names;
-  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; })) {
-    names.push_back(command->get_name());
-  }
+  for (const CLI::App* command : all_commands(program)) names.push_back(command->get_name());
   return names;
 }
 

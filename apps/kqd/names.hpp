@@ -11,7 +11,8 @@ namespace kqd::app {
 /// "kqd test".
 [[nodiscard]] std::string full_name(const CLI::App& command);
 
-/// The names of all commands of a program, in order.
+/// All commands of a program, in order, and their names.
+[[nodiscard]] std::vector<const CLI::App*> all_commands(const CLI::App& program);
 [[nodiscard]] std::vector<std::string> command_names(const CLI::App& program);
 
 /// "--kernel", "--power", ...: the long names of all flags.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <system_error>
 
 #include "kqd/core/error.hpp"
@@ -28,15 +29,15 @@ void note(std::string_view text) {
   print_message(fmt::format("kqd: {}\n", printable(text)));
 }
 
-std::string option_name(std::string_view id, std::string_view value) {
-  if (id == "header") return value == "absent" ? "--no-header" : "--header";
-  std::string name = id == "num_permutations" ? "permutations" : std::string(id);
-  std::ranges::replace(name, '_', '-');
-  return value.empty() || value == "true" ? "--" + name : fmt::format("--{} {}", name, value);
+std::string sentence(const Warning& warning) {
+  return render(warning, program_names);
 }
 
-std::string sentence(const Warning& warning) {
-  return render(warning, option_name);
+bool is_one_file(const std::string& one, const std::string& other) {
+  if (one.empty() || other.empty()) return false;
+  std::error_code error;
+  const auto first = std::filesystem::weakly_canonical(std::filesystem::absolute(one, error), error);
+  return first == std::filesystem::weakly_canonical(std::filesystem::absolute(other, error), error);
 }
 
 }  // namespace kqd::app

@@ -6,21 +6,21 @@
 
 namespace kqd::app {
 
-/// Results, to stdout. Throws Error{unwritable_output} when they cannot get there: a full disk. Who closes the pipe has
-/// read enough: nothing is said.
+/// Writes results to stdout. Throws Error{unwritable_output} when that fails, as on a full disk. EPIPE is ignored: the
+/// reader has closed the pipe.
 void print(const std::string& text);
 
-/// Words for a person, to stderr, without control characters. A message that cannot get there is lost, and nothing
-/// else: results and exit codes stand.
+/// Writes a message with the name of the program to stderr, without control characters. A failure is ignored: results
+/// and exit codes do not depend on messages.
 void note(std::string_view text);
-
-/// How the program writes options in warnings and notes.
-[[nodiscard]] std::string option_name(std::string_view id, std::string_view value);
 
 /// A warning or note in the words of the program.
 [[nodiscard]] std::string sentence(const Warning& warning);
 
-/// The same without the name of the program before it, and as it is.
+/// The same without the name of the program, and unchanged.
 void print_message(std::string_view text);
+
+/// True when two paths are the same file, by whatever names, also when it does not exist yet.
+[[nodiscard]] bool is_one_file(const std::string& one, const std::string& other);
 
 }  // namespace kqd::app

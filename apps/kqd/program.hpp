@@ -1,49 +1,47 @@
 #pragma once
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <set>
 #include <string>
 
-#include "config.hpp"
 #include "experiment.hpp"
-#include "flags.hpp"
+#include "methods.hpp"
+#include "run.hpp"
+#include "sample.hpp"
 
 namespace kqd::app {
 
-/// The whole of what can be typed: every command with its flags, help and examples. Help, completions and the manual
-/// are made from it, so there is no second list.
+/// Every command with its options, help and examples. Help, completions and the manual are made from it, so there is no
+/// second list.
 class Program {
  public:
   Program();
 
   [[nodiscard]] CLI::App& commands() { return app_; }
 
-  /// Parses and runs; returns the exit code. What is wrong with the arguments is told here, other errors are thrown.
+  /// Parses and runs; returns the exit code. Wrong arguments are reported here, other errors are thrown.
   int run(int argc, char** argv);
 
  private:
-  void add_test();
-  void add_explain();
-  void add_distance();
-  void add_matrix();
-  void add_methods();
-  void add_sample();
-  void add_experiment();
-  void add_completions();
-  void add_manual();
-  /// A command that does `work` once its flags are known.
+  void add_comparisons();
+  void add_others();
+  /// A command that does `work` once its options are known.
   CLI::App* add(const std::string& name, const std::string& what, const std::string& examples,
                 std::function<int()> work);
+  /// A command of the library that compares samples.
+  CLI::App* add_comparison(const std::string& name, const std::string& what, const std::string& examples, Command which,
+                           int (*work)(const Request& request));
+  [[nodiscard]] Request read_request(CLI::App& command, Command which);
+  void read_config(const std::string& file, CLI::App& command);
 
   CLI::App app_;
-  Flags test_;
-  Flags explain_;
-  Flags distance_;
-  MatrixFlags matrix_;
   MethodsFlags methods_;
   SampleFlags sample_;
   ExperimentFlags experiment_;
   std::string shell_;
-  ConfigPlaces config_places_;
+  std::string command_line_;
+  std::string config_file_;
+  std::set<std::string> config_options_;  // that the file has set
   int code_ = 0;
 };
 

@@ -11,13 +11,13 @@ namespace kqd::app {
 /// Shows how far a run is on a terminal, once it has taken a second, and turns Ctrl-C into a clean end.
 class ProgressLine {
  public:
-  /// `shown`: false keeps quiet. Nothing is shown when stderr is not a terminal.
+  /// `shown`: false prints nothing. Nothing is shown when stderr is not a terminal.
   explicit ProgressLine(bool shown);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// What the library takes: reports come here, and Ctrl-C sets its stop flag.
+  /// For the library: receives its reports, and Ctrl-C sets its stop flag.
   [[nodiscard]] const RunControl& control() const { return control_; }
 
  private:
@@ -33,7 +33,7 @@ class ProgressLine {
   bool drawn_ = false;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;
-  // What is reported comes in steps, each from 0 to its total; time left is that of the step.
+  // Reports come in steps, each from 0 to its total; the time left is that of the step.
   std::string step_;
   double step_done_ = 0.0;
   Clock::time_point step_start_ = start_;

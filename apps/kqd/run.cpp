@@ -30,16 +30,17 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-void print_warnings(const Warnings& warnings, const Flags& flags) {
-  if (flags.quiet) return;
+void print_warnings(const Warnings& warnings, const OutputOptions& output) {
+  if (output.quiet) return;
   for (const Warning& warning : warnings) note(sentence(warning));
 }
 
-SamplePair read(const Flags& flags) {
-  const ReadOptions options = to_read_options(flags);
-  SamplePair data =
-      flags.group.empty() ? read_pair(flags.x, flags.y, options) : read_grouped(flags.x, flags.group, options);
-  print_warnings(data.notes, flags);
+SamplePair read(const Request& request) {
+  const Settings& settings = request.settings;
+  const std::string& x = request.files.front();
+  SamplePair data = settings.group_column.empty() ? read_pair(x, request.files.back(), settings.read)
+                                                  : read_grouped(x, settings.group_column, settings.read);
+  print_warnings(data.notes, settings.output);
   return data;
 }
 
@@ -48,7 +49,7 @@ void require_same_units(const Preparation& preparation) {
   if (preparation.offsets.empty()) return;
   const OffsetColumn& column = preparation.offsets.front();
   throw Error(ErrorCode::invalid_option,
-              fmt::format("--reference FILE has points in other units than the data: {} was subtracted from column {}, "
+              fmt::format("the reference points are in other units than the data: {} was subtracted from column {}, "
                           "whose whole numbers are beyond 2^53; --drop excludes the column",
                           column.offset, column.name));
 }
@@ -82,22 +83,21 @@ Matrix<double> in_order_of(const std::vector<std::string>& names, const Sample& 
 }
 
 // Reads the points of --reference FILE. Columns are matched by name where the file and the data have names.
-void add_reference_points(const Flags& flags, const Sample& data, const Preparation& preparation,
+void add_reference_points(const std::string& file, const Sample& data, const Preparation& preparation,
                           DirectionOptions& options) {
-  if (options.reference != ReferenceMeasure::points) return;
-  Sample points = read_sample(flags.reference);
+  if (file.empty()) return;
+  Sample points = read_sample(file);
   require_same_units(preparation);
   const bool by_name = !data.column_names.empty() && !points.column_names.empty();
-  options.reference_points =
-      by_name ? in_order_of(data.column_names, points, flags.reference) : std::move(points.points);
+  options.reference_points = by_name ? in_order_of(data.column_names, points, file) : std::move(points.points);
 }
 
-// Warnings about reading precede those of the result.
+// Warnings of reading come first in the warnings of a result.
 void put_first(const Warnings& of_reading, Warnings& warnings) {
   warnings.insert(warnings.begin(), of_reading.begin(), of_reading.end());
 }
 
-// How a result looks in every form.
+// A result in every form.
 struct Forms {
   std::function<std::string()> json;
   std::function<std::string()> csv;
@@ -106,25 +106,23 @@ struct Forms {
   std::function<std::string(const TextStyle& style)> text;
 };
 
-// Not to standard output, which - stands for too.
-bool goes_to_file(const Flags& flags) {
-  return !flags.output.empty() && flags.output != "-";
+bool goes_to_file(const OutputOptions& output) {
+  return !output.file.empty() && output.file != "-";
 }
 
-// The form that was asked for, to where it was asked for.
-void show(const Flags& flags, const Forms& forms) {
-  const TextStyle style = goes_to_file(flags) ? TextStyle{} : screen_style();
-  const std::string result = flags.json       ? forms.json()
-                             : flags.csv      ? forms.csv()
-                             : flags.markdown ? forms.markdown()
-                             : flags.quiet    ? forms.number()
-                                              : forms.text(style);
-  if (!goes_to_file(flags)) return print(result);
+void show(const OutputOptions& output, const Forms& forms) {
+  const TextStyle style = goes_to_file(output) ? TextStyle{} : screen_style();
+  const std::string result = output.json       ? forms.json()
+                             : output.csv      ? forms.csv()
+                             : output.markdown ? forms.markdown()
+                             : output.quiet    ? forms.number()
+                                               : forms.text(style);
+  if (!goes_to_file(output)) return print(result);
   const StopRequest until_it_is_whole;
-  write_text(flags.output, result);
+  write_text(output.file, result);
 }
 
-void require_output(const std::string& flag, const std::string& output, const std::vector<std::string>& inputs) {
+void require_output(const std::string& option, const std::string& output, const std::vector<std::string>& inputs) {
   if (output.empty()) return;
   for (const std::string& input : inputs) {
     const auto key = input.find(".npz:");  // of an array in an archive
@@ -132,17 +130,9 @@ void require_output(const std::string& flag, const std::string& output, const st
     std::error_code not_there;
     if (!std::filesystem::equivalent(output, file, not_there)) continue;
     throw Error(ErrorCode::invalid_option,
-                fmt::format("{} {} is the input {}, expected another file", flag, output, input));
+                {.subject = option, .value = output, .expected = fmt::format("another file than the input {}", input)});
   }
   require_writable(output);
-}
-
-// Also by other names, and where nothing is there yet.
-bool is_one_file(const std::string& one, const std::string& other) {
-  if (one.empty() || other.empty()) return false;
-  std::error_code error;
-  const auto first = std::filesystem::weakly_canonical(std::filesystem::absolute(one, error), error);
-  return first == std::filesystem::weakly_canonical(std::filesystem::absolute(other, error), error);
 }
 
 bool names_a_page(const std::string& path) {
@@ -150,69 +140,80 @@ bool names_a_page(const std::string& path) {
   return ending == ".html" || ending == ".htm";
 }
 
-// Asked before the work, which may be long. No input is written over.
-void require_outputs(const Flags& flags, const std::vector<std::string>& inputs) {
+// Checked before the work, which may take long. No input is overwritten.
+void require_outputs(const Request& request) {
+  const OutputOptions& output = request.settings.output;
+  std::vector<std::string> inputs = request.files;
+  inputs.insert(inputs.end(), {request.settings.reference_file, output.config});
   {
-    const StopRequest until_no_trace_is_left;
-    if (goes_to_file(flags)) require_output("--output", flags.output, inputs);
-    require_output("--report", flags.report, inputs);
+    const StopRequest until_test_files_are_removed;
+    if (goes_to_file(output)) require_output("output", output.file, inputs);
+    require_output("report", output.report, inputs);
   }
   if (StopRequest::flag()) throw Error(ErrorCode::interrupted, "stopped on request");
-  if (flags.report.empty()) return;
+  if (output.report.empty()) return;
   // A page over data that were meant to be read is a mistake in the order of the arguments.
-  if (!names_a_page(flags.report)) {
+  if (!names_a_page(output.report)) {
     throw Error(ErrorCode::invalid_option,
-                fmt::format("--report {} is not a page, expected a name that ends in .html", flags.report));
+                {.subject = "report", .value = output.report, .expected = "a file name ending in .html"});
   }
-  if (is_one_file(flags.report, flags.output)) {
+  if (is_one_file(output.report, output.file)) {
     throw Error(ErrorCode::invalid_option,
-                fmt::format("--report and --output are both {}, expected two files", flags.report));
+                {.subject = "report", .value = output.report, .expected = "another file than that of --output"});
   }
 }
 
-// The page is whole before the result is shown: who sees the result can open it.
-void write_page(const Flags& flags, const std::function<std::string()>& page) {
-  if (flags.report.empty()) return;
+// The page is complete before the result is shown, so that it can be opened at once.
+void write_page(const OutputOptions& output, const std::function<std::string()>& page) {
+  if (output.report.empty()) return;
   const std::string text = page();
   const StopRequest until_it_is_whole;
-  write_text(flags.report, text);
+  write_text(output.report, text);
 }
 
-RunInfo run_info(std::string_view method, const Flags& flags, const SamplePair& data, const Stopwatch& watch) {
-  return {.method = std::string(method),
-          .x_name = flags.x,
-          .y_name = flags.group.empty() ? flags.y : flags.x,
+RunInfo run_info(const std::string& method, const Request& request, const SamplePair& data, const Stopwatch& watch) {
+  return {.method = method,
+          .x_name = request.files.front(),
+          .y_name = request.files.back(),
           .n_x = data.x.points.rows(),
           .n_y = data.y.points.rows(),
           .dim = data.x.points.cols(),
           .preparation = data.preparation,
           .elapsed_s = watch.seconds(),
-          .option_names = option_name};
+          .option_names = program_names};
 }
 
-// What the data tell of their rows.
+// Row numbers and the shape of images come from the data.
 void add_rows(ExplainOptions& options, const SamplePair& data) {
   options.rows_x = data.rows_x;
   options.rows_y = data.rows_y;
   if (!options.image) options.image = image_shape(data.preparation.row_shape);
 }
 
-// How a page explains a result: with as many permutations as that needs, whatever the test takes.
-ExplainOptions page_options(const Flags& flags) {
-  ExplainOptions options = to_explain_options(flags);
+// Blocks and clusters are a column of the data.
+Design design_of(const Settings& settings, const SamplePair& data) {
+  return {settings.test.test.design.kind, data.units, data.unit_names};
+}
+
+// A page explains a result with as many permutations as that needs, whatever number the test takes.
+ExplainOptions page_options(const Settings& settings, const SamplePair& data) {
+  ExplainOptions options = settings.explain;
   options.num_permutations = 0;
+  options.design = design_of(settings, data);
+  add_rows(options, data);
+  if (!settings.output.report.empty()) validate(options, data.x.points.cols());
   return options;
 }
 
-// Where the samples differ. A result that is there is not lost because its explanation would take too much.
-PageInfo page_info(const Flags& flags, const SamplePair& data, const ExplainOptions& options) {
-  PageInfo info{.command = flags.command};
-  const ProgressLine progress(!flags.quiet);
+// A result is kept although its explanation would take too much memory or time.
+PageInfo page_info(const Request& request, const SamplePair& data, const ExplainOptions& options) {
+  PageInfo info{.command = request.command_line};
+  const ProgressLine progress(!request.settings.output.quiet);
   try {
     info.explanation = explain(data.x, data.y, options, &progress.control());
   } catch (const Error& error) {
     if (error.code() != ErrorCode::resource_limit && error.code() != ErrorCode::invalid_weights) throw;
-    info.explanation_note = error.what();
+    info.explanation_note = render(error.parts(), program_names);
   }
   return info;
 }
@@ -226,33 +227,7 @@ std::string different_columns(const Explanation& explanation) {
   return names;
 }
 
-void list_parameters(std::span<const ParameterInfo> parameters, std::string_view indent) {
-  for (const ParameterInfo& parameter : parameters) {
-    print(fmt::format("{}{:<14} {} (default {}; {})\n", indent, parameter.name, parameter.meaning,
-                      parameter_text(parameter, parameter.default_value), parameter_range(parameter)));
-  }
-}
-
-void list_problems() {
-  for (const ProblemInfo& problem : problems()) {
-    print(fmt::format("{:<18} {}\n", problem.id, problem.summary));
-    list_parameters(problem.parameters, "    ");
-  }
-}
-
-void explain_method(const MethodInfo& m) {
-  print(fmt::format("\n{}: {}\n\n{}\n\n", m.id, m.summary, m.details));
-  print(
-      fmt::format("  family        {}\n  reports       {}\n  cost          {}\n  per permutation {}\n"
-                  "  calibration   {}\n  reference     {}\n\n",
-                  m.family, m.reports, m.cost, m.permutation, m.calibrations, m.reference));
-  if (m.parameters.empty()) return;
-  print("Parameters, as --set NAME=VALUE:\n");
-  list_parameters(m.parameters, "  ");
-  print("\n");
-}
-
-// Names that tell the data sets apart, also when one is given twice.
+// Different names for all data sets, also when one is given twice.
 std::vector<std::string> different_names(const std::vector<std::string>& files) {
   std::vector<std::string> names;
   for (const std::string& file : files) {
@@ -265,103 +240,98 @@ std::vector<std::string> different_names(const std::vector<std::string>& files) 
 
 }  // namespace
 
-int run_test(const Flags& flags) {
+int run_test(const Request& request) {
   const Stopwatch watch;
-  const MethodInfo& method = find_method(flags.method);
-  TwoSampleOptions options = to_test_options(flags);
-  ExplainOptions where = page_options(flags);
-  require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
-  const SamplePair data = read(flags);
-  add_reference_points(flags, data.x, data.preparation, options.statistic.directions);
-  options.test.design = design_of(flags, data);
-  where.design = options.test.design;
-  add_rows(where, data);
-  if (!flags.report.empty()) validate(where, data.x.points.cols());
-  options.test.keep_null_distribution = flags.null_distribution || !flags.report.empty();
+  const Settings& settings = request.settings;
+  require_outputs(request);
+  const SamplePair data = read(request);
+  TwoSampleOptions options = settings.test;
+  add_reference_points(settings.reference_file, data.x, data.preparation, options.statistic.directions);
+  options.test.design = design_of(settings, data);
+  const ExplainOptions where = page_options(settings, data);
+  if (!settings.output.report.empty()) options.test.keep_null_distribution = true;
   TwoSampleResult result;
   {
-    const ProgressLine progress(!flags.quiet);
+    const ProgressLine progress(!settings.output.quiet);
     result = two_sample_test(data.x, data.y, options, &progress.control());
   }
   put_first(data.warnings, result.warnings);
-  const RunInfo run = run_info(method.id, flags, data, watch);
-  write_page(flags, [&] { return test_page(result, options, run, page_info(flags, data, where)); });
-  options.test.keep_null_distribution = flags.null_distribution;  // the page's wish is not a wish for more JSON
-  show(flags, {.json = [&] { return test_json(result, options, run); },
-               .csv = [&] { return test_csv(result, options, run); },
-               .markdown = [&] { return test_markdown(result, options, run); },
-               .number = [&] { return fmt::format("{}\n", result.test.pvalue); },
-               .text = [&](const TextStyle& style) { return test_text(result, options, run, style); }});
-  return flags.exit_code && result.test.reject ? 1 : 0;
+  const RunInfo run = run_info(options.method, request, data, watch);
+  write_page(settings.output, [&] { return test_page(result, options, run, page_info(request, data, where)); });
+  // The null distribution of the page is not in the JSON, unless it was asked for.
+  options.test.keep_null_distribution = settings.test.test.keep_null_distribution;
+  show(settings.output, {.json = [&] { return test_json(result, options, run); },
+                         .csv = [&] { return test_csv(result, options, run); },
+                         .markdown = [&] { return test_markdown(result, options, run); },
+                         .number = [&] { return fmt::format("{}\n", result.test.pvalue); },
+                         .text = [&](const TextStyle& style) { return test_text(result, options, run, style); }});
+  return settings.output.exit_code && result.test.reject ? 1 : 0;
 }
 
-int run_explain(const Flags& flags) {
+int run_explain(const Request& request) {
   const Stopwatch watch;
-  ExplainOptions options = to_explain_options(flags);
-  require_outputs(flags, {flags.x, flags.y, flags.config});
-  const SamplePair data = read(flags);
-  options.design = design_of(flags, data);
+  const OutputOptions& output = request.settings.output;
+  require_outputs(request);
+  const SamplePair data = read(request);
+  ExplainOptions options = request.settings.explain;
+  options.design = design_of(request.settings, data);
   add_rows(options, data);
-  if (flags.csv) print_warnings(data.warnings, flags);  // which has no place for them
+  if (output.csv) print_warnings(data.warnings, output);  // CSV has no place for them
   Explanation explanation;
   {
-    const ProgressLine progress(!flags.quiet);
+    const ProgressLine progress(!output.quiet);
     explanation = explain(data.x, data.y, options, &progress.control());
   }
   put_first(data.warnings, explanation.warnings);
-  const RunInfo run = run_info("", flags, data, watch);
-  show(flags, {.json = [&] { return explanation_json(explanation, run); },
-               .csv = [&] { return explanation_csv(explanation); },
-               .markdown = [&] { return explanation_markdown(explanation, run); },
-               .number = [&] { return different_columns(explanation); },
-               .text = [&](const TextStyle& style) { return explanation_text(explanation, run, style); }});
+  const RunInfo run = run_info("", request, data, watch);
+  show(output, {.json = [&] { return explanation_json(explanation, run); },
+                .csv = [&] { return explanation_csv(explanation); },
+                .markdown = [&] { return explanation_markdown(explanation, run); },
+                .number = [&] { return different_columns(explanation); },
+                .text = [&](const TextStyle& style) { return explanation_text(explanation, run, style); }});
   return 0;
 }
 
-int run_distance(const Flags& flags) {
+int run_distance(const Request& request) {
   const Stopwatch watch;
-  const MethodInfo& method = find_method(flags.method);
-  MethodOptions options = to_options(flags);
-  ExplainOptions where = page_options(flags);
-  require_outputs(flags, {flags.x, flags.y, flags.reference, flags.config});
-  const SamplePair data = read(flags);
-  add_reference_points(flags, data.x, data.preparation, options.directions);
-  add_rows(where, data);
-  if (!flags.report.empty()) validate(where, data.x.points.cols());
+  const Settings& settings = request.settings;
+  require_outputs(request);
+  const SamplePair data = read(request);
+  MethodOptions options = settings.test.statistic;
+  add_reference_points(settings.reference_file, data.x, data.preparation, options.directions);
+  const ExplainOptions where = page_options(settings, data);
   DistanceResult result;
   {
-    const ProgressLine progress(!flags.quiet);
-    result = distance(method.id, data.x, data.y, options, &progress.control());
+    const ProgressLine progress(!settings.output.quiet);
+    result = distance(settings.test.method, data.x, data.y, options, &progress.control());
   }
   put_first(data.warnings, result.warnings);
-  const RunInfo run = run_info(method.id, flags, data, watch);
-  write_page(flags, [&] { return distance_page(result, options, run, page_info(flags, data, where)); });
-  show(flags, {.json = [&] { return distance_json(result, options, run); },
-               .csv = [&] { return distance_csv(result, options, run); },
-               .markdown = [&] { return distance_markdown(result, options, run); },
-               .number = [&] { return fmt::format("{}\n", result.statistic); },
-               .text = [&](const TextStyle& style) { return distance_text(result, options, run, style); }});
+  const RunInfo run = run_info(settings.test.method, request, data, watch);
+  write_page(settings.output, [&] { return distance_page(result, options, run, page_info(request, data, where)); });
+  show(settings.output, {.json = [&] { return distance_json(result, options, run); },
+                         .csv = [&] { return distance_csv(result, options, run); },
+                         .markdown = [&] { return distance_markdown(result, options, run); },
+                         .number = [&] { return fmt::format("{}\n", result.statistic); },
+                         .text = [&](const TextStyle& style) { return distance_text(result, options, run, style); }});
   return 0;
 }
 
-int run_matrix(const MatrixFlags& matrix_flags) {
+int run_matrix(const Request& request) {
   const Stopwatch watch;
-  const Flags& flags = matrix_flags.shared;
-  TwoSampleOptions options = to_test_options(flags);
-  if (matrix_flags.files.size() < 2) {
+  const Settings& settings = request.settings;
+  if (request.files.size() < 2) {
     throw Error(ErrorCode::invalid_option,
-                fmt::format("kqd matrix got {} only, expected two data sets or more", matrix_flags.files.front()));
+                fmt::format("kqd matrix got {} only, expected two data sets or more", request.files.front()));
   }
-  std::vector<std::string> inputs = matrix_flags.files;
-  inputs.insert(inputs.end(), {flags.reference, flags.config});
-  require_outputs(flags, inputs);
-  const SampleList data = read_samples(matrix_flags.files, to_read_options(flags));
-  print_warnings(data.notes, flags);
-  if (flags.csv) print_warnings(data.warnings, flags);  // which has no place for them
-  add_reference_points(flags, data.samples.front(), data.preparation, options.statistic.directions);
+  require_outputs(request);
+  const SampleList data = read_samples(request.files, settings.read);
+  print_warnings(data.notes, settings.output);
+  if (settings.output.csv) print_warnings(data.warnings, settings.output);  // CSV has no place for them
+  TwoSampleOptions options = settings.test;
+  add_reference_points(settings.reference_file, data.samples.front(), data.preparation, options.statistic.directions);
   // A test without a distance of its own has parameters of its own, too.
   DistanceMatrixOptions distances{options.method, options.statistic};
-  if (const auto other = find_method(options.method).effect_method; matrix_flags.with_tests && !other.empty()) {
+  if (const auto other = find_method(options.method).effect_method; settings.test_pairs && !other.empty()) {
     distances.method = other;
     distances.statistic.parameters.clear();
   }
@@ -369,60 +339,20 @@ int run_matrix(const MatrixFlags& matrix_flags) {
   DistanceMatrix matrix;
   std::optional<PairwiseTests> tests;
   {
-    const ProgressLine progress(!flags.quiet);
-    matrix = distance_matrix(samples, different_names(matrix_flags.files), distances, &progress.control());
-    if (matrix_flags.with_tests) tests = pairwise_tests(samples, matrix, options, &progress.control());
+    const ProgressLine progress(!settings.output.quiet);
+    matrix = distance_matrix(samples, different_names(request.files), distances, &progress.control());
+    if (settings.test_pairs) tests = pairwise_tests(samples, matrix, options, &progress.control());
   }
   put_first(data.warnings, matrix.warnings);
-  const MatrixReport report{
-      matrix, tests ? &*tests : nullptr, options.statistic, watch.seconds(), data.preparation, data.rows, option_name};
-  write_page(flags, [&] { return matrix_page(report, {.command = flags.command}); });
-  show(flags, {.json = [&] { return matrix_json(report); },
-               .csv = [&] { return matrix_csv(report); },
-               .markdown = [&] { return matrix_markdown(report); },
-               .number = [&] { return matrix_numbers(report); },
-               .text = [&](const TextStyle& style) { return matrix_text(report, style); }});
-  return 0;
-}
-
-int run_methods(const MethodsFlags& flags) {
-  if (flags.json) {
-    print(methods_json(flags.id));
-  } else if (flags.csv) {
-    print(methods_csv(flags.id));
-  } else if (flags.markdown) {
-    print(methods_markdown(flags.id));
-  } else if (flags.id.empty()) {
-    print(fmt::format("{:<16} {:<18} {}\n", "id", "family", "what it is"));
-    for (const MethodInfo& m : methods()) print(fmt::format("{:<16} {:<18} {}\n", m.id, m.family, m.summary));
-  } else {
-    explain_method(find_method(flags.id));
-  }
-  return 0;
-}
-
-int run_sample(const SampleFlags& flags) {
-  if (flags.name == "list") {
-    list_problems();
-    return 0;
-  }
-  const ProblemRequest request = to_request(flags);
-  static_cast<void>(find_problem(request.name));
-  if (flags.outputs.size() != 2) {
-    throw Error(ErrorCode::invalid_option, "two files to write are needed: -o X.csv Y.csv");
-  }
-  if (is_one_file(flags.outputs[0], flags.outputs[1])) {
-    throw Error(ErrorCode::invalid_option,
-                fmt::format("--output names {} twice, Y would replace X; expected two files", flags.outputs[0]));
-  }
-  const SyntheticPair pair = make_problem(request);
-  {
-    const ProgressLine progress(true);
-    write_sample(flags.outputs[0], pair.x, &progress.control());
-    write_sample(flags.outputs[1], pair.y, &progress.control());
-  }
-  note(fmt::format("wrote {} ({} x {}) and {} ({} x {})", flags.outputs[0], pair.x.points.rows(), pair.x.points.cols(),
-                   flags.outputs[1], pair.y.points.rows(), pair.y.points.cols()));
+  const MatrixReport report{matrix,          tests ? &*tests : nullptr, options.statistic,
+                            watch.seconds(), data.preparation,          data.rows,
+                            program_names};
+  write_page(settings.output, [&] { return matrix_page(report, {.command = request.command_line}); });
+  show(settings.output, {.json = [&] { return matrix_json(report); },
+                         .csv = [&] { return matrix_csv(report); },
+                         .markdown = [&] { return matrix_markdown(report); },
+                         .number = [&] { return matrix_numbers(report); },
+                         .text = [&](const TextStyle& style) { return matrix_text(report, style); }});
   return 0;
 }
 

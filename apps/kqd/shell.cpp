@@ -12,7 +12,7 @@ bool is_plain(char c) {
          kMarks.find(c) != std::string_view::npos;
 }
 
-// Within single quotes a shell gives no character a meaning; a single quote itself needs to leave them.
+// A shell changes nothing within single quotes; a single quote itself has to be outside of them.
 std::string quoted(std::string_view word) {
   if (!word.empty() && std::ranges::all_of(word, is_plain)) return std::string(word);
   std::string text = "'";

@@ -40,15 +40,15 @@ std::string unknown_flag(const CLI::App& command, const std::string& argument) {
   const std::string flag = argument.substr(0, argument.find('='));
   const bool before_command = command.get_parent() == nullptr;
   if (flag == "--group" && command.get_name() == "matrix") {
-    return "--group is not a flag of kqd matrix, which takes a file for each sample";
+    return "unknown flag --group for kqd matrix, which takes a file for each sample";
   }
-  return fmt::format("{} is not a flag of {}{}", flag, full_name(command),
+  return fmt::format("unknown flag {} for {}{}", flag, full_name(command),
                      before_command ? "; flags follow the command" : suggestion_among(flag, flag_names(command)));
 }
 
 std::string unknown_command(const CLI::App& program, const std::string& word) {
   const auto names = command_names(program);
-  return fmt::format("command \"{}\" is unknown, expected one of {}{}", word, fmt::join(names, ", "),
+  return fmt::format("unknown command \"{}\", expected one of {}{}", word, fmt::join(names, ", "),
                      suggestion_among(word, names));
 }
 

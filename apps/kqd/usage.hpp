@@ -4,7 +4,7 @@
 
 namespace kqd::app {
 
-/// Help in 80 columns, or as many as a narrower screen has: long descriptions are folded, defaults stand at their end.
+/// Help in 80 columns, or as many as a narrower screen has: long descriptions are wrapped and end with the default.
 class HelpFormatter : public CLI::Formatter {
  public:
   /// 0: no screen.
@@ -16,7 +16,7 @@ class HelpFormatter : public CLI::Formatter {
   std::size_t width_;
 };
 
-/// What is wrong with the arguments that `program` could not parse, in one sentence, and where help is, in another.
+/// A sentence on the arguments that `program` could not parse, and one on where help is.
 [[nodiscard]] std::string usage_error(const CLI::App& program, const CLI::ParseError& error);
 [[nodiscard]] std::string usage_help(const CLI::App& program);
 

@@ -26,7 +26,7 @@
 #include "kqd/metrics/embedding.hpp"           // KernelQuantileEmbedding
 #include "kqd/metrics/methods.hpp"             // the registry of methods
 #include "kqd/metrics/mmd.hpp"                 // mmd, mmd_v
-#include "kqd/metrics/unused_options.hpp"      // unused_options: what a method does not look at
+#include "kqd/options/options.hpp"             // options: the table of all options
 #include "kqd/quantiles/level_weights.hpp"     // LevelWeights
 #include "kqd/report/explanation.hpp"          // text and JSON of an explanation
 #include "kqd/report/fields.hpp"               // names and values of result fields

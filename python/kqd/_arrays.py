@@ -1,9 +1,8 @@
-"""From what a caller passes as data to arrays that the library reads where they lie."""
+"""From the data that a caller passes to arrays that the library reads in place."""
 
 from __future__ import annotations
 
 import contextlib
-import re
 import sys
 from typing import Any, ContextManager, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -14,11 +13,6 @@ from . import _core
 
 _NUMERIC_KINDS = "biuf"  # bool, signed, unsigned, floating
 _CPU = (1, 3)  # of DLPack: plain memory, and memory pinned for a GPU
-
-# What the library says of rows, columns and groups that it knows by their numbers only.
-_NOT_FINITE = re.compile(
-    r"(?P<sample>X|Y|sample): row (?P<row>\d+), column (?P<column>\d+) is (?P<value>\S+), (?P<rest>.*)"
-)
 
 Kept = Optional[NDArray[np.bool_]]  # True for the given rows that were kept; None when all were
 
@@ -43,7 +37,7 @@ def warned(name: str, *values: Union[int, float, str]) -> Warned:
 
 
 class Samples(NamedTuple):
-    """Two samples that can be compared, and what happened on the way."""
+    """Two samples that can be compared, with their names and warnings."""
 
     x: _core.Sample
     y: _core.Sample
@@ -55,10 +49,10 @@ class Samples(NamedTuple):
     #: Names of the columns, if they have any.
     columns: Sequence[str] = ()
 
-    def in_callers_words(self) -> ContextManager[None]:
+    def cells_named(self) -> ContextManager[None]:
         """See the function of this name."""
         kept_x, kept_y = self.kept or (None, None)
-        return in_callers_words(self.columns, {"X": kept_x, "Y": kept_y})
+        return cells_named(self.columns, {"X": kept_x, "Y": kept_y})
 
     def groups(self, pair: Tuple[ArrayLike, ArrayLike], name: str) -> Groups:
         """The block or cluster of every kept row, from a pair of columns of whole numbers or texts: for x, then for y."""
@@ -77,23 +71,22 @@ class Samples(NamedTuple):
 
 
 @contextlib.contextmanager
-def in_callers_words(columns: Sequence[str], kept: Mapping[str, Kept]) -> Iterator[None]:
-    """Errors of the library, with rows and columns called as the caller calls them."""
+def cells_named(columns: Sequence[str], kept: Mapping[str, Kept]) -> Iterator[None]:
+    """Errors of the library about a cell of a sample, with the row that was given and the name of the column."""
     try:
         yield
     except ValueError as error:
-        sentence = str(error)
-        if found := _NOT_FINITE.fullmatch(sentence):
-            raise ValueError(_not_finite(found, columns, kept.get(found["sample"]))) from None
-        raise
-
-
-def _not_finite(found: "re.Match[str]", columns: Sequence[str], kept: Kept) -> str:
-    row, column = int(found["row"]), int(found["column"])
-    given = row if kept is None else int(np.flatnonzero(kept)[row - 1]) + 1
-    name = f" ({printable(columns[column - 1])})" if column <= len(columns) else ""
-    hint = '; nan_policy="omit" leaves such rows out' if found["value"] == "nan" else ""
-    return f'{found["sample"]}: row {given}, column {column}{name} is {found["value"]}, {found["rest"]}{hint}'
+        sample, value = (str(getattr(error, name, "")) for name in ("place", "value"))
+        row, column = (int(getattr(error, name, 0)) for name in ("row", "column"))
+        if sample not in kept or row == 0:
+            raise
+        rows = kept[sample]
+        given = row if rows is None else int(np.flatnonzero(rows)[row - 1]) + 1
+        name = f" ({printable(columns[column - 1])})" if column <= len(columns) else ""
+        hint = '; nan_policy="omit" excludes such rows' if value == "nan" else ""
+        raise ValueError(
+            f"{sample}: row {given}, column {column}{name} is {value}, expected a finite number{hint}"
+        ) from None
 
 
 def samples(
@@ -105,9 +98,9 @@ def samples(
     nan_policy: str = "raise",
     paired: bool = False,
 ) -> Samples:
-    """Both samples as they lie in memory where that is possible. Columns that have names are matched by them.
+    """Both samples, without a copy where that is possible. Columns that have names are matched by them.
 
-    With ``nan_policy="omit"`` rows with a NaN are left out, and with them their partners when rows are `paired`.
+    With ``nan_policy="omit"`` rows with a NaN are excluded, and with them their partners when rows are `paired`.
     """
     require_nan_policy(nan_policy)
     x = as_frame(x)
@@ -195,7 +188,7 @@ def sample(
 def matrix(values: ArrayLike, name: str, *, rounded: bool = False) -> NDArray[np.float64]:
     """The values as rows and columns of float64: a view when their layout allows it, else a copy.
 
-    One-dimensional values are one column. Whether they are finite is for the library to check. Integers that would be
+    One-dimensional values are one column. The library checks that they are finite. Integers that would be
     rounded are refused unless the caller takes care of them.
     """
     values = as_frame(values)
@@ -220,7 +213,7 @@ def _pooled_matrices(x: Any, y: Any) -> Tuple[List[NDArray[np.float64]], Tuple[W
     warnings = []
     for j in sorted({*lacking[0], *lacking[1]}):
         if any(j >= part.shape[1] for part in rows):
-            break  # the library says that the numbers of columns differ
+            break  # the library reports that the numbers of columns differ
         label = _listed(column_names(x, y)[j : j + 1]) or str(j + 1)
         doubles = np.concatenate([part[:, j] for part in rows])
         rest = np.concatenate([kept.get(j, np.zeros(len(part))) for kept, part in zip(lacking, rows)])
@@ -238,7 +231,7 @@ def _pooled_matrices(x: Any, y: Any) -> Tuple[List[NDArray[np.float64]], Tuple[W
 
 
 def _lacking(values: Any) -> Dict[int, NDArray[np.float64]]:
-    """What the doubles next to the integers of a column lack of them, for the columns where that is not always 0."""
+    """Integers of a column minus the nearest doubles, for the columns where that is not always 0."""
     if not is_pandas(values):
         return _rounded_off(values) if values.ndim in (1, 2) else {}
     kept = {}
@@ -352,7 +345,7 @@ def complete(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
 
 def require_nan_policy(nan_policy: str) -> None:
     if nan_policy not in ("raise", "omit"):
-        raise ValueError(f'nan_policy {quoted(nan_policy)} is unknown, expected "raise" or "omit"')
+        raise ValueError(f'nan_policy={quoted(nan_policy)}: expected "raise" or "omit"')
 
 
 def _kept(
@@ -412,7 +405,7 @@ def _converted(values: Any, name: str) -> np.ndarray:
     if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
         device, _ = values.__dlpack_device__()
         if device not in _CPU:
-            raise TypeError(f"{name} lies on another device (DLPack type {int(device)}), expected one on the CPU")
+            raise TypeError(f"{name} is on another device (DLPack type {int(device)}), expected one on the CPU")
         return np.from_dlpack(values)
     return np.asarray(values)
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._compare import Comparison
 from ._kernels import KernelLike
-from ._options import Parameter, Rng, none_is_default, text
+from ._options import Parameter, Rng, none_is_default
 from ._results import DistanceResult
 
 
@@ -49,7 +49,7 @@ def distance(
     ----------
     x, y : array_like
         The samples: rows are points, columns coordinates; one dimension means one column. Row-major float64 arrays
-        are read where they lie; other arrays, lists, pandas objects and what has ``__array__`` or DLPack on the CPU are
+        are read in place; other arrays, lists, pandas objects and what has ``__array__`` or DLPack on the CPU are
         converted. Columns of two DataFrames are matched by name.
     method : str
         What to compute, one of ``[m.id for m in kqd.methods()]``.
@@ -68,7 +68,7 @@ def distance(
     n_directions : int
         How many directions to draw.
     whiten : bool
-        Principal directions count alike, whatever the spread along them.
+        Scale principal directions to unit variance.
     n_reference : int, optional
         How many reference points span the Gaussian directions; by default an eighth of the rows, from 2 to 64.
     reference : str or array_like
@@ -84,7 +84,7 @@ def distance(
     x_weights, y_weights : array_like, optional
         A weight per row, >= 0; each sample's weights are scaled to sum 1.
     nan_policy : "raise" or "omit"
-        What to do with rows that have a NaN; the result warns of those that were left out.
+        What to do with rows that have a NaN; the result warns of rows that were excluded.
     compat : sequence of str
         What the authors' code does differently, for comparison: ``"extra-direction"``, ``"point-levels"``,
         ``"jitter"``, ``"unnormalised"``, ``"median-diagonal"``, ``"zero-centred"``.
@@ -98,9 +98,9 @@ def distance(
         Bytes that may be held next to the samples; directions are then taken a few at a time. Changes the speed, not the
         result.
     allow_quadratic : bool
-        Lets methods of quadratic or higher cost run on samples for which that takes many minutes.
+        Allow methods of quadratic or higher cost to run on samples for which that takes many minutes.
     **parameters
-        What the method takes besides, as ``kqd.methods()`` lists it: ``epsilon=0.1`` for ``"sinkhorn"``.
+        Parameters of the method, as ``kqd.methods()`` lists them: ``epsilon=0.1`` for ``"sinkhorn"``.
 
     Returns
     -------
@@ -143,9 +143,8 @@ def distance(
       weighting   uniform
       seed        0
     """
-    asked = locals()  # the arguments, by name
-    comparison = Comparison(asked, text(method, "method"), distance.__kwdefaults__)
+    comparison = Comparison("distance", locals())
     samples = comparison.samples
-    with samples.in_callers_words():
-        found = _core.distance(samples.x, samples.y, comparison.method, comparison.options)
+    with samples.cells_named():
+        found = _core.distance(samples.x, samples.y, comparison.settings)
     return comparison.remembered(DistanceResult._of(comparison.fields(found)))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _core
 from ._kernels import PRECOMPUTED, KernelLike
-from ._options import Rng, core_options, hinting, settings
+from ._options import Rng, core_settings, hinting, settings
 from ._results import DistanceResult
 
 
@@ -19,7 +19,7 @@ class Embedding:
 
     Embeddings that share their directions are compared without looking at the rows again, one with many others if need
     be: `embed` makes the second from the first. Directions are drawn from the sample that comes first, so it pays to
-    begin with one that stands for all, a reference month or the pooled data.
+    begin with a typical one: a reference month, or the pooled data.
 
     Parameters
     ----------
@@ -72,11 +72,12 @@ class Embedding:
     ) -> None:
         asked = {name: value for name, value in locals().items() if name != "self"}
         if isinstance(kernel, str) and kernel == PRECOMPUTED:
-            raise ValueError('kernel "precomputed" knows the rows of one comparison only; an embedding needs a kernel')
-        options = core_options(asked)
+            raise ValueError('kernel "precomputed" is defined only on the rows of one comparison; an embedding needs a kernel')
+        options = core_settings("embedding", asked)
+        options.complete()
         sample = _arrays.as_frame(sample)
         rows, kept = _arrays.sample(sample, weights, "sample", nan_policy=nan_policy)
-        with _arrays.in_callers_words(_arrays.column_names(sample), {"sample": kept}):
+        with _arrays.cells_named(_arrays.column_names(sample), {"sample": kept}):
             self._core = _core.Embedding(rows, options)
         self._columns = _column_names(sample)
         # Of the sample, the core has what it needs.
@@ -91,7 +92,7 @@ class Embedding:
         other = object.__new__(Embedding)
         other.__dict__.update(self.__dict__)
         rows, kept = _arrays.sample(matched, weights, "sample", nan_policy=nan_policy)
-        with _arrays.in_callers_words(_arrays.column_names(matched), {"sample": kept}):
+        with _arrays.cells_named(_arrays.column_names(matched), {"sample": kept}):
             other._core = self._core.embed(rows)
         return other
 
@@ -129,7 +130,9 @@ class Embedding:
         if not self._core.shares_directions(second._core):
             raise ValueError("the embeddings have directions of their own; make the second one by first.embed(sample)")
         asked: Dict[str, Any] = {**self._asked, "power": power, "weighting": weighting, "workers": workers}
-        found = self._core.distance(second._core, core_options(asked))
+        options = core_settings("distance", asked)
+        options.complete()
+        found = self._core.distance(second._core, options)
         del found["functions"], found["gaps"]
         found["elapsed_s"] = time.perf_counter() - started
         return DistanceResult(**found, profiles=(), settings=settings(asked, "ekqd", self.seed))
@@ -150,7 +153,7 @@ class Embedding:
 
     @property
     def n_points(self) -> int:
-        """Rows of the sample, those of weight 0 left out."""
+        """Rows of the sample without those of weight 0."""
         return self._core.n_points
 
     @property
@@ -172,7 +175,7 @@ class Embedding:
         return self._core.warning_ids
 
     def __copy__(self) -> "Embedding":
-        return self  # nobody can change it
+        return self  # it cannot be changed
 
     def __deepcopy__(self, memo: Dict[int, Any]) -> "Embedding":
         return self

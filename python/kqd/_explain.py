@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _core
 from ._kernels import PRECOMPUTED, KernelLike
-from ._options import Rng, core_options, count, hinting, real, text
+from ._options import Rng, core_settings, hinting
 from ._progress import ProgressCallback, shown
 from ._results import Finding, table
 from ._test import design_groups
-from ._test import test as _kqd_test
 
 
 _MOST_ROWS = 10  # columns shown in a notebook, as in the report
@@ -219,8 +218,8 @@ def explain(
     """Where do two samples differ: in which columns, at which levels, along which directions, in which rows?
 
     Every column and the principal functions of a kernel are examined by the same random permutations; p-values are
-    adjusted for all of them. A witness, the function that tells the samples apart best, scores every row; rows that
-    stand alone are left out for their own score.
+    adjusted for all of them. A witness, the function that tells the samples apart best, scores every row; rows far
+    from all others are held out for their own score.
 
     Parameters
     ----------
@@ -231,7 +230,7 @@ def explain(
     columns : sequence of str, optional
         Names of the columns; those of a DataFrame when none are given.
     image_shape : (height, width) or (height, width, channels), optional
-        Rows are pictures.
+        Rows are images.
     n_resamples : int, optional
         How many random permutations; by default 999, or as many as adjusting for all columns and directions needs.
 
@@ -252,6 +251,7 @@ def explain(
     >>> [column.name for column in found.columns if column.reject]
     ['d']
     """
+    asked = locals()
     started = time.perf_counter()
     if isinstance(kernel, str) and kernel == PRECOMPUTED:
         raise ValueError('kernel "precomputed" has no columns to explain; pass the data and a kernel of them')
@@ -261,34 +261,13 @@ def explain(
     names = samples.columns
     if names and len(names) != samples.dim:
         raise ValueError(f"columns has {len(names)} names, the samples have {samples.dim} columns")
-    kind, groups = design_groups(design, blocks, clusters, samples)
-    statistic = core_options(
-        {**_kqd_test.__kwdefaults__, "kernel": kernel, "bandwidth": bandwidth, "rng": rng, "workers": workers,
-         "max_memory": max_memory, "x": x},
-    )
-    options = _core.TestOptions(
-        method="adaptive",
-        statistic=statistic,
-        n_resamples=0 if n_resamples is None else _resamples(n_resamples),
-        alpha=real(alpha, "alpha"),
-        design=kind,
-        groups=groups.of_row,
-        group_names=groups.names,
-        calibration="permutation",
-        early_stop="none",
-        set_aside=True,
-        randomised_ties=False,
-        effect_interval=False,
-        effect_directions=False,
-        confidence_level=0.95,
-        null_distribution=False,
-        weights_as=None if weights_as is None else text(weights_as, "weights_as"),
-    )
+    settings = core_settings("explain", asked)
+    settings.complete()
+    settings.set_design(*design_groups(design, blocks, clusters, samples))
     rows = [(np.flatnonzero(kept) + 1).tolist() for kept in samples.kept] if samples.kept else [[], []]
-    shape = [] if image_shape is None else [count(size, "image_shape") for size in image_shape]
-    labels = _core.Labels(columns=names, rows_x=rows[0], rows_y=rows[1], image=shape)
-    with shown(progress) as callback, samples.in_callers_words():
-        found, printed = _core.explain(samples.x, samples.y, options, labels, callback)
+    labels = _core.Labels(columns=names, rows_x=rows[0], rows_y=rows[1])
+    with shown(progress) as callback, samples.cells_named():
+        found, printed = _core.explain(samples.x, samples.y, settings, labels, callback)
     data = json.loads(found)
     data["warnings"] = [warning._asdict() for warning in samples.warnings] + data["warnings"]
     data["elapsed_s"] = time.perf_counter() - started
@@ -302,13 +281,6 @@ def _table_rows(kind: str, entries: Sequence[_Explained]) -> List[List[str]]:
     rows = [[kind, *entries[0]._cells()]] + [[entry.name, *entry._cells().values()] for entry in entries[:_MOST_ROWS]]
     left = len(entries) - _MOST_ROWS
     return rows + [[f"and {left} more", ""]] if left > 0 else rows
-
-
-def _resamples(n_resamples: int) -> int:
-    number = count(n_resamples, "n_resamples")
-    if number == 0:
-        raise ValueError("n_resamples = 0, needs >= 1, or None")
-    return number
 
 
 def _frozen(values: Sequence[float]) -> NDArray[np.float64]:

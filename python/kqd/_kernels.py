@@ -1,4 +1,4 @@
-"""From what a caller passes as `kernel` to what the library evaluates."""
+"""From the keyword `kernel` to a kernel of the library."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def core_kernel(kernel: KernelLike) -> _core.Kernel:
 
 
 def kernel_name(kernel: KernelLike) -> str:
-    """What results call the kernel: its text, or the name of the function."""
+    """The name of the kernel in results: its text, or the name of the function."""
     if isinstance(kernel, str):
         return kernel
     name = getattr(kernel, "__name__", type(kernel).__name__)
@@ -35,7 +35,7 @@ def kernel_name(kernel: KernelLike) -> str:
 
 
 def _checked(kernel: KernelFunction) -> Callable[..., NDArray[np.float64]]:
-    """The function, held to what it must return: the library looks at the numbers only."""
+    """The function with a check of the type and shape that it returns."""
     name = kernel_name(kernel)
 
     def block(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

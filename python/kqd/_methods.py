@@ -1,4 +1,4 @@
-"""kqd.methods: what can be asked for by name."""
+"""kqd.methods: the registry of methods."""
 
 from __future__ import annotations
 

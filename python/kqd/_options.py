@@ -1,4 +1,4 @@
-"""From keywords to the options of the library. Every function that compares samples goes through here."""
+"""From keywords to the settings of the library, by its table of options."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import inspect
 import numbers
 import operator
 import secrets
-from typing import Any, Callable, Collection, Dict, Mapping, Optional, ParamSpec, Sequence, TypeVar, Union
+from typing import Any, Callable, Collection, Dict, Mapping, Optional, ParamSpec, TypeVar, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,16 +20,10 @@ Parameter = Union[str, float]
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
 
-# What the program calls otherwise.
-KEYWORDS = {
-    "max-memory": "max_memory", "na": "nan_policy", "num-directions": "n_directions", "num-reference": "n_reference",
-    "permutations": "n_resamples", "randomise-ties": "randomised_ties", "seed": "rng", "threads": "workers",
-    "weights": "x_weights", "yes-quadratic": "allow_quadratic",
-}
-
 # Drawn seeds stay below 2^53, so that every reader of JSON keeps all their digits.
 _DRAWN_SEED_BITS = 53
-_LARGEST_COUNT = 2**31 - 1  # what the library is asked for at most; its own bounds are lower
+_MOST_THREADS = 1024
+_options_of = functools.lru_cache(maxsize=None)(_core.options)
 
 # Keywords that are the samples, or that change how a run is watched and what is kept of it, but not what is computed.
 _NO_SETTINGS = (
@@ -40,48 +34,46 @@ _NO_SETTINGS = (
 _KEPT_ARRAYS = ("reference", "coefficients", "weights", "x_weights", "y_weights", "blocks", "clusters")
 
 
-def core_options(asked: Mapping[str, Any], kernel: Optional[_core.Kernel] = None) -> _core.Options:
-    """The options of the library from the keywords of a call, but for parameters that only one method has; those that
-    the call does not have keep their defaults.
+def core_settings(call: str, asked: Mapping[str, Any], kernel: Optional[_core.Kernel] = None) -> _core.Settings:
+    """The settings of the library from the keywords of a call, except for parameters that only one method has.
 
-    Ranges are the library's own affair; here types are checked and words become values. A `kernel` that is there
-    already is taken instead of the one that was asked for.
+    Types are checked here, ranges by the library. A given `kernel` replaces the one that was asked for.
     """
-    reference = asked["reference"]
-    coefficients = asked["coefficients"]
-    own_points = not isinstance(reference, str)
-    return _core.Options(
-        kernel=core_kernel(asked["kernel"]) if kernel is None else kernel,
-        bandwidth=_bandwidth(asked["bandwidth"], asked["kernel"]),
-        directions=text(asked["directions"], "directions"),
-        n_directions=count(asked["n_directions"], "n_directions"),
-        whiten=boolean(asked["whiten"], "whiten"),
-        n_reference=None if asked["n_reference"] is None else count(asked["n_reference"], "n_reference"),
-        reference="points" if own_points else reference,
-        reference_points=_reference(asked) if own_points else None,
-        coefficients=None if coefficients is None else _filled_matrix(coefficients, "coefficients"),
-        power=real(asked.get("power", 1.0), "power"),
-        weighting=text(asked.get("weighting", "uniform"), "weighting"),
-        compat=compat_text(asked["compat"]),
-        seed=seed_from(asked["rng"]),
-        workers=_threads(asked["workers"]),
-        max_memory=_bytes(asked.get("max_memory")),
-        allow_quadratic=boolean(asked.get("allow_quadratic", False), "allow_quadratic"),
-    )
+    given: Dict[str, Union[str, np.ndarray, _core.Kernel]] = {}
+    for keyword, (kind, _) in _options_of(call).items():
+        value = asked.get(keyword)
+        if keyword == "kernel":
+            given[keyword] = core_kernel(asked[keyword]) if kernel is None else kernel
+        elif keyword == "rng":
+            given[keyword] = str(seed_from(value))
+        elif value is None or keyword == "design" or (kind == "list" and value in ((), [], "")):
+            continue  # a default; the design also depends on `blocks` and `clusters`
+        else:
+            given[keyword] = _argument(keyword, kind, value, asked)
+    return _core.Settings(call, given)
 
 
-def _bytes(limit: Optional[float]) -> int:
-    """0 stands for the library's own bounds."""
-    if limit is None:
-        return 0
-    size = real(limit, "max_memory")
-    if not 1e6 <= size <= 1e15:
-        raise ValueError(f"max_memory is {limit}, expected a number of bytes of at least 1e6")
-    return int(size)
+def _argument(keyword: str, kind: str, value: Any, asked: Mapping[str, Any]) -> Union[str, np.ndarray]:
+    """The value of an option as the library takes it: a text that reads back exactly, or a matrix."""
+    if keyword == "workers":
+        return _threads(value)
+    if keyword == "image_shape":
+        return "x".join(_whole_text(size, keyword) for size in value)
+    if keyword == "compat":
+        return compat_text(value)
+    if kind == "points":
+        return value if isinstance(value, str) and keyword == "reference" else _points(keyword, value, asked)
+    if kind == "flag":
+        return "yes" if boolean(value, keyword) else "no"
+    if kind == "count":
+        return _whole_text(value, keyword)
+    if kind in ("real", "size") or (keyword == "bandwidth" and not isinstance(value, str)):
+        return repr(real(value, keyword))
+    return text(value, keyword)
 
 
-def compat_text(compat: Union[str, Sequence[str]]) -> str:
-    """Compat flags as one text, from a text or a sequence of them; empty for none."""
+def compat_text(compat: Any) -> str:
+    """Compat flags as one text, from a text or a collection of them; empty for none."""
     if isinstance(compat, str):
         return compat
     if not isinstance(compat, (list, tuple, set, frozenset)):
@@ -90,7 +82,7 @@ def compat_text(compat: Union[str, Sequence[str]]) -> str:
 
 
 def settings(asked: Mapping[str, Any], method: str, seed: int) -> Dict[str, Any]:
-    """The keywords that give the same numbers again, in values that can be kept: a function is told by its name."""
+    """The keywords that give the same numbers again, in values that can be kept: a function is kept by its name."""
     kept = dict(asked)
     for name in _NO_SETTINGS:
         kept.pop(name, None)
@@ -103,13 +95,13 @@ def settings(asked: Mapping[str, Any], method: str, seed: int) -> Dict[str, Any]
 
 
 def _kept(values: ArrayLike) -> np.ndarray:
-    """A copy that nobody changes."""
+    """A read-only copy."""
     copy = np.array(values)
     copy.setflags(write=False)
     return copy
 
 
-def own_parameters(method: str, asked: Mapping[str, Any]) -> Dict[str, Parameter]:
+def own_parameters(call: str, method: str, asked: Mapping[str, Any]) -> Dict[str, Parameter]:
     """The keywords that belong to the method only, checked for names and types as Python checks its own."""
     given: Mapping[str, Parameter] = asked.get("parameters", {})
     if not given:
@@ -120,7 +112,7 @@ def own_parameters(method: str, asked: Mapping[str, Any]) -> Dict[str, Parameter
             own = ", ".join(known) or "none"
             keywords = [keyword for keyword in asked if keyword not in ("x", "y", "parameters")]
             raise TypeError(
-                f'{_arrays.quoted(name)} is not a keyword of kqd.test and kqd.distance, nor of method {method} (its own: {own})'
+                f"unknown keyword {_arrays.quoted(name)}: not one of kqd.{call}, nor of method {method} (its own: {own})"
                 + _meant(name, [*keywords, *known])
             )
         if not isinstance(value, str):
@@ -129,7 +121,7 @@ def own_parameters(method: str, asked: Mapping[str, Any]) -> Dict[str, Parameter
 
 
 def hinting(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
-    """The function, which tells what may have been meant by a keyword that it does not have."""
+    """The function, which suggests a keyword for one that it does not have."""
     known = inspect.signature(function).parameters
     owner = function.__qualname__.removesuffix(".__init__")
 
@@ -137,14 +129,14 @@ def hinting(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
     def checked(*args: _Given.args, **keywords: _Given.kwargs) -> _Made:
         for name in keywords:
             if name not in known:
-                raise TypeError(f'{_arrays.quoted(name)} is not a keyword of kqd.{owner}' + _meant(name, known))
+                raise TypeError(f"unknown keyword {_arrays.quoted(name)} of kqd.{owner}" + _meant(name, known))
         return function(*args, **_without_none(keywords, known))
 
     return checked
 
 
 def none_is_default(function: Callable[_Given, _Made]) -> Callable[_Given, _Made]:
-    """The function, for which a keyword that is None is as one that is not given."""
+    """The function, which takes a keyword that is None as one that is not given."""
     known = inspect.signature(function).parameters
 
     @functools.wraps(function)
@@ -160,8 +152,8 @@ def _without_none(keywords: Mapping[str, Any], known: Mapping[str, inspect.Param
 
 
 def _meant(name: str, known: Collection[str]) -> str:
-    """The end of a sentence on an unknown keyword: the one that the program calls so, or that looks like it."""
-    keyword = KEYWORDS.get(name.replace("_", "-"))
+    """The end of a sentence on an unknown keyword: the one with this name in the program or in C++, or a similar one."""
+    keyword = _core.keyword(name)
     return f"; did you mean {keyword}?" if keyword in known else _core.suggestion(name, list(known))
 
 
@@ -171,41 +163,23 @@ def seed_from(rng: Rng) -> int:
         return secrets.randbits(_DRAWN_SEED_BITS)
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**_DRAWN_SEED_BITS))
-    seed = _whole(rng, "rng", "None, a whole number or a numpy.random.Generator")
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"rng = {seed}, needs 0..{2**64 - 1}")
-    return seed
+    return _whole(rng, "rng", "None, a whole number or a numpy.random.Generator")
 
 
-def _bandwidth(value: Union[str, float], kernel: object) -> Optional[float]:
-    if isinstance(value, str):
-        if value == "median":
-            return None
-        raise ValueError(f'bandwidth {_arrays.quoted(value)} is unknown, expected "median" or a number')
-    bandwidth = real(value, "bandwidth")
-    if callable(kernel):
-        raise ValueError(
-            f"bandwidth = {bandwidth:g} is given next to a kernel function, which has its own; leave it out"
-        )
-    return bandwidth
-
-
-def _threads(workers: Optional[int]) -> int:
+def _threads(workers: int) -> str:
     """Threads to use, 0 for all there are."""
-    if workers is None:
-        return 0
-    count = _whole(workers, "workers", "None or a whole number")
-    if count == -1:
-        return 0
-    if count < 1:
-        raise ValueError(f"workers = {count}, needs >= 1, or -1 for all")
-    return min(count, _LARGEST_COUNT)
+    number = _whole(workers, "workers", "None or a whole number")
+    if number < 1 and number != -1:
+        raise ValueError(f"workers={number}: expected a whole number >= 1, or -1 for all")
+    return str(min(max(number, 0), _MOST_THREADS))
 
 
-def _reference(asked: Mapping[str, Any]) -> np.ndarray:
-    """The caller's own reference points, their columns matched to those of the data by name."""
+def _points(keyword: str, values: ArrayLike, asked: Mapping[str, Any]) -> np.ndarray:
+    """A matrix; the columns of reference points are matched to those of the data by name."""
     data = "x" if "x" in asked else "sample"
-    return _filled_matrix(_arrays.matching(asked["reference"], asked[data], "reference", data), "reference")
+    if keyword == "reference":
+        values = _arrays.matching(values, asked[data], keyword, data)
+    return _filled_matrix(values, keyword)
 
 
 def _filled_matrix(values: ArrayLike, name: str) -> np.ndarray:
@@ -215,14 +189,16 @@ def _filled_matrix(values: ArrayLike, name: str) -> np.ndarray:
     return array
 
 
-def count(value: int, name: str, lowest: int = 1) -> int:
-    """A number of things, when it is whole and not negative. The library refuses 0 where the `lowest` is 1."""
+def count(value: int, name: str) -> int:
+    """A number of things, when it is whole and not negative."""
     number = _whole(value, name, "a whole number")
     if number < 0:
-        raise ValueError(f"{name} = {number}, needs >= {lowest}")
-    if number > _LARGEST_COUNT:
-        raise ValueError(f"{name} = {number} is too large")
+        raise ValueError(f"{name}={number}: expected a whole number >= 0")
     return number
+
+
+def _whole_text(value: object, name: str) -> str:
+    return str(_whole(value, name, "a whole number"))
 
 
 def _whole(value: object, name: str, expected: str) -> int:
@@ -242,7 +218,7 @@ def real(value: object, name: str) -> float:
 
 
 def boolean(value: object, name: str) -> bool:
-    """The value as a bool, when it is one, or 0 or 1. A text is none: "no" would be true."""
+    """The value as a bool, when it is one, or 0 or 1. A text is refused: "no" would be true."""
     if isinstance(value, (bool, np.bool_)) or (isinstance(value, numbers.Integral) and value in (0, 1)):
         return bool(value)
     raise TypeError(f"{name} is {value!r}, expected True or False")

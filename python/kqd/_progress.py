@@ -1,4 +1,4 @@
-"""Who is told how far a long run has come."""
+"""Progress callbacks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ProgressCallback = Callable[[float, str], object]
 
 
 def shown(progress: Union[None, bool, ProgressCallback]) -> ContextManager[Optional[ProgressCallback]]:
-    """What to call as callback(fraction, what): the caller's own function, or for True a bar of tqdm."""
+    """The function to call as callback(fraction, what): the caller's own, or for True a bar of tqdm."""
     if progress is None or progress is False:
         return contextlib.nullcontext()
     if progress is True:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Optional, Sequence, Tuple, Union
+from typing import List, Optional, Sequence, Tuple, Union
 
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._arrays import Groups, Samples, quoted
+from ._arrays import Samples, quoted
 from ._compare import Comparison
 from ._kernels import KernelLike
-from ._options import Parameter, Rng, boolean, count, none_is_default, real, text
+from ._options import Parameter, Rng, none_is_default, text
 from ._progress import ProgressCallback, shown
 from ._results import ComponentStatistic, TestResult
 
@@ -85,11 +85,11 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         the rows that are left are tested. By default ``"frequency"``, unless the weights of x and y look different:
         that is an error.
     nan_policy : "raise" or "omit"
-        What to do with rows that have a NaN. When rows are paired, their partners are left out too.
+        What to do with rows that have a NaN. When rows are paired, their partners are excluded too.
     n_resamples : int
         How many random permutations to draw.
     alpha : float
-        The level of the decision.
+        Significance level.
     design : str
         ``"independent"``: any rows may change their labels; ``"paired"``: ``x[i]`` and ``y[i]`` may swap.
     blocks, clusters : pair of array_like, optional
@@ -165,30 +165,11 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
       weighting   uniform
       seed        0
     """
-    asked = locals()  # the arguments, by name
-    comparison = Comparison(asked, method, test.__kwdefaults__)
+    comparison = Comparison("test", locals())
     samples = comparison.samples
-    kind, groups = design_groups(design, blocks, clusters, samples)
-    options = _core.TestOptions(
-        method=comparison.method,
-        statistic=comparison.options,
-        n_resamples=count(n_resamples, "n_resamples"),
-        alpha=real(alpha, "alpha"),
-        design=kind,
-        groups=groups.of_row,
-        group_names=groups.names,
-        calibration=text(calibration, "calibration"),
-        early_stop="none" if early_stop is None else text(early_stop, "early_stop"),
-        set_aside=boolean(set_aside, "set_aside"),
-        randomised_ties=boolean(randomised_ties, "randomised_ties"),
-        effect_interval=boolean(effect_interval, "effect_interval"),
-        effect_directions=count(profiles, "profiles", lowest=0) > 0,
-        confidence_level=real(confidence_level, "confidence_level"),
-        null_distribution=boolean(null_distribution, "null_distribution"),
-        weights_as=None if weights_as is None else text(weights_as, "weights_as"),
-    )
-    with shown(progress) as callback, samples.in_callers_words():
-        found = _core.test(samples.x, samples.y, options, callback)
+    comparison.settings.set_design(*design_groups(design, blocks, clusters, samples))
+    with shown(progress) as callback, samples.cells_named():
+        found = _core.test(samples.x, samples.y, comparison.settings, callback)
     found["components"] = tuple(ComponentStatistic(**entry) for entry in found["components"])
     return comparison.remembered(TestResult._of(comparison.fields(found)))
 
@@ -198,16 +179,16 @@ def design_groups(
     blocks: Optional[Tuple[ArrayLike, ArrayLike]],
     clusters: Optional[Tuple[ArrayLike, ArrayLike]],
     samples: Samples,
-) -> Tuple[str, Groups]:
-    """The kind of design and the group of every pooled row, rows of x first."""
+) -> Tuple[str, List[int], Tuple[str, ...]]:
+    """The kind of design, the group of every pooled row, rows of x first, and the names of the groups."""
     if text(design, "design") not in ("independent", "paired"):
-        raise ValueError(f'design {quoted(design)} is unknown, expected independent or paired, or blocks= or clusters=')
+        raise ValueError(f"design={quoted(design)}: expected independent or paired, or use blocks= or clusters=")
     given = [(name, pair) for name, pair in (("blocks", blocks), ("clusters", clusters)) if pair is not None]
     if not given:
-        return design, Groups([])
+        return design, [], ()
     if len(given) == 2:
         raise ValueError("blocks and clusters are both given, expected one of them")
     (name, pair), = given
     if design == "paired":
-        raise ValueError(f'{name} are given next to design "paired", expected one of them')
-    return name, samples.groups(pair, name)
+        raise ValueError(f'{name} are given with design "paired", expected one of them')
+    return name, *samples.groups(pair, name)

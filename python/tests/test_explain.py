@@ -172,8 +172,8 @@ def test_function_of_ones_own_as_kernel_is_explained_too(pair):
         ({"columns": ["a"]}, "columns has 1 names, the samples have 4 columns"),
         ({"image_shape": (3, 3)}, 'image_shape="3x3": expected a shape of 4 values, as many as the rows have (this one has 9)'),
         ({"kernel": "precomputed"}, 'kernel "precomputed" has no columns to explain'),
-        ({"n_resamples": 0}, "n_resamples = 0, needs >= 1"),
-        ({"alpha": 2.0}, "alpha=2: expected a number between 0 and 1"),
+        ({"n_resamples": 0}, "n_resamples=0: expected a whole number in 1..1000000000"),
+        ({"alpha": 2.0}, "alpha=2.0: expected a number between 0 and 1"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_a_sentence(pair, options, sentence):

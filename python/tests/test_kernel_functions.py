@@ -116,10 +116,10 @@ def test_methods_that_need_more_than_values_refuse_a_function(method, sentence):
         kqd.distance(X, Y, method=method, kernel=gaussian, rng=0)
 
 
-def test_a_bandwidth_beside_a_function_is_refused():
+def test_a_bandwidth_with_a_function_is_refused():
     with pytest.raises(ValueError) as raised:
         kqd.distance(X, Y, kernel=gaussian, bandwidth=2)
-    assert str(raised.value) == "bandwidth = 2 is given next to a kernel function, which has its own; leave it out"
+    assert str(raised.value) == "bandwidth=2: expected none, because kernel gaussian has no bandwidth"
 
 
 def test_functions_are_called_from_several_threads_at_once():
@@ -215,18 +215,18 @@ def holed():
     (GRAM, dict(directions="axis"),
      'directions "axis" look at columns, kernel "precomputed" has none; use "gaussian" or "principal"'),
     (GRAM, dict(method="me"),
-     "kernel precomputed is known between the pooled rows only, and is asked for elsewhere; take reference points from "
+     "kernel precomputed is defined only on the pooled rows, but is needed elsewhere; take reference points from "
      'the pool (reference="pooled"), or another method'),
     (GRAM, dict(reference="uniform"),
-     "kernel precomputed is known between the pooled rows only, and is asked for elsewhere; take reference points from "
+     "kernel precomputed is defined only on the pooled rows, but is needed elsewhere; take reference points from "
      'the pool (reference="pooled"), or another method'),
     (GRAM, dict(reference=X[:3]),
-     'reference points are given next to kernel "precomputed", which knows the pooled rows only'),
+     'reference points are given with kernel "precomputed", which is defined only on the pooled rows'),
     (GRAM, dict(x_weights=np.ones(40)),
-     'x_weights are given next to kernel "precomputed", which takes rows without weights'),
-    (GRAM, dict(bandwidth=1.0), 'bandwidth is given next to kernel "precomputed", which has none; leave it out'),
-    (GRAM, dict(nan_policy="omit"), 'nan_policy "omit" leaves rows of data out, kernel "precomputed" has a matrix; '
-                                    "leave them out first"),
+     'x_weights are given with kernel "precomputed", which takes rows without weights'),
+    (GRAM, dict(bandwidth=1.0), 'bandwidth is given with kernel "precomputed", which has none; omit it'),
+    (GRAM, dict(nan_policy="omit"), 'nan_policy "omit" excludes rows of data, kernel "precomputed" has a matrix; '
+                                    "exclude them first"),
 ])
 def test_matrices_and_options_that_do_not_fit_are_refused(gram, options, sentence):
     with pytest.raises(ValueError) as raised:

@@ -1,14 +1,14 @@
 """Seeds, threads, and options that are refused."""
 
 import concurrent.futures
-import pathlib
+import inspect
 import threading
 import time
 
 import kqd
 import numpy as np
 import pytest
-from kqd._options import KEYWORDS
+from kqd import _core
 
 RNG = np.random.default_rng(1)
 X, Y = RNG.normal(size=(60, 3)), RNG.normal(size=(45, 3)) + 0.5
@@ -106,26 +106,30 @@ def test_an_infinite_power_takes_the_largest_gap():
                              "matern52, rq, imq, linear, polynomial, normalised-polynomial, energy; "
                              "did you mean gaussian?"),
     (dict(kernel="gaussian@-1"), "bandwidth = -1, needs a number in 1e-150 .. 1e150"),
-    (dict(bandwidth="mean"), 'bandwidth "mean" is unknown, expected "median" or a number'),
-    (dict(bandwidth=0), "bandwidth = 0, needs a number in 1e-150 .. 1e150"),
-    (dict(bandwidth=float("nan")), "bandwidth = nan, needs a number in 1e-150 .. 1e150"),
-    (dict(directions="gauss"), 'directions "gauss" is unknown, expected one of gaussian, linear, axis, principal, mixed'),
-    (dict(reference="sample"), 'reference "sample" is unknown, expected one of '
-                               "gaussian, uniform, pooled, balanced, points"),
-    (dict(reference="points"), 'reference is empty, reference "points" needs them'),
-    (dict(n_directions=0), "n_directions = 0, needs 1..1048576"),
-    (dict(n_directions=-3), "n_directions = -3, needs >= 1"),
-    (dict(n_directions=10**30), f"n_directions = {10**30} is too large"),
-    (dict(n_reference=0), "n_reference = 0, needs 1..1048576"),
-    (dict(n_reference=-1), "n_reference = -1, needs >= 1"),
+    (dict(bandwidth="mean"), 'bandwidth="mean": expected median, or a number > 0'),
+    (dict(bandwidth=0), "bandwidth=0.0: expected median, or a number > 0"),
+    (dict(bandwidth=float("nan")), "bandwidth=nan: expected median, or a number > 0"),
+    (dict(kernel="linear", bandwidth=2), "bandwidth=2: expected none, because kernel linear has no bandwidth"),
+    (dict(directions="gauss"), 'directions="gauss": expected one of gaussian, linear, axis, principal, mixed'),
+    (dict(reference="sample"), 'reference="sample": expected one of gaussian, uniform, pooled, balanced, or points of '
+                               "your own"),
+    (dict(reference="points"), 'reference="points": expected one of gaussian, uniform, pooled, balanced, or points of '
+                               "your own"),
+    (dict(reference="a.csv"), 'reference="a.csv": expected one of gaussian, uniform, pooled, balanced, or points of '
+                              "your own"),
+    (dict(n_directions=0), "n_directions=0: expected a whole number in 1..1048576"),
+    (dict(n_directions=-3), "n_directions=-3: expected a whole number in 1..1048576"),
+    (dict(n_directions=10**30), f"n_directions={10**30}: expected a whole number in 1..1048576"),
+    (dict(n_reference=0), "n_reference=0: expected a whole number in 1..1048576"),
+    (dict(n_reference=-1), "n_reference=-1: expected a whole number in 1..1048576"),
     (dict(directions="linear", coefficients=np.ones((4, 2))),
-     "coefficients is given, but linear directions have no reference points"),
+     "coefficients are given, but linear directions have no reference points"),
     (dict(directions="axis", reference=X[:4]),
-     "reference is given, but axis directions have no reference points"),
+     "reference_points are given, but axis directions have no reference points"),
     (dict(reference=X[:4], n_reference=5),
-     "n_reference = 5 given with 4 given reference points, expected only one of the two"),
-    (dict(power=0.5), "power = 0.5, needs >= 1"),
-    (dict(power=float("nan")), "power = nan, needs >= 1"),
+     "n_reference=5: expected none, because the given reference points are all used"),
+    (dict(power=0.5), "power=0.5: expected a number >= 1, or inf"),
+    (dict(power=float("nan")), "power=nan: expected a number >= 1, or inf"),
     (dict(weighting="triangle:2"), "weighting: ratio = 2, needs a number in [0, 1]"),
     (dict(weighting="hat"), 'weighting "hat" is unknown, expected one of uniform, triangle, reverse-triangle, '
                             "slope-up, slope-down, interval, beta, atom"),
@@ -133,12 +137,12 @@ def test_an_infinite_power_takes_the_largest_gap():
                              "unnormalised, median-diagonal, zero-centred; did you mean jitter?"),
     (dict(compat=["point-levels"]), "point-evaluated level weights need samples of equal size, got 60 and 45"),
     (dict(method="ekqd-centered", compat=["unnormalised"]),
-     "a centered discrepancy needs normalised directions (without compat \"unnormalised\")"),
-    (dict(rng=-1), "rng = -1, needs 0..18446744073709551615"),
-    (dict(rng=2**64), "rng = 18446744073709551616, needs 0..18446744073709551615"),
-    (dict(profiles=-1), "profiles = -1, needs >= 0"),
-    (dict(workers=0), "workers = 0, needs >= 1, or -1 for all"),
-    (dict(workers=-2), "workers = -2, needs >= 1, or -1 for all"),
+     "a centered discrepancy needs directions of norm 1, got unnormalised ones"),
+    (dict(rng=-1), "rng=-1: expected a whole number in 0..18446744073709551615"),
+    (dict(rng=2**64), "rng=18446744073709551616: expected a whole number in 0..18446744073709551615"),
+    (dict(profiles=-1), "profiles=-1: expected a whole number >= 0"),
+    (dict(workers=0), "workers=0: expected a whole number >= 1, or -1 for all"),
+    (dict(workers=-2), "workers=-2: expected a whole number >= 1, or -1 for all"),
 ])
 def test_values_out_of_range_are_refused(options, sentence):
     with pytest.raises(ValueError) as raised:
@@ -197,7 +201,7 @@ def test_a_bound_on_memory_changes_no_result():
 
 @pytest.mark.parametrize("size", [0, 10, float("nan"), 1e300])
 def test_a_bound_on_memory_that_is_none_is_refused(size):
-    with pytest.raises(ValueError, match="max_memory is .*, expected a number of bytes of at least 1e6"):
+    with pytest.raises(ValueError, match="max_memory=.*: expected a size of at least 1MB"):
         kqd.distance([1.0, 2.0], [2.0, 3.0], max_memory=size)
 
 
@@ -209,14 +213,14 @@ def test_a_bound_on_memory_that_is_none_is_refused(size):
     (dict(method="ekqd", directions="linear"), None),
 ])
 @pytest.mark.parametrize("call", [kqd.distance, kqd.test])
-def test_options_that_a_method_ignores_are_told(call, options, sentence):
+def test_options_without_effect_on_a_method_are_reported(call, options, sentence):
     assert call([0.0, 1, 3], [2.0, 5, 9], rng=0, **options).warnings == (() if sentence is None else (sentence,))
 
 
 @pytest.mark.parametrize("call, name, meant", [
     (kqd.test, "n_resample", "n_resamples"), (kqd.distance, "bandwith", "bandwidth"), (kqd.test, "workres", "workers")])
 def test_a_misspelt_keyword_gets_a_suggestion(call, name, meant):
-    with pytest.raises(TypeError, match=f'"{name}" is not a keyword .*; did you mean {meant}\\?$'):
+    with pytest.raises(TypeError, match=f'unknown keyword "{name}".*; did you mean {meant}\\?$'):
         call([0.0, 1], [2.0, 3], **{name: 1})
 
 
@@ -234,30 +238,52 @@ EMBEDDING = kqd.Embedding(X, rng=0)
 ])
 def test_names_of_the_program_get_a_suggestion(call, name, meant):
     samples = (X,) if getattr(call, "__self__", None) is EMBEDDING or call is kqd.Embedding else (X, Y)
-    with pytest.raises(TypeError, match=f'^"{name}" is not a keyword of kqd\\..*; did you mean {meant}\\?$'):
+    with pytest.raises(TypeError, match=f'^unknown keyword "{name}".* of kqd\\..*; did you mean {meant}\\?$'):
         call(*samples, **{name: 1})
 
 
 def test_a_keyword_that_nobody_has_gets_none():
-    with pytest.raises(TypeError, match='^"permutations" is not a keyword of kqd.Embedding$'):
+    with pytest.raises(TypeError, match='^unknown keyword "permutations" of kqd.Embedding$'):
         kqd.Embedding(X, permutations=9)
     with pytest.raises(TypeError, match=r"nor of method ekqd \(its own: none\)$"):
         kqd.distance(X, Y, permutations=9)
 
 
-def test_the_program_has_the_flags_that_suggestions_are_made_for():
-    source = (pathlib.Path(__file__).parents[2] / "apps" / "kqd").glob("*.cpp")
-    words = "".join(path.read_text() for path in source)
-    assert [flag for flag in KEYWORDS if f"--{flag}" not in words] == []
+# Keywords that are data, or that change what is returned and not what is computed.
+_NOT_IN_THE_TABLE = {"x", "y", "sample", "self", "x_weights", "y_weights", "weights", "nan_policy", "blocks", "clusters",
+                     "columns", "profiles", "progress", "parameters"}
+
+
+@pytest.mark.parametrize("name, call", [("test", kqd.test), ("distance", kqd.distance), ("explain", kqd.explain),
+                                        ("embedding", kqd.Embedding.__init__)])
+def test_signatures_agree_with_the_table_of_options(name, call):
+    table = _core.options(name)
+    signature = inspect.signature(inspect.unwrap(call)).parameters
+    assert set(table) == set(signature) - _NOT_IN_THE_TABLE
+    for keyword, (kind, default) in table.items():
+        value = signature[keyword].default
+        if value is None:  # the library's default
+            continue
+        text = {True: "yes", False: "no"}[value] if kind == "flag" else ",".join(value) if kind == "list" else str(value)
+        assert text.removesuffix(".0") == default, keyword
+
+
+def test_errors_carry_their_parts():
+    with pytest.raises(ValueError) as raised:
+        kqd.test(X, Y, n_resamples=0)
+    error = raised.value
+    assert (error.option, error.value, error.expected) == ("n_resamples", "0", "a whole number in 1..1000000000")
+    with pytest.raises(ValueError, match="^X: row 1, column 1 is nan"):
+        kqd.test([np.nan, 1.0], [1.0, 2.0])
 
 
 @pytest.mark.parametrize("options, sentence", [
-    (dict(alpha=2.0), "alpha = 2, needs 0 < alpha < 1"),
-    (dict(confidence_level=0.0), "confidence_level = 0, needs 0 < confidence_level < 1"),
-    (dict(n_resamples=0), "n_resamples = 0, needs 1 .. "),
-    (dict(n_resamples=10**30), f"n_resamples = {10**30} is too large"),
-    (dict(power=0.5), "power = 0.5, needs >= 1"),
-    (dict(n_directions=0), "n_directions = 0, needs 1"),
+    (dict(alpha=2.0), "alpha=2.0: expected a number between 0 and 1"),
+    (dict(confidence_level=0.0), "confidence_level=0.0: expected a number between 0 and 1"),
+    (dict(n_resamples=0), "n_resamples=0: expected a whole number in 1.."),
+    (dict(n_resamples=10**30), f"n_resamples={10**30}: expected a whole number in 1.."),
+    (dict(power=0.5), "power=0.5: expected a number >= 1, or inf"),
+    (dict(n_directions=0), "n_directions=0: expected a whole number in 1.."),
 ])
 def test_sentences_call_options_by_their_python_names(options, sentence):
     with pytest.raises(ValueError) as raised:
@@ -275,6 +301,6 @@ def test_options_that_a_limiting_distribution_ignores_are_named():
     options = dict(method="mmd-lin", calibration="asymptotic", rng=0)
     assert kqd.test(x, y, **options).warnings == ()
     assert kqd.test(x, y, early_stop="betting", n_resamples=99, **options).warnings == (
-        "options without effect on a test with calibration asymptotic: n_resamples, early_stop",)
+        'n_resamples, early_stop: no effect with calibration="asymptotic"',)
     assert kqd.test(x, y, randomised_ties=True, **options).warnings == (
-        "options without effect on a test with calibration asymptotic: randomised_ties",)
+        'randomised_ties: no effect with calibration="asymptotic"',)

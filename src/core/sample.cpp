@@ -33,8 +33,11 @@ void refuse_non_finite_points(MatrixView<const double> points, std::string_view 
   for (std::size_t i = 0; i < points.rows(); ++i) {
     for (std::size_t j = 0; j < points.cols(); ++j) {
       if (!std::isfinite(points(i, j))) {
-        fail_at(ErrorCode::non_finite_value, name, fmt::format("row {}, column {} is {}", i + 1, j + 1, points(i, j)),
-                "a finite number");
+        fail(ErrorCode::non_finite_value, {.place = std::string(name),
+                                           .row = i + 1,
+                                           .column = j + 1,
+                                           .value = fmt::format("{}", points(i, j)),
+                                           .expected = "a finite number"});
       }
     }
   }

@@ -149,16 +149,12 @@ std::vector<WarningEntry> make_catalogue() {
        "Values differ by less than 1e-150. Multiply the columns by a large constant."},
 
       // Options
-      {options_unused_by_method,
-       "options-unused-by-method",
-       "options without effect on {1}: {0}",
-       {"power"_t, "method mmd"_t},
-       "An option was given that this method does not use. Remove it, or choose another method."},
-      {options_unused_by_calibration,
-       "options-unused-by-calibration",
-       "options without effect on a test with calibration {1}: {0}",
-       {"n_resamples"_t, "asymptotic"_t},
-       "An option was given that this calibration does not use. Remove it."},
+      {options_without_effect,
+       "options-without-effect",
+       "{0}: no effect {1}",
+       {"--power"_t, "on method mmd"_t},
+       "An option was given that the method, its directions or its calibration do not use. Remove it, or choose another "
+       "method."},
 
       // Kernels and directions
       {zero_median_distance,

@@ -319,11 +319,6 @@ std::string to_string(Calibration calibration) {
   return std::string(name_of(kCalibrations, calibration));
 }
 
-std::vector<std::string_view> unused_test_options(Calibration calibration) {
-  if (calibration != Calibration::asymptotic) return {};
-  return {"permutations", "early-stop", "randomise-ties", "set-aside", "effect-interval", "null-distribution"};
-}
-
 std::string_view default_test_method(const MethodOptions& statistic, bool kernel_values_only) {
   const MethodOptions plain;
   const DirectionOptions& directions = statistic.directions;

@@ -15,7 +15,7 @@ SEED = "expected a whole number in 0..18446744073709551615"
 ALPHA = "expected a number between 0 and 1"
 FORMATS = ("expected one of .csv, .tsv, .npy, .idx (each may be followed by .gz), .npz, .parquet, .json, .jsonl, "
            ".ndjson")
-MEASURES = "expected gaussian, uniform, pooled, balanced or a file of points"
+MEASURES = "expected one of gaussian, uniform, pooled, balanced, or points of your own"
 DESIGNS = "expected independent, paired, blocks:COLUMN or clusters:COLUMN"
 
 MISSING = ". 1 value is missing. To omit such rows: --na omit; to fill in medians: --na impute-median"
@@ -59,10 +59,10 @@ BAD_SETTINGS = [
     ("--num-directions 2.5", f"--num-directions 2.5: {COUNT}"),
     ("--num-reference 0", f"--num-reference 0: {COUNT}"),
     ("--num-reference 1000000000000", f"--num-reference 1000000000000: {COUNT}"),
-    ("--num-reference 2 --reference a.csv", "--num-reference 2: expected no number, the points of a.csv are all used"),
+    ("--num-reference 2 --reference a.csv", "--num-reference 2: expected none, because the given reference points are all used"),
     ("--bandwidth 0", "--bandwidth 0: expected median, or a number > 0"),
     ("--bandwidth inf", "--bandwidth inf: expected median, or a number > 0"),
-    ("--bandwidth 2 --kernel linear", "--bandwidth 2: expected none, kernel linear has no bandwidth"),
+    ("--bandwidth 2 --kernel linear", "--bandwidth 2: expected none, because kernel linear has no bandwidth"),
     ("--seed -1", f"--seed -1: {SEED}"),
     ("--seed 18446744073709551616", f"--seed 18446744073709551616: {SEED}"),
     ("--threads x", "--threads x: expected a whole number in 0..1024"),
@@ -77,7 +77,7 @@ BAD_SETTINGS = [
     ("--weighting triangel",
      f'--weighting triangel: expected one of {WEIGHTINGS}; did you mean triangle?'),
     ("--directions linaer",
-     '--directions linaer: expected one of gaussian, linear, axis, principal, mixed; did you mean linear?'),
+     "--directions linaer: expected one of gaussian, linear, axis, principal, mixed; did you mean linear?"),
     ("--reference gausian", f"--reference gausian: {MEASURES}; did you mean gaussian?"),
     ("--reference points", f"--reference points: {MEASURES}"),
 ]
@@ -107,9 +107,9 @@ BAD_TEST_SETTINGS = [
     ("a.csv b.csv --design paired:a", f"--design paired:a: {DESIGNS}"),
     ("a.csv b.csv --design blocs:g", f"--design blocs:g: {DESIGNS}; did you mean blocks?"),
     ("a.csv b.csv --calibration permutatoin",
-     '--calibration permutatoin: expected one of permutation, sign-flip, asymptotic; did you mean permutation?'),
+     "--calibration permutatoin: expected one of permutation, sign-flip, asymptotic; did you mean permutation?"),
     ("a.csv b.csv --early-stop=beting",
-     '--early-stop beting: expected one of none, besag-clifford, betting; did you mean betting?'),
+     "--early-stop=beting: expected one of none, besag-clifford, betting; did you mean betting?"),
     ("a.csv b.csv --set-aside maybe", "--set-aside maybe: expected yes or no"),
 ]
 
@@ -125,7 +125,7 @@ BAD_SAMPLE_SETTINGS = [
     ("mixture --set sd -o x.csv y.csv", 'mixture: "sd" does not set a parameter, expected name=value'),
     ("mixture", "two files to write are needed: -o X.csv Y.csv"),
     ("mixture -o x.csv", "two files to write are needed: -o X.csv Y.csv"),
-    ("mixture -o x.csv x.csv", "--output names x.csv twice, Y would replace X; expected two files"),
+    ("mixture -o x.csv x.csv", "--output x.csv: expected two files, or Y would replace X"),
     ("mixture -o x.csv y.txt",
      "cannot write y.txt: its suffix names no format, expected one of .csv, .tsv, .npy"),
     ("mixture -o nowhere/x.csv y.csv", "cannot write nowhere/x.csv: No such file or directory"),
@@ -135,24 +135,24 @@ BAD_SAMPLE_SETTINGS = [
 BAD_USAGE = [
     ("", "a command is missing, expected one of test, explain, distance, matrix, methods, sample, experiment, completions, man", "kqd"),
     ("tset a.csv b.csv",
-     'command "tset" is unknown, expected one of test, explain, distance, matrix, methods, sample, experiment, completions, man; did you mean '
+     'unknown command "tset", expected one of test, explain, distance, matrix, methods, sample, experiment, completions, man; did you mean '
      "test?", "kqd"),
     ("a.csv b.csv",
-     'command "a.csv" is unknown, expected one of test, explain, distance, matrix, methods, sample, experiment, completions, man', "kqd"),
-    ("--seed 1 test a.csv b.csv", "--seed is not a flag of kqd; flags follow the command", "kqd"),
+     'unknown command "a.csv", expected one of test, explain, distance, matrix, methods, sample, experiment, completions, man', "kqd"),
+    ("--seed 1 test a.csv b.csv", "unknown flag --seed for kqd; flags follow the command", "kqd"),
     ("distance", "X is required by kqd distance", "kqd distance"),
     ("test a.csv", "Y is required by kqd test", "kqd test"),
     ("test a.csv b.csv four.csv", '"four.csv" is one argument too many for kqd test', "kqd test"),
-    ("test a.csv b.csv --permutation 9", "--permutation is not a flag of kqd test; did you mean --permutations?", "kqd test"),
-    ("distance a.csv b.csv --powr=2", "--powr is not a flag of kqd distance; did you mean --power?", "kqd distance"),
-    ("distance a.csv b.csv --permutations 9", "--permutations is not a flag of kqd distance", "kqd distance"),
-    ("distance a.csv b.csv -q", "-q is not a flag of kqd distance", "kqd distance"),
+    ("test a.csv b.csv --permutation 9", "unknown flag --permutation for kqd test; did you mean --permutations?", "kqd test"),
+    ("distance a.csv b.csv --powr=2", "unknown flag --powr for kqd distance; did you mean --power?", "kqd distance"),
+    ("distance a.csv b.csv --permutations 9", "unknown flag --permutations for kqd distance", "kqd distance"),
+    ("distance a.csv b.csv -q", "unknown flag -q for kqd distance", "kqd distance"),
     ("distance a.csv b.csv --seed", "--seed needs a value", "kqd distance"),
     ("distance a.csv b.csv --kernel=", "--kernel needs a value", "kqd distance"),
     ("distance a.csv b.csv --json=3", "--json takes no value", "kqd distance"),
     ("distance a.csv b.csv --json --csv", "--json excludes --csv", "kqd distance"),
     ("matrix", "FILES is required by kqd matrix", "kqd matrix"),
-    ("matrix a.csv b.csv --tets", "--tets is not a flag of kqd matrix; did you mean --test?", "kqd matrix"),
+    ("matrix a.csv b.csv --tets", "unknown flag --tets for kqd matrix; did you mean --test?", "kqd matrix"),
     ("sample", "NAME is required by kqd sample", "kqd sample"),
     ("methods ekqd mmd", '"mmd" is one argument too many for kqd methods', "kqd methods"),
 ]
@@ -192,7 +192,7 @@ def test_a_bad_setting_of_sample_is_refused_and_writes_nothing(kqd, folder, argu
 
 
 @pytest.mark.parametrize("arguments, sentence, command", BAD_USAGE)
-def test_a_misspelt_command_line_is_told_in_a_sentence(kqd, arguments, sentence, command):
+def test_a_misspelt_command_line_is_reported(kqd, arguments, sentence, command):
     assert_refused(kqd(*arguments.split()), f"kqd: {sentence}\n`{command} --help` explains the arguments\n")
 
 

@@ -112,7 +112,7 @@ def test_text_is_refused_with_what_helps(kqd):
      '--categorical one-hot: expected one of raise, onehot, hash, drop; did you mean onehot?'),
     (("--standardize", "zcore"), '--standardize zcore: expected one of none, zscore, iqr; did you mean zscore?'),
     (("--max-rows", "0"), "--max-rows 0: expected a whole number in 1..1000000000"),
-    (("--group", "note"), "--group note takes both samples from one file, but a second one is given: april.csv"),
+    (("--group", "note"), "--group note: expected one file with both samples, but a second one is given: april.csv"),
 ])
 def test_a_bad_choice_is_refused(kqd, flags, sentence):
     assert refusal(kqd("distance", "march.csv", "april.csv", *flags)) == sentence

@@ -69,12 +69,11 @@ def test_bash_completes_values(complete, kqd):
     assert complete("kqd", "completions", "z") == ["zsh"]
 
 
-@pytest.mark.parametrize("flag, field", [("--kernel", "kernel"), ("--directions", "directions"),
-                                         ("--weighting", "weighting"), ("--calibration", "calibration")])
-def test_the_words_offered_are_those_the_program_knows(complete, kqd, flag, field):
+@pytest.mark.parametrize("flag", ["--kernel", "--directions", "--weighting", "--calibration", "--na", "--weights-as"])
+def test_the_words_offered_are_those_the_program_knows(complete, kqd, flag):
     refused = kqd("test", "a.csv", "b.csv", flag, "zzzzzzzzzzzz").stderr
-    known = re.search(rf'{field} "z+" is unknown, expected one of ([^;\n]*)', refused).group(1).split(", ")
-    assert complete("kqd", "test", flag, "") == known
+    known = re.search(r"expected one of ([^;.\n]*)", refused).group(1).split(", ")
+    assert sorted(complete("kqd", "test", flag, "")) == sorted(known)
 
 
 def test_bash_leaves_files_and_numbers_to_readline(complete):

@@ -17,7 +17,7 @@ def method_of(kqd, command, *flags):
                                    "--threads 1", "--design paired", "--calibration sign-flip", "--set-aside no",
                                    "--randomise-ties", "--null-distribution", "--yes-quadratic", "--set combine=rank",
                                    "--early-stop"])
-def test_a_test_is_adaptive_unless_told_otherwise(kqd, flags):
+def test_a_test_is_adaptive_by_default(kqd, flags):
     assert method_of(kqd, "test", *flags.split()) == "adaptive"
 
 
@@ -30,17 +30,17 @@ def test_an_option_of_one_statistic_means_ekqd(kqd, flags):
 
 
 @pytest.mark.parametrize("flags, sentence", [
-    ("--method sw --num-reference 4 --reference uniform", "--num-reference, --reference have no effect on method sw"),
-    ("--method sw --directions principal", "--directions has no effect on method sw"),
-    ("--method gsw --reference b.csv", "--reference has no effect on method gsw"),
-    ("--method mmd --power 2 --num-directions 3", "--num-directions, --power have no effect on method mmd"),
+    ("--method sw --num-reference 4 --reference uniform", "--num-reference, --reference: no effect on method sw"),
+    ("--method sw --directions principal", "--directions: no effect on method sw"),
+    ("--method gsw --reference b.csv", "--reference: no effect on method gsw"),
+    ("--method mmd --power 2 --num-directions 3", "--num-directions, --power: no effect on method mmd"),
     ("--method ekqd --directions principal --reference uniform",
-     "--reference has no effect on method ekqd with principal directions"),
-    ("--method ekqd --whiten", "--whiten has no effect on method ekqd with gaussian directions"),
+     "--reference: no effect on method ekqd with principal directions"),
+    ("--method ekqd --whiten", "--whiten: no effect on method ekqd with gaussian directions"),
     ("--method ekqd --directions linear --kernel laplace --num-reference 3",
-     "--kernel, --num-reference have no effect on method ekqd with linear directions"),
+     "--kernel, --num-reference: no effect on method ekqd with linear directions"),
     ("--method supkqd --directions axis --num-directions 3",
-     "--num-directions has no effect on method supkqd with axis directions"),
+     "--num-directions: no effect on method supkqd with axis directions"),
 ])
 def test_flags_without_effect_are_named_in_one_sentence(kqd, flags, sentence):
     for command in ("test", "distance"):
@@ -77,7 +77,7 @@ def test_the_effect_interval_of_the_adaptive_test_is_that_of_ekqd(kqd):
 
 
 @pytest.mark.parametrize("flags", ["", "--method adaptive", "--method mmd-agg"])
-def test_early_stopping_of_a_combined_test_is_refused_with_the_way_on(kqd, flags):
+def test_early_stopping_of_a_combined_test_is_refused_with_a_remedy(kqd, flags):
     run = kqd("test", "sensors-march.csv", "sensors-april.csv", "--early-stop", *flags.split())
     method = flags.split()[-1] if flags else "adaptive"
     sentence = f"early stopping needs a method with one statistic, {method} combines several; add --method ekqd"
@@ -88,7 +88,7 @@ def test_early_stopping_of_a_combined_test_is_refused_with_the_way_on(kqd, flags
 def test_a_value_that_is_the_default_changes_nothing(kqd):
     run = kqd("test", *FILES, "--power", "1", "--json")
     assert json.loads(run.stdout)["method"] == "adaptive"
-    assert run.stderr == "kqd: --power has no effect on method adaptive\n"
+    assert run.stderr == "kqd: --power: no effect on method adaptive\n"
 
 
 def test_a_named_method_stays_whatever_else_is_given(kqd):
@@ -96,7 +96,7 @@ def test_a_named_method_stays_whatever_else_is_given(kqd):
     assert method_of(kqd, "test", "--method", "supkqd", "--power", "2") == "supkqd"
     run = kqd("test", *FILES, "--method", "adaptive", "--power", "2")
     assert run.stdout.startswith("\nTwo-sample test by adaptive: ")
-    assert (run.stderr, run.code) == ("kqd: --power has no effect on method adaptive\n", 0)
+    assert (run.stderr, run.code) == ("kqd: --power: no effect on method adaptive\n", 0)
 
 
 def test_a_distance_is_ekqd(kqd):
@@ -104,16 +104,16 @@ def test_a_distance_is_ekqd(kqd):
     assert method_of(kqd, "distance", "--power", "2") == "ekqd"
 
 
-def test_help_tells_the_rule(kqd):
+def test_help_states_the_rule(kqd):
     words = lambda command: " ".join(kqd(command, "--help").stdout.split())  # noqa: E731
-    assert "(default: adaptive; ekqd when one of its options is set)" in words("test")
-    assert "`kqd methods` lists them (default: ekqd)" in words("distance")
+    assert "(default of a test: adaptive; ekqd when one of its options is set)" in words("test")
+    assert "(default: ekqd)" in words("distance")
 
 
 @pytest.mark.parametrize("flags, sentence", [
-    ("--permutations 99 --early-stop", "--permutations, --early-stop have no effect with --calibration asymptotic"),
+    ("--permutations 99 --early-stop", "--permutations, --early-stop: no effect with --calibration asymptotic"),
     ("--randomise-ties --effect-interval",
-     "--randomise-ties, --effect-interval have no effect with --calibration asymptotic"),
+     "--randomise-ties, --effect-interval: no effect with --calibration asymptotic"),
 ])
 def test_flags_that_a_limiting_distribution_ignores_are_named(kqd, flags, sentence):
     files = ("sensors-march.csv", "sensors-april.csv")

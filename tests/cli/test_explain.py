@@ -113,7 +113,7 @@ def test_idx_files_have_the_shape_of_their_images(kqd, folder):
     (("--image-shape", "4"), "--image-shape 4: expected HEIGHTxWIDTH or HEIGHTxWIDTHxCHANNELS"),
     (("--permutations", "0"), "--permutations 0: expected a whole number in 1..1000000000"),
     (("--alpha", "1"), "--alpha 1: expected a number between 0 and 1"),
-    (("--method", "mmd"), "--method is not a flag of kqd explain"),
+    (("--method", "mmd"), "unknown flag --method for kqd explain"),
     (("--design", "pairs"), "--design pairs: expected independent, paired, blocks:COLUMN or clusters:COLUMN; did you "
                             "mean paired?"),
 ])

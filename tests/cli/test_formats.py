@@ -95,7 +95,7 @@ def test_what_is_known_about_a_csv_file_may_be_said(files):
      "digit, quote or sign"),
     (["--delimiter", "comma", "--decimal-comma"],
      "--delimiter comma: expected another one, with --decimal-comma a comma is part of a number"),
-    (["--header", "--no-header"], "--header and --no-header contradict each other, expected one of them"),
+    (["--header", "--no-header"], "--header and --no-header exclude each other, expected one of them"),
 ])
 def test_what_contradicts_itself_is_refused(files, flags, sentence):
     assert run(files, "distance", "x.csv", "x.csv", *flags) == ("", f"kqd: {sentence}\n", 2)
@@ -112,7 +112,7 @@ def test_a_mapped_file_that_is_cut_ends_the_run_with_a_sentence(files):
         late.write("1,2\n3,4\n")
     out, err = process.communicate(timeout=60)
     assert (out, err, process.returncode) == (
-        "", "kqd: an input file became shorter while it was in use; run again when no one writes it\n", 2)
+        "", "kqd: an input file became shorter while it was in use; run again when no other program writes it\n", 2)
 
 
 def test_without_duckdb_a_sentence_says_how_to_get_it(files, tmp_path):

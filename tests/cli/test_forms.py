@@ -129,7 +129,7 @@ def test_an_input_is_never_overwritten(kqd, folder, command):
     before = (folder / "a.csv").read_bytes()
     run = kqd(*command.split(), "--output", "./a.csv")
     assert (run.code, run.stdout) == (2, "")
-    assert run.stderr == "kqd: --output ./a.csv is the input a.csv, expected another file\n"
+    assert run.stderr == "kqd: --output ./a.csv: expected another file than the input a.csv\n"
     assert (folder / "a.csv").read_bytes() == before
 
 

@@ -149,12 +149,12 @@ def test_bad_input_is_refused(kqd, arguments, sentence):
 def test_group_is_refused_because_a_matrix_takes_files(kqd):
     run = kqd("matrix", "a.csv", "b.csv", "--group", "g")
     assert (run.stdout, run.code) == ("", 2)
-    assert run.stderr.splitlines()[0] == "kqd: --group is not a flag of kqd matrix, which takes a file for each sample"
+    assert run.stderr.splitlines()[0] == "kqd: unknown flag --group for kqd matrix, which takes a file for each sample"
 
 
 def test_flags_of_tests_without_test_give_a_note(kqd):
     run = kqd("matrix", *SETS, "--permutations", "99")
-    assert (run.stderr, run.code) == ("kqd: --permutations has no effect without --test\n", 0)
+    assert (run.stderr, run.code) == ("kqd: --permutations: no effect without --test\n", 0)
 
 
 def test_the_text_is_plain_in_a_pipe(kqd):

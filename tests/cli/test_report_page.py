@@ -150,13 +150,13 @@ def test_a_shape_that_does_not_fit_is_refused_and_without_a_page_noted(kqd, tmp_
     sentence = "--image-shape 2x4: expected a shape of 6 values, as many as the rows have (this one has 8)"
     assert (run.stdout, run.stderr, run.code) == ("", f"kqd: {sentence}\n", 2) and not path.exists()
     run = kqd("distance", "a.csv", "b.csv", "--image-shape", "1x2")
-    assert (run.stderr, run.code) == ("kqd: --image-shape has no effect without --report\n", 0)
+    assert (run.stderr, run.code) == ("kqd: --image-shape: no effect without --report\n", 0)
 
 
 @pytest.mark.parametrize("flags, sentence", [
-    (("--report", "a.csv"), "--report a.csv is the input a.csv, expected another file"),
-    (("--report", "page.txt"), "--report page.txt is not a page, expected a name that ends in .html"),
-    (("--report", "p.html", "--output", "p.html"), "--report and --output are both p.html, expected two files"),
+    (("--report", "a.csv"), "--report a.csv: expected another file than the input a.csv"),
+    (("--report", "page.txt"), "--report page.txt: expected a file name ending in .html"),
+    (("--report", "p.html", "--output", "p.html"), "--report p.html: expected another file than that of --output"),
     (("--report", "nowhere/p.html"), "cannot write nowhere/p.html: No such file or directory"),
     (("--report", ""), "--report is given an empty text, expected a value"),
 ])

@@ -132,4 +132,4 @@ def test_weights_of_one_sample_need_a_kind(kqd, folder):
         result = json.loads(run.stdout)
         assert (result["weights_as"], len(result["notes"]), run.code) == (kind, kind != "frequency", 0)
     assert kqd("test", *files, "--weights-as", "survey").stderr == (
-        'kqd: weights-as "survey" is unknown, expected one of frequency, precision, sampling\n')
+        'kqd: --weights-as survey: expected one of frequency, precision, sampling\n')

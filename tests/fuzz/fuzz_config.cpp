@@ -1,25 +1,27 @@
-// Any bytes as a config file: entries come out, or one sentence that names the file.
+// Any bytes as a config file: CLI11's reader gives items, and their options are set or refused in one sentence.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <string>
-#include <string_view>
 
-#include "config_file.hpp"
+#include "config.hpp"
 #include "kqd/core/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  static const std::string path = "/tmp/kqd-fuzz-" + std::to_string(::getpid()) + ".toml";
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(data), static_cast<std::streamsize>(size));
+  CLI::App program;
+  CLI::App* const command = program.add_subcommand("test");
+  command->add_flag("--json");
+  command->add_option("--seed")->take_last();
   try {
-    for (const kqd::app::ConfigTable& table : kqd::app::parse_config(text, "kqd.toml")) {
-      if (table.command.empty() != (table.line == 0)) std::abort();
-      for (const kqd::app::ConfigEntry& entry : table.entries) {
-        if (entry.line <= table.line || (entry.is_bool && entry.values.size() != 1)) std::abort();
-      }
-    }
+    static_cast<void>(kqd::app::apply_config(path, program, *command));
   } catch (const kqd::Error& error) {
-    const std::string sentence = error.what();
-    if (error.code() != kqd::ErrorCode::unreadable_input || !sentence.starts_with("kqd.toml:")) std::abort();
+    if (error.parts().place != path) std::abort();
   }
   return 0;
 }

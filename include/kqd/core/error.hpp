@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -26,6 +27,8 @@ enum class ErrorCode {
 struct ErrorParts {
   std::string subject = {};   ///< id of the option at fault
   std::string place = {};     ///< file, line, row and column, or sample
+  std::size_t row = 0;        ///< of the place, from 1; 0: none
+  std::size_t column = 0;     ///< likewise
   std::string value = {};     ///< the value at fault; without a subject, a clause that says what is wrong
   std::string expected = {};  ///< what would be accepted
   std::string remedy = {};    ///< what to do next

@@ -40,8 +40,7 @@ enum class WarningId : std::uint8_t {
   copied_rows,
   squares_underflow,
   // Options
-  options_unused_by_method,
-  options_unused_by_calibration,
+  options_without_effect,
   // Kernels and directions
   zero_median_distance,
   zero_distances,

@@ -38,10 +38,6 @@ struct TwoSampleOptions {
   bool effect_directions = false;
 };
 
-/// The options of a test that change nothing with a calibration, as the command line calls them without its dashes:
-/// "permutations", "early-stop", ...
-[[nodiscard]] std::vector<std::string_view> unused_test_options(Calibration calibration);
-
 /// The method of a test that names none: "adaptive", or "ekqd" when `statistic` sets an option that only a method with
 /// one statistic uses (directions, reference points, coefficients, power, weighting, compat flags) to another value
 /// than its default, or when only kernel values of the rows are known. The outputs that are asked for (intervals,

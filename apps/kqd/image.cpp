@@ -1,4 +1,4 @@
-#include "picture.hpp"
+#include "image.hpp"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -12,7 +12,7 @@
 namespace kqd::app {
 namespace {
 
-// Runs a program by its name, without a shell and without its complaints; false when it is not there or fails.
+// Runs a program by its name, without a shell and without its messages; false when it is missing or fails.
 template <std::size_t N>
 bool succeeds(const std::array<const char*, N>& arguments) {
   std::array<char*, N + 1> argv{};
@@ -31,16 +31,16 @@ bool succeeds(const std::array<const char*, N>& arguments) {
 
 std::optional<std::string> make_png(const std::string& svg_file) {
   if (!svg_file.ends_with(".svg")) return std::nullopt;
-  const std::string picture = svg_file.substr(0, svg_file.size() - 4) + ".png";
-  const std::string partial = picture + ".partial";
+  const std::string image = svg_file.substr(0, svg_file.size() - 4) + ".png";
+  const std::string partial = image + ".partial";
   const std::array<const char*, 6> command = {"rsvg-convert", "--zoom",        "2",
                                               "--output",     partial.c_str(), svg_file.c_str()};
   std::error_code error;
   const bool made = succeeds(command) && std::filesystem::file_size(partial, error) > 0 && !error;
-  if (made) std::filesystem::rename(partial, picture, error);
-  if (made && !error) return picture;
+  if (made) std::filesystem::rename(partial, image, error);
+  if (made && !error) return image;
   std::filesystem::remove(partial, error);
-  std::filesystem::remove(picture, error);  // it would show an earlier figure
+  std::filesystem::remove(image, error);  // it would show an earlier figure
   return std::nullopt;
 }
 

@@ -1,0 +1,76 @@
+// The names of options in the front ends.
+#include <algorithm>
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "kqd/options/options.hpp"
+
+namespace kqd {
+namespace {
+
+std::string with_hyphens(std::string_view id) {
+  std::string text(id);
+  std::ranges::replace(text, '_', '-');
+  return text;
+}
+
+bool is_number(std::string_view value) {
+  return parse_number(value) || value == "inf" || value == "-inf" || value == "nan";
+}
+
+bool is_negative(std::string_view value) {
+  return value == "no" || value == "false" || value == "absent";
+}
+
+std::string python_value(OptionType type, std::string_view value) {
+  if (type == OptionType::flag) return is_negative(value) ? "False" : "True";
+  if (type == OptionType::count || type == OptionType::real || is_number(value)) return std::string(value);
+  return fmt::format("\"{}\"", value);
+}
+
+}  // namespace
+
+std::string flag_name(const OptionInfo& option) {
+  return option.flag.empty() ? with_hyphens(option.id) : std::string(option.flag);
+}
+
+std::string keyword_name(const OptionInfo& option) {
+  return std::string(option.keyword.empty() ? option.id : option.keyword);
+}
+
+const OptionInfo* find_option(std::string_view name) {
+  const auto by_id = std::ranges::find(options(), name, &OptionInfo::id);
+  if (by_id != options().end()) return &*by_id;
+  const std::string flag = with_hyphens(name);
+  const auto found = std::ranges::find_if(
+      options(), [&](const OptionInfo& option) { return flag_name(option) == flag || keyword_name(option) == name; });
+  return found == options().end() ? nullptr : &*found;
+}
+
+std::string program_names(std::string_view id, std::string_view value) {
+  if (is_negative(value)) {  // --no-header
+    const OptionInfo* const opposite = find_option("no_" + std::string(id));
+    if (opposite != nullptr) return "--" + flag_name(*opposite);
+  }
+  const OptionInfo* const option = find_option(id);
+  const std::string name = "--" + (option == nullptr ? with_hyphens(id) : flag_name(*option));
+  const bool takes_value = option == nullptr || option->type != OptionType::flag || !option->value.empty();
+  if (value.empty() || !takes_value) return name;
+  const bool needs_quotes = value.find('"') != std::string_view::npos && value.find('\'') == std::string_view::npos;
+  return fmt::format("{0}{1}{3}{2}{3}", name, option != nullptr && !option->bare.empty() ? '=' : ' ', value,
+                     needs_quotes ? "'" : "");
+}
+
+std::string python_names(std::string_view id, std::string_view value) {
+  const OptionInfo* const option = find_option(id);
+  if (option != nullptr && option->id == "parameters") {
+    const std::size_t equals = value.find('=');
+    return equals == std::string_view::npos ? std::string(value)
+                                            : python_names(value.substr(0, equals), value.substr(equals + 1));
+  }
+  const std::string name = option == nullptr ? std::string(id) : keyword_name(*option);
+  if (value.empty()) return name;
+  return fmt::format("{}={}", name, python_value(option == nullptr ? OptionType::text : option->type, value));
+}
+
+}  // namespace kqd

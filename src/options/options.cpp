@@ -1,0 +1,117 @@
+#include "kqd/options/options.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "core/fail.hpp"
+#include "core/text.hpp"
+#include "core/warning.hpp"
+#include "kqd/metrics/methods.hpp"
+
+namespace kqd {
+namespace {
+
+void apply_bandwidth(const Settings& settings, KernelSpec& kernel) {
+  if (!settings.bandwidth) return;
+  KernelSpec scaled = with_bandwidth(kernel, *settings.bandwidth);
+  if (!first_bandwidth(scaled)) {
+    fail_option("bandwidth", *settings.bandwidth,
+                fmt::format("none, because kernel {} has no bandwidth", to_string(kernel)));
+  }
+  kernel = std::move(scaled);
+}
+
+void require_one_set_of_reference_points(const Settings& settings) {
+  const DirectionOptions& directions = settings.test.statistic.directions;
+  if (directions.reference != ReferenceMeasure::points || !directions.num_reference) return;
+  fail_option("num_reference", *directions.num_reference, "none, because the given reference points are all used");
+}
+
+void set_parameters(Settings& settings) {
+  const MethodInfo& method = find_method(settings.test.method);
+  Parameters& parameters = settings.test.statistic.parameters;
+  for (const std::string& setting : settings.parameters) {
+    set_parameter(parameters, method.id, method.parameters, setting);
+  }
+  validate_parameters(method, parameters);
+}
+
+void split_na_values(Settings& settings) {
+  const char separator = settings.read.csv.decimal_comma ? ';' : ',';
+  for (const std::string& list : settings.na_values) {
+    for (const std::string_view value : split(list, separator)) settings.read.na_values.emplace_back(value);
+  }
+}
+
+// Options that reading, the test and the explanation have in common.
+void share(Settings& settings) {
+  const MethodOptions& statistic = settings.test.statistic;
+  settings.read.seed = settings.explain.seed = statistic.seed;
+  settings.read.threads = settings.explain.threads = statistic.threads;
+  settings.read.max_memory = settings.explain.max_memory = statistic.max_memory;
+  settings.explain.kernel = statistic.kernel;
+  settings.explain.num_permutations = settings.test.test.num_permutations;
+  settings.explain.alpha = settings.test.test.alpha;
+  settings.explain.weights_as = settings.test.weights_as;
+}
+
+}  // namespace
+
+Settings default_settings(Command command) {
+  Settings settings;
+  settings.command = command;
+  if (command == kDistanceCommand) settings.test.method = "ekqd";
+  // As many as adjusted p-values need.
+  if (command == kExplainCommand || command == kMatrixCommand) settings.test.test.num_permutations = 0;
+  return settings;
+}
+
+void set_option(Settings& settings, const OptionInfo& option, std::string_view text) {
+  if (text.empty()) fail_option(option.id, "", "a value, but the text is empty");
+  option.set(settings, option, text);
+}
+
+void complete(Settings& settings, bool kernel_values_only) {
+  MethodOptions& statistic = settings.test.statistic;
+  apply_bandwidth(settings, statistic.kernel);
+  require_one_set_of_reference_points(settings);
+  if (!settings.compat.empty()) apply_compat(settings.compat, statistic);
+  if (settings.test.method.empty()) {
+    const bool distances_only = settings.command == kMatrixCommand && !settings.test_pairs;
+    settings.test.method = distances_only ? "ekqd" : default_test_method(statistic, kernel_values_only);
+  }
+  set_parameters(settings);
+  split_na_values(settings);
+  if (settings.read.csv.delimiter == ',' && settings.read.csv.decimal_comma) {
+    fail_option("delimiter", "comma", "another one, with " KQD_OPTION("decimal_comma") " a comma is part of a number");
+  }
+  share(settings);
+}
+
+std::vector<const OptionInfo*> changed_options(const Settings& settings) {
+  const Settings defaults = default_settings(settings.command);
+  std::vector<const OptionInfo*> changed;
+  for (const OptionInfo& option : options()) {
+    if (option.get(settings) != option.get(defaults)) changed.push_back(&option);
+  }
+  return changed;
+}
+
+Warnings no_effect_warnings(const Settings& settings, std::span<const OptionInfo* const> given, OptionNames names) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;  // in the order in which they are found
+  for (const OptionInfo* option : given) {
+    const std::string reason = option->no_effect == nullptr ? "" : option->no_effect(settings);
+    if (reason.empty()) continue;
+    auto found = std::ranges::find(reasons, reason, [](const auto& entry) { return entry.first; });
+    if (found == reasons.end()) found = reasons.insert(found, {reason, {}});
+    found->second.push_back(names(option->id, ""));
+  }
+  Warnings warnings;
+  for (const auto& [reason, options] : reasons) {
+    warn(warnings, WarningId::options_without_effect, fmt::format("{}", fmt::join(options, ", ")),
+         render(reason, names));
+  }
+  return warnings;
+}
+
+}  // namespace kqd
