@@ -47,8 +47,9 @@ py::tuple explain_of(const ArraySample& x, const ArraySample& y, const Settings&
                     .n_y = result.n_y,
                     .dim = result.dim,
                     .preparation = {},
-                    .elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-  return py::make_tuple(explanation_json(result), explanation_text(result, run));
+                    .elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+                    .option_names = python_names};
+  return py::make_tuple(explanation_json(result, {.option_names = python_names}), explanation_text(result, run));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -10,6 +9,7 @@
 
 #include "kqd/core/error.hpp"
 #include "kqd/io/printable.hpp"
+#include "kqd/options/options.hpp"
 
 namespace kqd::app {
 

@@ -153,7 +153,8 @@ std::vector<WarningEntry> make_catalogue() {
        "options-without-effect",
        "{0}: no effect {1}",
        {"--power"_t, "on method mmd"_t},
-       "An option was given that the method, its directions or its calibration do not use. Remove it, or choose another "
+       "An option was given that the method, its directions or its calibration do not use. Remove it, or choose "
+       "another "
        "method."},
 
       // Kernels and directions

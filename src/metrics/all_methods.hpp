@@ -1,44 +1,25 @@
 #pragma once
 #include "metrics/method.hpp"
 
+/// Every method, in the order in which users see them. A new method is a file that defines NAME_method(), and its name
+/// here.
+// clang-format off
+#define KQD_FOR_EACH_METHOD(X) \
+  /* Kernel quantiles */                                                                                      \
+  X(ekqd) X(ekqd_centered) X(supkqd) X(supkqd_centered) X(supkqd_opt) X(adaptive)                             \
+  /* Mean embeddings */                                                                                       \
+  X(mmd) X(mmd_v) X(mmd_agg) X(mmd_fuse) X(mmd_lin) X(mmd_multi) X(mmd_block) X(mmd_nystrom) X(mmd_rff) X(me) \
+  X(scf) X(monk)                                                                                              \
+  /* Transport */                                                                                             \
+  X(wasserstein) X(sw) X(max_sw) X(gsw) X(max_gsw) X(sinkhorn) X(energy)                                      \
+  /* Other embeddings */                                                                                      \
+  X(kce) X(kmedian)
+// clang-format on
+
 namespace kqd {
 
-// Kernel quantiles.
-[[nodiscard]] Method ekqd_method();
-[[nodiscard]] Method ekqd_centered_method();
-[[nodiscard]] Method supkqd_method();
-[[nodiscard]] Method supkqd_centered_method();
-[[nodiscard]] Method supkqd_opt_method();
-/// Looks for many kinds of difference at once, with one layer of permutations for all of them.
-[[nodiscard]] Method adaptive_method();
-
-// Mean embeddings.
-[[nodiscard]] Method mmd_method();
-[[nodiscard]] Method mmd_v_method();
-/// MMD over a collection of kernels, by corrected quantiles [Sch23].
-[[nodiscard]] Method mmd_agg_method();
-/// MMD over a collection of kernels, by a soft maximum of normalised statistics [Big23].
-[[nodiscard]] Method mmd_fuse_method();
-[[nodiscard]] Method mmd_lin_method();
-[[nodiscard]] Method mmd_multi_method();
-[[nodiscard]] Method mmd_block_method();
-[[nodiscard]] Method mmd_nystrom_method();
-[[nodiscard]] Method mmd_rff_method();
-[[nodiscard]] Method me_method();
-[[nodiscard]] Method scf_method();
-[[nodiscard]] Method monk_method();
-
-// Transport.
-[[nodiscard]] Method wasserstein_method();
-[[nodiscard]] Method sw_method();
-[[nodiscard]] Method max_sw_method();
-[[nodiscard]] Method gsw_method();
-[[nodiscard]] Method max_gsw_method();
-[[nodiscard]] Method sinkhorn_method();
-[[nodiscard]] Method energy_method();
-
-// Other embeddings.
-[[nodiscard]] Method kce_method();
-[[nodiscard]] Method kmedian_method();
+#define KQD_DECLARE_METHOD(name) [[nodiscard]] Method name##_method();
+KQD_FOR_EACH_METHOD(KQD_DECLARE_METHOD)
+#undef KQD_DECLARE_METHOD
 
 }  // namespace kqd

@@ -55,8 +55,7 @@ Sample gather_all(std::span<const SampleView> samples) {
 }
 
 // Draws from the pool of all samples once, so that pairs do not draw again: the options with the draws made explicit.
-MethodOptions share(const Method& method, const Pool& pool, const MethodOptions& options,
-                    Warnings& warnings) {
+MethodOptions share(const Method& method, const Pool& pool, const MethodOptions& options, Warnings& warnings) {
   MethodOptions shared = options;
   const bool own_kernel = method.info.uses.directions && has_own_kernel(options.directions.family);
   if (method.info.uses.kernel && !own_kernel) {

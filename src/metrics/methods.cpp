@@ -14,42 +14,10 @@
 namespace kqd {
 namespace {
 
-// In the order in which users see them, family by family. A new method is one line here.
 std::vector<Method> make_table() {
-  std::vector<Method> table = {
-      // clang-format off
-      ekqd_method(),
-      ekqd_centered_method(),
-      supkqd_method(),
-      supkqd_centered_method(),
-      supkqd_opt_method(),
-      adaptive_method(),
-
-      mmd_method(),
-      mmd_v_method(),
-      mmd_agg_method(),
-      mmd_fuse_method(),
-      mmd_lin_method(),
-      mmd_multi_method(),
-      mmd_block_method(),
-      mmd_nystrom_method(),
-      mmd_rff_method(),
-      me_method(),
-      scf_method(),
-      monk_method(),
-
-      wasserstein_method(),
-      sw_method(),
-      max_sw_method(),
-      gsw_method(),
-      max_gsw_method(),
-      sinkhorn_method(),
-      energy_method(),
-
-      kce_method(),
-      kmedian_method(),
-      // clang-format on
-  };
+#define KQD_CALL_METHOD(name) name##_method(),
+  std::vector<Method> table = {KQD_FOR_EACH_METHOD(KQD_CALL_METHOD)};
+#undef KQD_CALL_METHOD
   for (Method& method : table) {
     method.info.has_distance = method.distance != nullptr;
     method.info.asymptotic = method.asymptotic != nullptr;

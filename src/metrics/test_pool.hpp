@@ -55,8 +55,7 @@ struct TestPool {
 [[nodiscard]] TestPool make_summary_pool(const SampleView& x, const SampleView& y, const MethodOptions& options);
 
 /// The kernel of the options with its open bandwidths from the pool.
-[[nodiscard]] KernelSpec resolve_kernel(const MethodOptions& options, const Pool& pool,
-                                        Warnings& warnings);
+[[nodiscard]] KernelSpec resolve_kernel(const MethodOptions& options, const Pool& pool, Warnings& warnings);
 
 /// The kernel of a distance with its bandwidth from that pool.
 [[nodiscard]] KernelSpec resolve_on_test_pool(const SampleView& x, const SampleView& y, const MethodOptions& options,

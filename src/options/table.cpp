@@ -27,11 +27,8 @@ std::string without_parameters(const std::string& text) {
 }
 
 std::vector<std::string> kernel_words() {
-  std::vector<std::string> found;
-  for (int i = 0; i <= static_cast<int>(KernelFamily::energy); ++i) {
-    found.push_back(without_parameters(to_string(KernelSpec{.family = static_cast<KernelFamily>(i)})));
-  }
-  return found;
+  const auto names = kernel_names();
+  return {names.begin(), names.end()};
 }
 
 std::vector<std::string> weighting_words() {

@@ -280,7 +280,8 @@ Fields run_fields() {
        [](In s) { return Json(s.elapsed_s); },
        [](In s) { return Lines{run_phrase(s)}; },
        kRunLabel},
-      {{"warnings", "reasons why the result may be misleading"}, [](In s) { return warnings_json(s.warnings, s.option_names); }},
+      {{"warnings", "reasons why the result may be misleading"},
+       [](In s) { return warnings_json(s.warnings, s.option_names); }},
   };
 }
 

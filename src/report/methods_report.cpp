@@ -22,7 +22,7 @@ MethodCells cells_of(std::span<const MethodInfo> list) {
     lines.emplace_back();
     for (const std::string_view text :
          {m.id, m.family, m.summary, m.reports, m.cost, m.permutation, m.calibrations, m.details, m.reference}) {
-      lines.back().emplace_back(text);
+      lines.back().push_back(render(text));
     }
   }
   return lines;

@@ -19,7 +19,7 @@ constexpr std::array<Name<WeightsAs>, 3> kWeightsAs = {{
 }  // namespace
 
 WeightsAs parse_weights_as(std::string_view text) {
-  return value_of(kWeightsAs, text, "weights-as");
+  return value_of(kWeightsAs, text, "weights_as");
 }
 
 std::string to_string(WeightsAs weights_as) {

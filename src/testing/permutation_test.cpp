@@ -56,7 +56,7 @@ void compare_all(const Plan& plan, PermutationRun& run, const TestOptions& optio
 }  // namespace
 
 EarlyStop parse_early_stop(std::string_view text) {
-  return value_of(kEarlyStops, text, "early-stop");
+  return value_of(kEarlyStops, text, "early_stop");
 }
 std::string to_string(EarlyStop rule) {
   return std::string(name_of(kEarlyStops, rule));

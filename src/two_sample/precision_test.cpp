@@ -120,7 +120,8 @@ PrecisionOutcome precision_test(const Method& method, const TestPool& pool, cons
     const std::chrono::duration<double> one = std::chrono::steady_clock::now() - start;
     const double seconds = one.count() * static_cast<double>(count) / static_cast<double>(resolve(options.threads));
     if (seconds >= kWorthSaying) {
-      control->notice(render(make_warning(WarningId::slow_precision_weights, method.info.id, count - 1, duration_text(seconds))));
+      control->notice(
+          render(make_warning(WarningId::slow_precision_weights, method.info.id, count - 1, duration_text(seconds))));
     }
   }
   const auto place = [&](std::size_t number) { return aggregated ? number : number % kAtATime; };

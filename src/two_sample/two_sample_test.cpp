@@ -203,7 +203,8 @@ struct RunOutcome {
 void announce(const PreparedTest& prepared, std::string_view id, ThreadCount threads, const RunControl* control) {
   const double seconds = prepared.plan.expected_seconds / static_cast<double>(resolve(threads));
   if (control == nullptr || !control->notice || seconds < kSecondsWorthANotice) return;
-  control->notice(render(make_warning(WarningId::slow_permutations, id, prepared.request.permutation_count, duration_text(seconds))));
+  control->notice(render(
+      make_warning(WarningId::slow_permutations, id, prepared.request.permutation_count, duration_text(seconds))));
 }
 
 // An aggregate has no units: its effect is that of the plan next to it, whose mean a few permutations estimate.

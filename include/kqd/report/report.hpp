@@ -63,8 +63,8 @@ struct MatrixReport {
   const PairwiseTests* tests = nullptr;
   const MethodOptions& options;  ///< as requested
   double elapsed_s = 0.0;
-  Preparation preparation = {};      ///< how the columns were prepared
-  std::vector<RowCounts> rows = {};  ///< rows of each data set; empty: not reported
+  Preparation preparation = {};              ///< how the columns were prepared
+  std::vector<RowCounts> rows = {};          ///< rows of each data set; empty: not reported
   OptionNames option_names = library_names;  ///< how warnings write options
 };
 

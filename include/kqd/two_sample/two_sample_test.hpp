@@ -70,7 +70,7 @@ struct TwoSampleResult {
   std::vector<Configuration> configurations;     ///< of a test that aggregates several; else empty
   std::string limiting_distribution;  ///< asymptotic calibration: the distribution that the p-value comes from
   std::vector<Detail> details;        ///< numbers that only this method reports
-  Warnings notes;     ///< how weights and cluster sizes were handled
+  Warnings notes;                     ///< how weights and cluster sizes were handled
   Warnings warnings;
 };
 

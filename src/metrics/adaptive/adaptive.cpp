@@ -234,8 +234,7 @@ std::vector<std::pair<double, StatisticWeights>> bandwidths(const KernelSpec& ke
   return grid;
 }
 
-void add_kernels(AggregateBuilder& builder, const KernelSpec& kernel, std::size_t landmarks,
-                 Warnings& warnings) {
+void add_kernels(AggregateBuilder& builder, const KernelSpec& kernel, std::size_t landmarks, Warnings& warnings) {
   const Pool rows = builder.pool.rows();
   if (const auto trouble = linear_trouble(rows)) {
     warn(warnings, *trouble);

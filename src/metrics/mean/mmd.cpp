@@ -16,8 +16,7 @@ namespace kqd {
 namespace {
 
 // The kernel with its bandwidth, after the cost check.
-KernelSpec feasible_kernel(const CheckedSamples& samples, const MethodOptions& options,
-                           Warnings& warnings) {
+KernelSpec feasible_kernel(const CheckedSamples& samples, const MethodOptions& options, Warnings& warnings) {
   const SampleView& x = samples.x;
   if (!is_laplace_on_line(options.kernel, x.dim())) {
     require_feasible(x.size() + samples.y.size(), x.dim(), options.allow_quadratic, "the MMD");

@@ -28,8 +28,7 @@ enum class Over { mean, maximum };
 
 /// The kernel that directions are functions of: their own (linear) one, or that of the options with its bandwidth from
 /// the pool.
-[[nodiscard]] KernelSpec kernel_of_directions(const MethodOptions& options, const Pool& pool,
-                                              Warnings& warnings);
+[[nodiscard]] KernelSpec kernel_of_directions(const MethodOptions& options, const Pool& pool, Warnings& warnings);
 
 /// Throws Error{invalid_option} unless directions have norm 1, which centered discrepancies need.
 void require_normalised_directions(const MethodOptions& options);

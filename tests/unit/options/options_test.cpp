@@ -175,7 +175,8 @@ TEST(Options, options_without_effect_are_named_with_the_reason) {
     const auto changed = changed_options(settings);
     complete(settings);
     std::vector<std::string> texts;
-    for (const Warning& warning : no_effect_warnings(settings, changed, program_names)) texts.push_back(render(warning));
+    for (const Warning& warning : no_effect_warnings(settings, changed, program_names))
+      texts.push_back(render(warning));
     return texts;
   };
   using Notes = std::vector<std::string>;
