@@ -49,7 +49,9 @@ py::tuple explain_of(const ArraySample& x, const ArraySample& y, const Settings&
                     .preparation = {},
                     .elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
                     .option_names = python_names};
-  return py::make_tuple(explanation_json(result, {.option_names = python_names}), explanation_text(result, run));
+  RunInfo without_data;
+  without_data.option_names = python_names;
+  return py::make_tuple(explanation_json(result, without_data), explanation_text(result, run));
 }
 
 }  // namespace

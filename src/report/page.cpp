@@ -37,7 +37,8 @@ Json null_json(const TestOutcome& test) {
           {"observed", test.statistic}};
 }
 
-std::string page_of(std::string_view kind, Json result, Json null, const Fields& fields, const PageInfo& info) {
+std::string page_of(std::string_view kind, Json result, Json null, const Fields& fields, const PageInfo& info,
+                    OptionNames names) {
   Json report;
   report["schema"] = "kqd.report/2";
   report["kind"] = kind;
@@ -76,16 +77,17 @@ std::string test_page(const TwoSampleResult& result, const TwoSampleOptions& opt
                       const PageInfo& info) {
   Json object = test_object(result, options, run);
   object["null_distribution"] = nullptr;  // shown thinned: the page must not grow with it
-  return page_of("test", std::move(object), null_json(result.test), test_field_list(), info);
+  return page_of("test", std::move(object), null_json(result.test), test_field_list(), info, run.option_names);
 }
 
 std::string distance_page(const DistanceResult& result, const MethodOptions& options, const RunInfo& run,
                           const PageInfo& info) {
-  return page_of("distance", distance_object(result, options, run), nullptr, distance_field_list(), info);
+  return page_of("distance", distance_object(result, options, run), nullptr, distance_field_list(), info,
+                 run.option_names);
 }
 
 std::string matrix_page(const MatrixReport& report, const PageInfo& info) {
-  return page_of("matrix", matrix_object(report), nullptr, matrix_field_list(), info);
+  return page_of("matrix", matrix_object(report), nullptr, matrix_field_list(), info, report.option_names);
 }
 
 }  // namespace kqd

@@ -295,7 +295,7 @@ TwoSampleResult asymptotic_test(const Method& method, const CheckedTest& checked
   result.notes = checked.samples.notes;
   result.warnings = checked.warnings;
   // A distance warns about the data first, as the checks did.
-  std::ranges::copy_if(found.result.warnings, std::back_inserter(result.warnings), [&](const std::string& warning) {
+  std::ranges::copy_if(found.result.warnings, std::back_inserter(result.warnings), [&](const Warning& warning) {
     return std::ranges::find(checked.warnings, warning) == checked.warnings.end();
   });
   result.test.statistic = found.result.statistic;
