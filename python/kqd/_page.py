@@ -51,7 +51,7 @@ def _json_object(
     kind: str, result: Union[DistanceResult, TestResult], fields: List[_Field], origin: Origin
 ) -> Dict[str, Any]:
     """The result as the program prints it in JSON."""
-    values = {**result.to_dict(), "null_distribution": None}  # shown thinned
+    values: Dict[str, Any] = {**result.to_dict(), "null_distribution": None}  # shown thinned
     for texts, ids in (("warnings", "warning_ids"), ("notes", "note_ids")):
         if texts in values:
             values[texts] = [{"id": name, "text": text} for name, text in zip(values.pop(ids), values[texts])]

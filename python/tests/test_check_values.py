@@ -85,7 +85,7 @@ def test_the_witness_direction_reaches_the_mmd(power):
                         compat="jitter,unnormalised,point-levels")),
 ])
 def test_constants_of_the_authors_unit_tests(case, x, y, attribute, expected, options):
-    stored = pathlib.Path(__file__).parents[2] / "src" / "experiments" / "published" / "reference-stream.json"
+    stored = pathlib.Path(__file__).parents[2] / "experiments" / "published" / "reference-stream.json"
     coefficients = json.loads(stored.read_text())["unit_tests"][case]
     found = kqd.distance(x, y, reference=x + y, coefficients=coefficients, rng=0, **options)
     assert getattr(found, attribute) == pytest.approx(expected, abs=1e-6)

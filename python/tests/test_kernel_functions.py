@@ -108,7 +108,7 @@ def test_functions_that_are_no_kernels_are_refused(kernel, error, sentence):
 
 
 @pytest.mark.parametrize("method, sentence", [
-    ("mmd-rff", "kernel gaussian has no random Fourier features"),
+    ("mmd-rff", "expected one with random Fourier features"),
     ("scf", "scf: kernel gaussian, needs gaussian"),
 ])
 def test_methods_that_need_more_than_values_refuse_a_function(method, sentence):

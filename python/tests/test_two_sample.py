@@ -270,7 +270,7 @@ def test_profiles_and_effect_interval_of_the_adaptive_test_are_those_of_ekqd():
 
 
 def test_early_stopping_of_a_combined_test_is_refused():
-    with pytest.raises(ValueError, match='adaptive combines several; add method="ekqd"'):
+    with pytest.raises(ValueError, match='adaptive combines several; use method="ekqd"'):
         kqd.test(X, Y, early_stop="betting", rng=0)
 
 

@@ -68,7 +68,7 @@ DistanceResult distance(const Method& method, const SampleView& x, const SampleV
   const StopScope stoppable(control);
   const ProgressScope progress(control, method.info.id);
   validate_parameters(method.info, options.parameters);
-  require_distance(method.info);
+  if (method.distance == nullptr) require_distance(method.info);
   DistanceResult result = method.distance(x, y, options);
   warn_about_scales({x.points, y.points}, result.warnings);
   require_finite_statistic(result.statistic);

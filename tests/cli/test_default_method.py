@@ -80,7 +80,7 @@ def test_the_effect_interval_of_the_adaptive_test_is_that_of_ekqd(kqd):
 def test_early_stopping_of_a_combined_test_is_refused_with_a_remedy(kqd, flags):
     run = kqd("test", "sensors-march.csv", "sensors-april.csv", "--early-stop", *flags.split())
     method = flags.split()[-1] if flags else "adaptive"
-    sentence = f"early stopping needs a method with one statistic, {method} combines several; add --method ekqd"
+    sentence = f"early stopping needs a method with one statistic, {method} combines several; use --method ekqd"
     assert (run.stdout, run.stderr, run.code) == ("", f"kqd: {sentence}\n", 2)
     assert kqd("test", "sensors-march.csv", "sensors-april.csv", "--early-stop", "--method", "ekqd").code == 0
 
@@ -126,5 +126,5 @@ def test_a_bandwidth_that_is_refused_is_named_as_it_was_given(kqd):
     for value, allowed in (("1e-150", False), ("1e150", False), ("1e-149", True)):
         run = kqd("test", "a.csv", "b.csv", "--bandwidth", value)
         assert run.code == (0 if allowed else 2)
-        assert allowed or run.stderr == (f"kqd: bandwidth = {float(value)}, of which the adaptive test takes 0.1 to 2 times "
-                                         "as well, needs a number in 1e-149 .. 5e+149\n")
+        assert allowed or run.stderr == (f"kqd: --bandwidth {float(value)}: expected a number in 1e-149 .. 5e+149, because the "
+                                         "adaptive test takes 0.1 to 2 times it as well\n")

@@ -103,7 +103,7 @@ def test_one_file_under_two_names_is_refused_for_two_outputs(work):
         code, _, err = run(work, "test", "sensors-march.csv", "sensors-april.csv", "--report", "page.html", "--output", other)
         assert (code, "--report page.html: expected another file than that of --output" in err) == (2, True), err
     code, _, err = run(work, "sample", "null", "-n", "5", "-o", "s.csv", "./s.csv")
-    assert (code, "names s.csv twice" in err, (work / "s.csv").exists()) == (2, True, False)
+    assert (code, "expected two files, or Y would replace X" in err, (work / "s.csv").exists()) == (2, True, False)
     assert (work / "page.html").read_text() == OLD
 
 

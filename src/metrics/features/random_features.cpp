@@ -30,7 +30,8 @@ std::string spectral_families(bool isotropic_only) {
 void require_spectral_distribution(const KernelSpec& kernel) {
   for_each_leaf(kernel, [&](const KernelSpec& leaf) {
     if (leaf.family != KernelFamily::custom && family_info(leaf.family).add_frequency != nullptr) return;
-    fail_option("kernel", to_string(kernel),
+    const std::string name = to_string(kernel);
+    fail_option("kernel", leaf.family == KernelFamily::custom ? fmt::format("{} (a function)", name) : name,
                 fmt::format("one with random Fourier features: {}, their sums and products", spectral_families(false)));
   });
 }

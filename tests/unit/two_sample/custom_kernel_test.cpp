@@ -133,7 +133,7 @@ TEST(CustomKernel, is_refused_when_it_is_no_kernel) {
       with(by_pairs("distance", [](auto a, auto b) { return std::abs(a[0] - b[0]); })));
   expect_error(ErrorCode::non_finite_value, "kernel nan is nan for the points (0) and (0), expected a finite number",
                with(by_pairs("nan", [](auto, auto) { return std::numeric_limits<double>::quiet_NaN(); })));
-  expect_error(ErrorCode::invalid_option, "custom needs a name and a function that can be called",
+  expect_error(ErrorCode::invalid_option, "kernel = nothing: expected a custom kernel with a name and a function",
                with(KernelSpec::custom("nothing", {})));
 }
 
@@ -142,8 +142,8 @@ TEST(CustomKernel, is_refused_by_methods_that_need_more_than_values) {
   MethodOptions options = d.options;
   options.kernel = own_gaussian();
   expect_error(ErrorCode::invalid_option,
-               "kernel own has no random Fourier features: they exist for gaussian, laplace, matern12, matern32, "
-               "matern52, rq, imq, their sums and products",
+               "kernel = own (a function): expected one with random Fourier features: gaussian, laplace, matern12, "
+               "matern32, matern52, rq, imq, their sums and products",
                [&] { static_cast<void>(distance("mmd-rff", d.x, d.y, options)); });
   expect_error(ErrorCode::invalid_option, "scf: kernel own, needs gaussian: its bandwidth is the width of the window",
                [&] { static_cast<void>(distance("scf", d.x, d.y, options)); });
