@@ -134,14 +134,13 @@ def distance(
     >>> kqd.distance([4, 5], [6, 7], bandwidth=2, reference=[4, 5, 6, 7], rng=0,
     ...              coefficients=[[1, 0.3], [-1, 0.7], [0.5, -1.2], [2, 0.4]])
     DistanceResult
-      statistic   0.538225 (Monte Carlo error 0.188)
-      method      ekqd
-      samples     2 and 2 rows, 1 column
-      kernel      gaussian@2
-      directions  2 gaussian, 4 reference points (points)
-      power       1
-      weighting   uniform
-      seed        0
+      distance     0.538225 (Monte Carlo SE over directions 0.19)
+      X            x, 2 rows x 1 column
+      Y            y, 2 rows x 1 column
+      kernel       gaussian, bandwidth 2
+      directions   2 gaussian, 4 reference points given
+      levels       uniform weighting, power p = 1
+      seed         0
     """
     comparison = Comparison("distance", locals())
     samples = comparison.samples

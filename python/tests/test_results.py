@@ -167,7 +167,7 @@ def test_methods_are_listed_and_can_be_used():
 def test_one_method_is_found_by_its_id():
     for method in kqd.methods():
         assert kqd.methods(method.id).id == kqd.methods(id=method.id).id == method.id
-    with pytest.raises(ValueError, match='^method "mdm" is unknown, .*; did you mean mmd'):
+    with pytest.raises(ValueError, match='^method="mdm": expected one of .*; did you mean mmd'):
         kqd.methods("mdm")
     with pytest.raises(TypeError, match="^id is of type int, expected a string$"):
         kqd.methods(1)

@@ -114,7 +114,7 @@ test("the contrast of text is at least 4.5 to 1 in both themes", async () => {
 
 test("what was done to clusters is shown", async () => {
   const { page, close } = await opened("clusters");
-  assert.match(await page.locator("#compared").textContent(), /Cluster sizes differ between X and Y \(2 to 5 rows\): clusters were reduced to 2 rows/);
+  assert.match(await page.locator("#compared").textContent(), /Cluster sizes differ between X and Y \(2 to 5 rows\): all clusters were reduced to the smallest size/);
   await close();
 });
 
