@@ -10,19 +10,19 @@
 
 namespace kqd {
 
-/// A statistic of group sums made ready for some rows of a pool: all that its distance and its plan are made of.
+/// A statistic of group sums that is set up for some rows of a pool: the common input of its distance and its plan.
 struct FeatureSetup {
   FeatureMap map;
   std::unique_ptr<const GroupStatistic> statistic;
   std::vector<std::size_t> rows;  ///< position -> row of (X, Y)
   MethodOptions frozen;           ///< the options with all that came from the pool made explicit
   std::size_t num_reference = 0;
-  std::string_view no_interval;  ///< why half-samples say nothing about this statistic; empty: they do
+  std::string_view no_interval;  ///< why half-samples give no interval; empty: they give one
   std::vector<Detail> details;
   Warnings warnings;
 };
 
-/// Makes a method ready; label-blind but for rows that it sets aside.
+/// Sets up a method. The result depends on the labels only through the rows that are held out.
 using SetUp = FeatureSetup (*)(const TestPool& pool, const MethodOptions& options, const PlanRequest& request);
 
 /// MethodInfo::prepare from a set-up.
