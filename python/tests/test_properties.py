@@ -1,4 +1,4 @@
-"""Properties of all samples, checked on generated ones: small whole numbers, so that ties and equal points are common."""
+"""Properties of all samples, for generated ones: small whole numbers, so that ties and equal points are common."""
 
 import kqd
 import numpy as np

@@ -29,24 +29,24 @@ using SetUp = FeatureSetup (*)(const TestPool& pool, const MethodOptions& option
 [[nodiscard]] PreparedPlan prepare_by_features(const TestPool& pool, const MethodOptions& options,
                                                const PlanRequest& request, SetUp set_up);
 
-/// The statistic of two samples as they are, and what it was made of.
+/// The statistic of two samples and the numbers of features and rows behind it.
 struct FeatureDistance {
   DistanceResult result;
   std::size_t num_features = 0;
-  std::size_t num_x = 0;  ///< rows of X that took part
+  std::size_t num_x = 0;  ///< rows of X that were used
   std::size_t num_y = 0;
 };
 
-/// MethodInfo::distance from a set-up. Rows are put in the order in which a test would have them, so what is drawn from
-/// the pool is what the test draws.
+/// MethodInfo::distance from a set-up. Rows are in the order of a test, so that draws from the pool are those of the
+/// test.
 [[nodiscard]] FeatureDistance distance_by_features(const SampleView& x, const SampleView& y,
                                                    const MethodOptions& options, SetUp set_up);
 
-/// The points a caller gave as DirectionOptions::reference_points (landmarks, locations); unset when none were. Throws
+/// The points passed as DirectionOptions::reference_points (landmarks, locations), if any. Throws
 /// Error{shape_mismatch, non_finite_value}.
 [[nodiscard]] std::optional<Matrix<double>> given_points(const MethodOptions& options, std::size_t dim);
 
-/// Options in which `points` are given.
+/// The options with `points` as reference points.
 [[nodiscard]] MethodOptions with_points(MethodOptions options, Matrix<double> points);
 
 /// Throws Error{empty_sample} when a sample has one row: `what` is the form that needs two.
