@@ -83,11 +83,11 @@ void compare(benchmark::State& state, const Problem& problem, double power, std:
              double result_scale, const Permute& permute) {
   const std::size_t permutation_count = results.size();
   const auto num_rows = static_cast<double>(problem.values.size());
-  std::vector<double> relabel_s, sort_s;
+  std::vector<double> permute_s, sort_s;
   std::size_t permutation = 0;
   for ([[maybe_unused]] auto _ : state) {
-    relabel_s.push_back(seconds(permute) / static_cast<double>(permutation_count));
-    state.SetIterationTime(relabel_s.back());
+    permute_s.push_back(seconds(permute) / static_cast<double>(permutation_count));
+    state.SetIterationTime(permute_s.back());
     if (power == 0.0) continue;  // no counterpart among equal sizes
     double sorted = 0.0;
     sort_s.push_back(seconds([&] { sorted = sort_again(problem, permutation, power); }));
@@ -96,10 +96,10 @@ void compare(benchmark::State& state, const Problem& problem, double power, std:
     permutation = (permutation + 1) % permutation_count;
   }
   state.SetLabel(simd::target_name());
-  state.counters["relabel_ns"] = 1e9 * median(relabel_s) / num_rows;
+  state.counters["permute_ns"] = 1e9 * median(permute_s) / num_rows;
   if (sort_s.empty()) return;
   state.counters["sort_ns"] = 1e9 * median(sort_s) / num_rows;
-  state.counters["ratio"] = median(sort_s) / median(relabel_s);
+  state.counters["ratio"] = median(sort_s) / median(permute_s);
 }
 
 void scan_equal(benchmark::State& state) {

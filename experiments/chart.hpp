@@ -62,7 +62,7 @@ struct ChartPanel {
   bool named_rows = false;  ///< ticks of the y axis are names, each on a line of its own
 };
 
-/// Panels side by side with one legend, as a stand-alone SVG file: text as text, one element per series or set of
+/// Panels side by side with one legend, as a standalone SVG file: text as text, one element per series or set of
 /// ticks.
 [[nodiscard]] std::string svg_chart(const std::vector<ChartPanel>& panels);
 

@@ -160,7 +160,7 @@ class Timing {
     const SyntheticPair data =
         make_problem({.name = "null", .n_x = n, .n_y = n, .dim = setting.dim, .seed = options_.seed});
     for (const TimedMethod& method : missing) {
-      tell(fmt::format("{}, n = {}, d = {}", method.label, n, setting.dim));
+      show_progress(fmt::format("{}, n = {}, d = {}", method.label, n, setting.dim));
       time_method(data, method, setting.dim, n);
       save();
     }
@@ -220,7 +220,7 @@ class Timing {
     write_text(path_, saved.dump(1) + "\n");
   }
 
-  void tell(const std::string& what) const {
+  void show_progress(const std::string& what) const {
     if (control_ != nullptr && control_->progress) control_->progress({.what = what});
   }
 

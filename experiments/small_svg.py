@@ -15,7 +15,7 @@ ElementTree.register_namespace("xlink", "http://www.w3.org/1999/xlink")
 
 
 def drawn(parent):
-    """What the children draw: groups that only carry a name are replaced by what is in them."""
+    """The drawn elements below `parent`: groups that only carry a name are replaced by their contents."""
     for child in parent:
         if child.tag == f"{SVG}metadata":
             continue

@@ -32,7 +32,7 @@ Matrix<double> matrix(const std::optional<Array>& array) {
 
 Array to_array(const std::vector<double>& values) {
   Array array(static_cast<py::ssize_t>(values.size()), values.data());
-  // What array.setflags(write=False) does, without the call.
+  // Has the effect of array.setflags(write=False), without the call.
   py::detail::array_proxy(array.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
   return array;
 }

@@ -280,7 +280,7 @@ void for_each_leaf(Spec& spec, const Visit& visit) {
   for (auto& part : spec.parts) for_each_leaf(part, visit);
 }
 
-// What a kernel's text does not say is where its distances start from.
+// The text of a kernel does not include the origin of its distances, so the origins are stored with it.
 py::tuple kernel_state(const KernelSpec& spec) {
   std::vector<std::vector<double>> origins;
   for_each_leaf(spec, [&](const KernelSpec& leaf) { origins.push_back(leaf.origin); });
@@ -295,7 +295,7 @@ KernelSpec kernel_from(const py::tuple& state) {
   return spec;
 }
 
-// What makes directions: the kernel and the functions, as weights of columns or of reference points.
+// Directions are stored as their kernel and their functions, which are weights of columns or of reference points.
 py::tuple state_of(const Directions& directions) {
   const py::tuple kernel = kernel_state(directions.kernel().spec());
   if (const auto* const linear = dynamic_cast<const LinearDirections*>(&directions)) {

@@ -54,7 +54,7 @@ def main(folder: Path, least: float) -> int:
             total[1] += len(missing[path])
     for stage in [*sorted(set(stages) - {"all"}), "all"]:
         lines, lacking = stages[stage]
-        print(f"{stage:<12} {lines:6} lines  {100 * (1 - lacking / lines):5.1f} %")
+        print(f"{stage:<12} {lines:6} lines  {100 * (1 - lacking / lines):5.1f}%")
     print("\nmost lines not run:")
     for path in sorted(missing, key=lambda path: -len(missing[path]))[:8]:
         print(f"  {len(missing[path]):4} of {len(was_run[path]):4}  {path}")

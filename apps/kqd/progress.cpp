@@ -34,9 +34,9 @@ std::string line_text(const ProgressReport& at, double in_step, double elapsed) 
   const double fraction = at.fraction();
   const std::string left = time_left(in_step * (1.0 - fraction) / fraction);
   if (at.counted) {
-    return fmt::format("{} {:3.0f} %, {}, {}", at.what, 100.0 * fraction, rate_text(at.done / in_step), left);
+    return fmt::format("{} {:3.0f}%, {}, {}", at.what, 100.0 * fraction, rate_text(at.done / in_step), left);
   }
-  return fmt::format("{} {:3.0f} % of this step, {}", at.what, 100.0 * fraction, left);
+  return fmt::format("{} {:3.0f}% of this step, {}", at.what, 100.0 * fraction, left);
 }
 
 }  // namespace

@@ -31,13 +31,13 @@ def by_r(tmp_path_factory):
     """Every number by its name, from one run: R takes long to start."""
     folder = tmp_path_factory.mktemp("r")
     lines = ["suppressMessages({library(energy); library(kernlab)})",
-             "tell <- function(name, v) cat(name, sprintf('%.17g\\n', v))"]
+             "show <- function(name, v) cat(name, sprintf('%.17g\\n', v))"]
     for name, (x, y) in SAMPLES.items():
         for side, points in (("x", x), ("y", y)):
             np.savetxt(folder / f"{name}.{side}", points, fmt="%.17g")
             lines.append(f"{side} <- as.matrix(read.table('{name}.{side}'))")
-        lines.append(f"tell('{name} energy', eqdist.etest(rbind(x, y), c(nrow(x), nrow(y)), R = 0)$statistic)")
-        lines += [f"tell('{name} {ours}', mmdstats(kmmd(x, y, kernel = {theirs}, ntimes = 1, asymptotic = FALSE))[1])"
+        lines.append(f"show('{name} energy', eqdist.etest(rbind(x, y), c(nrow(x), nrow(y)), R = 0)$statistic)")
+        lines += [f"show('{name} {ours}', mmdstats(kmmd(x, y, kernel = {theirs}, ntimes = 1, asymptotic = FALSE))[1])"
                   for ours, theirs in KERNELS.items()]
     (folder / "script.R").write_text("\n".join(lines))
     done = subprocess.run([RSCRIPT, "script.R"], cwd=folder, capture_output=True, text=True)

@@ -48,7 +48,7 @@ def test_column_of_two_values_is_told_by_its_shares(pair):
     assert all(by_index[index] is None for index in range(4))
 
 
-def test_rows_behind_witness_and_principal_functions_are_told(found):
+def test_rows_behind_witness_and_principal_functions_are_counted(found):
     assert 0 < found.n_witness_rows <= 350 and 0 < found.n_principal_rows <= 350
     plain = found.to_dict()
     assert (found.n_witness_rows, found.n_principal_rows) == (plain["n_witness_rows"], plain["n_principal_rows"])
@@ -150,7 +150,7 @@ def test_weights_count_as_repeated_rows_do_for_what_is_described(pair):
         assert a.difference == pytest.approx(b.difference)
 
 
-def test_pictures_come_with_their_pixels(pair):
+def test_images_come_with_their_pixels(pair):
     image = kqd.explain(*pair, image_shape=(2, 2), rng=0).to_dict()["image"]
     assert (image["height"], image["width"], image["channels"]) == (2, 2, 1)
     assert len(image["witness"]) == 4 and len(image["most_y"][0]["pixels"]) == 4

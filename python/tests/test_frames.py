@@ -88,7 +88,7 @@ def test_tables_that_cannot_be_compared_are_refused(x, y, error, sentence):
 # ---- DLPack ----
 
 class Tensor:
-    """What a library of tensors gives out: memory and where it lies, no more."""
+    """An object with the DLPack protocol only: memory and its device."""
 
     def __init__(self, values, device=1):
         self._values, self._device = values, device

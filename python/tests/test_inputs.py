@@ -1,4 +1,4 @@
-"""What is accepted as data, what is read in place, what is refused and in which words."""
+"""Objects that are accepted as data, read in place or rejected, and the messages of rejections."""
 
 import tracemalloc
 

@@ -1,4 +1,4 @@
-"""What holds for all samples, over generated ones: small whole numbers, so that ties and equal points are common."""
+"""Properties of all samples, for generated ones: small whole numbers, so that ties and equal points are common."""
 
 import kqd
 import numpy as np

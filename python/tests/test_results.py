@@ -1,4 +1,4 @@
-"""What comes back from kqd.distance and kqd.methods, and what the package says about itself."""
+"""Results of kqd.distance and kqd.methods, and the metadata of the package."""
 
 import ast
 import copy

@@ -1,4 +1,4 @@
-"""setup.py: what `pip install .` tells CMake and ccache."""
+"""setup.py: the settings that `pip install .` passes to CMake and ccache."""
 
 import pathlib
 import runpy

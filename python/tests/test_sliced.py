@@ -32,7 +32,7 @@ def test_sw_is_that_of_pot_along_the_same_projections(n_x, n_y, power):
     a, b = RNG.uniform(0.5, 2, n_x), RNG.uniform(0.5, 2, n_y)
     for weights in (dict(), dict(x_weights=a, y_weights=b)):
         masses = (a / a.sum(), b / b.sum()) if weights else (None, None)
-        # POT 0.8.2 divides by n_projections even when it is told the projections themselves.
+        # POT 0.8.2 divides by n_projections even when the projections themselves are passed.
         expected = ot.sliced_wasserstein_distance(x, y, *masses, n_projections=len(u), projections=u.T, p=power)
         for words in (dict(method="sw"), dict(method="ekqd", kernel="linear")):
             found = kqd.distance(x, y, **words, **given(u), **weights, power=power)

@@ -61,7 +61,7 @@ def test_rows_that_are_left_out_are_told_and_the_others_keep_their_numbers(tmp_p
     assert sorted(shown.values()) == pytest.approx(sorted(holes[row["row"] - 1]))
 
 
-def test_pictures_are_shown_as_such(tmp_path):
+def test_images_are_shown_as_images(tmp_path):
     x, y = RNG.uniform(size=(40, 12)), RNG.uniform(size=(40, 12))
     y[:, 5] += 1
     image = report_of(kqd.test(x, y, rng=1), tmp_path, image_shape=(2, 2, 3))["explanation"]["image"]

@@ -14,7 +14,7 @@ struct TwoSmallest {
   std::size_t second_at = 0;
 };
 
-/// Of costs[j] - prices[j]; a row of one column has no second: infinity, at the same place.
+/// The two smallest of costs[j] - prices[j]. For a single column the second is infinity, at the same place.
 [[nodiscard]] TwoSmallest two_smallest(std::span<const double> costs, std::span<const double> prices);
 
 struct Nearest {
@@ -25,7 +25,7 @@ struct Nearest {
 /// One step of Dijkstra's algorithm from a row of an assignment problem to its columns: where
 /// offset + costs[j] - prices[j] + closed[j] is below distances[j], that becomes the distance, and `row` the row by
 /// which column j is reached. Returns the nearest column that is open, the first of equally near ones. closed[j] is 0
-/// for open columns and infinity for those that are done with.
+/// for open columns and infinity for closed ones.
 Nearest relax_columns(std::span<const double> costs, std::span<const double> prices, double offset, std::int64_t row,
                       std::span<const double> closed, std::span<double> distances, std::span<std::int64_t> reached_by);
 

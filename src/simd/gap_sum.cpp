@@ -95,7 +95,7 @@ double GapSum(std::span<const double> x, std::span<const double> y, std::span<co
     });
   }
   return blockwise_sum(x, y, mass, rule, [&](V g) {
-    // Exp is meant for [-708, 706]; far outside it returns any number at all, so overflow is handled explicitly.
+    // Exp is meant for [-708, 706]; far outside its result is arbitrary, so overflow is handled explicitly.
     const V exponent = hn::Mul(hn::Set(d, p), hn::Log(d, g));
     const V power = hn::Exp(d, hn::Min(hn::Max(exponent, hn::Set(d, -700.0)), hn::Set(d, 706.0)));
     const V value = hn::IfThenElse(hn::Gt(exponent, hn::Set(d, 706.0)), hn::Inf(d), power);

@@ -9,7 +9,7 @@
 
 namespace kqd::simd {
 
-/// Rows up to which the scans' running values are exact integers, hence their bounds hold.
+/// The number of rows up to which the running values of scans are exact integers, so that their bounds hold.
 inline constexpr std::size_t kMaxScanRows = std::size_t{1} << 27U;
 
 /// For each permutation b of N rows, in one pass over the n lowest of them, sorted,
@@ -21,8 +21,8 @@ inline constexpr std::size_t kMaxScanRows = std::size_t{1} << 27U;
 /// of words(row, b / 64) is set when `row` is labelled X in permutation b; there are N rows of words, sums.size()
 /// permutations, at most 64 per column of words, and at most kMaxLabelWords columns.
 ///
-/// A permutation's sum depends on nothing but its own labels: the same bits in whatever company it is scanned, whether
-/// groups of ties are permuted, and (equal sizes) whether X and Y change names.
+/// The bits of a permutation's sum depend on its own labels only: not on the other permutations of the call, on the
+/// order of ties or, with equal sizes, on which sample is called X.
 /// Cost: O(n) per permutation, about 0.1 ns per row and permutation while the words are in cache (see side_by_side()).
 /// Needs ascending values of finite range, and num_x[b] of the N rows labelled X.
 /// Throws Error{resource_limit} above kMaxScanRows rows.
@@ -37,9 +37,8 @@ void label_scan_equal(const SortedPool& pool, MatrixView<const std::uint64_t> wo
 void label_scan_squares(const SortedPool& pool, MatrixView<const std::uint64_t> words,
                         std::span<const std::size_t> num_x, std::span<double> sums);
 
-/// How far a sum may be from exact arithmetic on the same values, relative to itself; the first
-/// bound holds for label_scan and label_scan_squares. (With equal sizes, gaps below
-/// 2^-226 of the range of the values may count as 0.)
+/// Bounds on the relative error of a sum, compared with exact arithmetic on the same values; the first bound holds for
+/// label_scan and label_scan_squares. (With equal sizes, gaps below 2^-226 of the range of the values may count as 0.)
 [[nodiscard]] double label_scan_relative_error(std::size_t num_rows);
 [[nodiscard]] double label_scan_equal_relative_error(std::size_t num_rows);
 

@@ -34,7 +34,7 @@ constexpr std::size_t kTileRows = 64 * kTileWords;
 constexpr std::size_t kChunk = 2048;  // values that are split and integrated while they are in L1
 constexpr std::size_t kAhead = 32;    // rows a prefetch runs ahead
 
-// One permutation on its way through the pool.
+// The state of one permutation during the pass over the pool.
 struct Splitting {
   const std::uint64_t* labels = nullptr;  // its stream
   LevelPieces pieces;
@@ -124,7 +124,7 @@ using Vec = hn::Vec<Doubles>;
 constexpr std::size_t kLanes = hn::MaxLanes(Doubles());
 constexpr std::size_t kVectors = kSumLanes / kLanes;
 constexpr unsigned kPatterns = 1U << kLanes;
-// Doubles move as pairs of 32-bit halves: what AVX2 can permute across a whole vector.
+// Doubles move as pairs of 32-bit halves, which AVX2 can permute across a whole vector.
 using Halves = hn::Repartition<std::uint32_t, Doubles>;
 
 using Indices = std::array<std::uint32_t, 2 * kLanes>;
@@ -151,7 +151,7 @@ struct alignas(64) MoveTables {
     Indices x{}, y{};
   };
   std::array<Groups, kPatterns> compress{};                           // lanes with bit 1 and bit 0, each to the front
-  std::array<Indices, kPatterns> spread{};                            // a value again until its bit says "next"
+  std::array<Indices, kPatterns> spread{};                            // repeats a value until its bit is 1
   std::array<std::array<std::uint64_t, kLanes>, kPatterns> keep_x{};  // all bits of the lanes with bit 1
   std::array<std::size_t, kPatterns> num_x{};                         // how many bits are 1
 };
@@ -208,7 +208,7 @@ HWY_NOINLINE void split(const double* values, const std::uint64_t* labels, std::
   s.y->push(count - num_x);
 }
 
-// ---- Integrands: what a piece adds ----
+// ---- Integrands: the term of a piece ----
 
 struct FirstPower {
   Vec operator()(Vec difference) const { return hn::Abs(difference); }
@@ -256,7 +256,7 @@ HWY_INLINE Vec plus_piece(const Integrand& integrand, Vec sum, Vec x, Vec y, [[m
   }
 }
 
-// ---- Integration: pieces whose values have come ----
+// ---- Integration: pieces whose values are available ----
 
 // Eight pieces with their own x, y and, unless null, mass.
 template <class Integrand>
@@ -291,7 +291,7 @@ HWY_INLINE unsigned gather_bits(std::uint64_t bytes, unsigned which) {
   return static_cast<unsigned>((((bytes >> which) & 0x0101010101010101U) * 0x0102040810204080U) >> 56U);
 }
 
-// Any sizes: the steps say how the two groups advance. Returns how many pieces were added, a multiple of eight.
+// Any sizes: the steps determine how the two groups advance. Returns how many pieces were added, a multiple of eight.
 template <class Integrand>
 std::size_t add_steps(const Integrand& integrand, Splitting& s, Vec* sum) {
   const Doubles d;

@@ -15,15 +15,15 @@ namespace kqd::simd {
 /// compares the smallest x with the smallest y.
 struct LevelPieces {
   std::size_t count = 0;               ///< nx = ny = count without steps; at most nx + ny - 1 otherwise
-  std::span<const double> mass;        ///< what the level weights give to each piece; empty: 1 each
+  std::span<const double> mass;        ///< of each piece by the level weights; empty: 1 each
   std::span<const std::uint8_t> step;  ///< after a piece, bit 0: on to the next x, bit 1: to the next y; empty: both
 };
 
 /// Integrals of |x_q - y_q|^p over the quantile levels q, for many permutations of a sorted pool, without sorting
 /// again: the labels along the sorted order give the group of each value [KQE sec. 3.2].
 ///
-/// Holds the scratch memory, a bit per row and permutation and whatever waits for a partner; keep one per thread and
-/// use it again.
+/// Holds the scratch memory: a bit per row and permutation, and the values that wait for a partner. Keep one per thread
+/// and reuse it.
 class LabelSplitter {
  public:
   /// Takes the labels of `count` permutations along the order of a pool: bit b % 64 of words(row, b / 64) is set when
@@ -36,7 +36,8 @@ class LabelSplitter {
   ///
   /// x_sums, unless empty, receives the sum of the values labelled X.
   /// Cost: O(N) per permutation, about 0.4 ns per row and permutation for power 2 and equal sizes.
-  /// For whole powers the same bits on every instruction set, and always whatever the company of a permutation.
+  /// Results do not depend on the other permutations of the call; for whole powers they have the same bits on every
+  /// instruction set.
   void integrate(std::span<const double> values, std::span<const LevelPieces> pieces, double power,
                  std::span<double> integrals, std::span<double> x_sums = {});
 
@@ -51,7 +52,7 @@ class LabelSplitter {
   std::array<SplitQueue, kTogether> y_;
 };
 
-/// How far an integral may be from exact arithmetic on the same values and masses, relative to itself, as long as no
+/// Bound on the relative error of an integral, compared with exact arithmetic on the same values and masses, if no
 /// power of a difference leaves the range of normal doubles.
 [[nodiscard]] double label_split_relative_error(std::size_t num_pieces, double power);
 

@@ -73,7 +73,7 @@ HWY_INLINE void add_rows(const Tables& tables, std::span<const std::uint16_t> wo
   }
 }
 
-// The sums of `num_columns` <= 8 columns over the rows that permutations [first, first + count) call X.
+// The sums of `num_columns` <= 8 columns over the rows that permutations [first, first + count) label X.
 HWY_INLINE void sum_columns(MatrixView<const double> values, std::size_t first_column, std::size_t num_columns,
                             const RowGroupLabels& labels, std::size_t first_row, std::size_t first, std::size_t count,
                             Sums& sums) {
@@ -127,7 +127,7 @@ void AddLabelledRows(MatrixView<const double> values, const RowGroupLabels& labe
 
 void AddQuadraticForms(double factor, MatrixView<const double> values, const RowGroupLabels& labels,
                        std::size_t first_row, std::size_t first_column, std::span<double> forms) {
-  alignas(64) Sums lanes;  // what the columns of a lane add to each permutation
+  alignas(64) Sums lanes;  // terms that the columns of a lane add to each permutation
   for_each_block(
       values, labels, first_row,
       [&](std::size_t column, std::size_t /*num_columns*/, std::size_t b, std::size_t count, const Sums& sums) {

@@ -9,7 +9,7 @@
 
 namespace kqd::simd {
 
-/// Labels turned round for sums over rows: the labels of 16 neighbouring rows in one permutation are one word, bit i of
+/// Transposed labels for sums over rows: the labels of 16 neighbouring rows in one permutation are one word, bit i of
 /// it is set when row 16 g + i is labelled X.
 class RowGroupLabels {
  public:
@@ -26,8 +26,8 @@ class RowGroupLabels {
   Matrix<std::uint16_t> words_;  // (group of rows, permutation)
 };
 
-/// sums(b, k) += sum of values(i, k) over the rows i that permutation b calls X. Row i of `values` is row first_row + i
-/// of the labels; first_row is a multiple of 16.
+/// sums(b, k) += sum of values(i, k) over the rows i that permutation b labels X. Row i of `values` is row first_row +
+/// i of the labels; first_row is a multiple of 16.
 ///
 /// Four rows have 16 patterns of labels. Their sums are tabulated once, then a permutation costs one look-up and one
 /// addition for four rows: some three times as fast as the equivalent matrix product. Sums run in the same
@@ -35,7 +35,7 @@ class RowGroupLabels {
 void add_labelled_rows(MatrixView<const double> values, const RowGroupLabels& labels, std::size_t first_row,
                        MatrixView<double> sums);
 
-/// forms[b] += factor * sum of values(i, j) over rows i and columns j that permutation b both calls X. Row i of
+/// forms[b] += factor * sum of values(i, j) over rows i and columns j that permutation b labels X. Row i of
 /// `values` is row first_row + i of the labels, column j row first_column + j; both are multiples of 16.
 void add_quadratic_forms(double factor, MatrixView<const double> values, const RowGroupLabels& labels,
                          std::size_t first_row, std::size_t first_column, std::span<double> forms);

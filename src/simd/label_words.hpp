@@ -14,7 +14,7 @@ inline constexpr std::size_t kMaxLabelWords = 8;
 /// The words of several batches side by side: row i holds one word per batch.
 ///
 /// A direction visits the rows in random order. Once the words of a batch have left the cache, at some hundred thousand
-/// rows, a visit costs as much as the work on its labels; then one visit had better serve several batches.
+/// rows, a visit costs as much as the work on its labels, so one visit serves several batches.
 [[nodiscard]] Matrix<std::uint64_t> side_by_side(std::span<const LabelBatch> batches);
 
 }  // namespace kqd::simd

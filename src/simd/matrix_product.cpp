@@ -84,7 +84,7 @@ void multiply_part_of_vector(const LeftRows<T>& a, std::size_t depth, const T* b
 template <std::size_t kRows, class T>
 void multiply_panel(const LeftRows<T>& a, std::size_t depth, const T* b, T* c, std::size_t c_stride,
                     std::size_t columns, bool fresh) {
-  // The next rows of c are on their way to the cache while these are computed.
+  // The next rows of c are prefetched while these are computed.
   for (std::size_t r = kRows; r < 2 * kRows; ++r) {
     for (std::size_t j = 0; j < columns; j += kCacheLine / sizeof(T)) hwy::Prefetch(c + r * c_stride + j);
   }
@@ -274,7 +274,7 @@ void check_shapes([[maybe_unused]] MatrixView<const T> a, [[maybe_unused]] Op op
   KQD_ASSERT((op == Op::none ? a.cols() : a.rows()) == b.rows());
 }
 
-// An empty sum: no term is added to what is there, or to 0.
+// An empty sum adds no term to the old value, or to 0.
 template <class T>
 bool is_empty_sum(const PackedFactor<T>& b, MatrixView<T> c, Into into) {
   if (b.rows() > 0) return false;

@@ -7,7 +7,7 @@ namespace kqd::simd {
 
 /// Values of one group that wait for their partners of the other group: written at the back, read from the front.
 ///
-/// It stays as small as the surplus of waiting values allows, so that a queue in use stays in cache.
+/// Its memory is not much larger than the waiting values, so that a queue in use stays in cache.
 class SplitQueue {
  public:
   /// Vector loads and stores may reach this far beyond the last value.
@@ -20,14 +20,14 @@ class SplitQueue {
 
   /// Where `extra` more values may be written, to be followed by push().
   [[nodiscard]] double* make_room(std::size_t extra) {
-    // Few values are moved at once, so that the same memory is used again; many only when there is no room left.
+    // Few values are moved immediately, so that memory is reused; many only when there is no room left.
     if (8 * size() <= extra || back_ + extra + kPadding > capacity_) move_to_front(extra);
     return values_.get() + back_;
   }
   void push(std::size_t count) { back_ += count; }
 
  private:
-  // When it moves many values it has written at least as many since it last did: constant cost per value.
+  // A move of many values follows at least as many writes, so the cost per value is constant.
   void move_to_front(std::size_t extra) {
     const std::size_t waiting = size();
     const std::size_t needed = 2 * waiting + extra + kPadding;

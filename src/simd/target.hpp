@@ -16,11 +16,11 @@ namespace kqd::simd {
 [[nodiscard]] bool has_fma();
 
 /// From now on every kernel of the process uses this instruction set.
-/// Throws Error{invalid_option} with the list of what is available.
+/// Throws Error{invalid_option} with a list of the available ones.
 void use_target(std::string_view name);
 
 /// Reads KQD_SIMD, once; every dispatch passes through here (see KQD_DISPATCH).
-/// Throws Error{invalid_option} when the variable names what use_target() refuses.
+/// Throws Error{invalid_option} when use_target() does not accept the value.
 void obey_environment();
 
 }  // namespace kqd::simd

@@ -89,7 +89,7 @@ std::uint64_t permutations_of_aggregate(const AggregatedPlan& plan, const TestOp
 AggregatedOutcome aggregated_outcome(const AggregatedPlan& plan, Matrix<double> values, bool enumerated,
                                      const TestOptions& options, Seed seed) {
   merge_ties_of_bundles(plan, values);
-  // All permutations there are have no random halves.
+  // A complete enumeration cannot be split into random halves.
   const bool no_halves = plan.rule == Aggregation::two_layer && enumerated;
   const std::vector<double> aggregates = aggregate(no_halves ? Aggregation::min_p : plan.rule, values, plan.weights);
   const PermutationSet permutations{aggregates.size(), enumerated};

@@ -7,7 +7,7 @@
 
 namespace kqd {
 
-/// The outcome of the aggregate, and each statistic for itself in the order of the bundles.
+/// The outcome of the aggregate and of each statistic, in the order of the bundles.
 struct AggregatedOutcome {
   TestOutcome test;
   std::vector<AggregatedStatistic> statistics;

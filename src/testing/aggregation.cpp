@@ -121,7 +121,7 @@ void merge_ties(std::span<double> row, double slack) {
 }
 
 void deskewed_scores(std::span<const double> statistics, std::span<double> scores) {
-  const std::vector<double> row = scaled_near_one(statistics);  // scores have no unit, and cubes shall not overflow
+  const std::vector<double> row = scaled_near_one(statistics);  // scores have no unit, and cubes must not overflow
   const auto others = static_cast<double>(row.size() - 1);
   // A value that stands out from equal ones has a p-value of one over their number and no scale; sqrt(2 log n) is the
   // score of the largest of n.
@@ -135,12 +135,12 @@ void deskewed_scores(std::span<const double> statistics, std::span<double> score
     cubes.add(x * x * x);
   }
   for (std::size_t k = 0; k < row.size(); ++k) {
-    // Moments of the others, from sums around the common centre: what is taken away is the value's own term.
+    // Moments of the other values: sums around the common centre minus the value's own term.
     const double x = row[k] - centre;
     const double mean = -x / others;
     const double second = std::max(0.0, squares.value() - x * x) / others;
     const double variance = second - mean * mean;
-    // Sums that are mostly one square have its rounding: a variance below that of the others is none.
+    // Sums that are mostly one square have its rounding error: a smaller variance of the others counts as 0.
     if (!(variance > std::max(1e-24 * second, 1e-15 * x * x / others))) {
       scores[k] = x == 0.0 ? 0.0 : std::copysign(lone_score, x);
       continue;

@@ -8,13 +8,12 @@
 
 namespace kqd {
 
-/// Values of a row that lie within `slack` of their neighbours become one value: algebraic ties that rounding drew
-/// apart are ties again.
+/// Values of a row within `slack` of their neighbours become equal, which restores exact ties that rounding broke.
 void merge_ties(std::span<double> row, double slack);
 
-/// How extreme each value of a row is among the others, as a standard normal deviate: studentised by mean, deviation
-/// and skewness of the other values, then deskewed by the cube root of Wilson and Hilferty. Leaving the value itself
-/// out keeps an outlier from hiding itself; the rule is the same for every value. 0 for a row without spread.
+/// The extremeness of each value of a row among the others, as a standard normal deviate: studentised by mean,
+/// deviation and skewness of the other values, then deskewed by the cube root of Wilson and Hilferty. Leaving the value
+/// itself out keeps an outlier from hiding itself; the rule is the same for every value. 0 for a row without spread.
 void deskewed_scores(std::span<const double> statistics, std::span<double> scores);
 
 /// The outcome of one statistic among several.

@@ -34,7 +34,7 @@ std::vector<Stratum> strata_of(const std::map<std::int64_t, Cluster>& clusters, 
   return strata;
 }
 
-// Half of the clusters of both samples or more meet one of their size in the other sample.
+// True if at least half of the clusters of each sample have a cluster of the same size in the other sample.
 bool most_take_part(std::span<const Stratum> strata) {
   std::size_t num_x = 0;
   std::size_t num_y = 0;
@@ -59,7 +59,7 @@ ClusterSizes common_cluster_sizes(const Design& design, SampleSizes sizes, Seed 
   for (std::size_t row = 0; row < sizes.total(); ++row) {
     Cluster& cluster = clusters[design.group_ids[row]];
     const bool in_x = row < sizes.x;
-    if (!cluster.rows.empty() && cluster.in_x != in_x) return {};  // the exchange refuses it, with the right words
+    if (!cluster.rows.empty() && cluster.in_x != in_x) return {};  // the exchange reports this error
     cluster.in_x = in_x;
     cluster.rows.push_back(row);
   }

@@ -82,7 +82,7 @@ void warn_about_resolution(const PermutationSet& permutations, const TestOptions
   if (options.randomised_ties) return;
   const double smallest = smallest_pvalue(early_stop, options.alpha, permutations.count - 1);
   if (smallest <= options.alpha) {
-    // Samples of equal size that change places give the same value: every permutation has a twin.
+    // Swapping samples of equal size does not change the value, so permutations come in pairs of equal value.
     const std::uint64_t as_far = 1 + comparison.num_tied();
     const double share = static_cast<double>(as_far) / static_cast<double>(permutations.count);
     const bool none_is_further = comparison.test().draws().num_exceed == comparison.num_tied();

@@ -35,7 +35,7 @@ class RunningMoments {
   int unit_ = 0;
 };
 
-/// How many permutations a test has, the observed one included, and whether they are all there are.
+/// The number of permutations of a test, the observed one included, and whether these are all permutations.
 struct PermutationSet {
   std::uint64_t count = 0;
   bool enumerated = false;
@@ -44,8 +44,8 @@ struct PermutationSet {
 /// Compares the values of the permutations with the observed one, in permutation order.
 class Comparison {
  public:
-  /// `tie_slack`: how far from the observed value another one may be and still be the same. Values are kept only on
-  /// request: there may be 10^9 of them. The observed one counts among them when all there are were enumerated.
+  /// `tie_slack`: the largest difference from the observed value that counts as a tie. Values are kept only on request,
+  /// because there may be 10^9 of them. They include the observed one if all permutations were enumerated.
   Comparison(std::function<double(double)> tie_slack, std::unique_ptr<SequentialTest> test, bool enumerated, bool keep)
       : tie_slack_(std::move(tie_slack)), test_(std::move(test)), enumerated_(enumerated), keep_(keep) {}
 
@@ -95,7 +95,7 @@ class Comparison {
 [[nodiscard]] TestOutcome summarise(const PermutationSet& permutations, const TestOptions& options,
                                     EarlyStop early_stop, Seed seed, Comparison& comparison);
 
-/// Adds a sentence when no data could be rejected at this level, or these could not because others tie with them.
+/// Adds a warning when the test cannot reject at this level: for any data, or for these because of ties.
 void warn_about_resolution(const PermutationSet& permutations, const TestOptions& options, EarlyStop early_stop,
                            const Comparison& comparison, Warnings& warnings);
 

@@ -29,7 +29,8 @@ std::vector<double> evaluate(const Plan& plan, std::span<const LabelBatch> batch
   return values;
 }
 
-// With early stopping the groups start with one batch and double, so that at most half of the work is in vain.
+// With early stopping the groups start with one batch and double, so that at most half of the
+// evaluated permutations are not needed.
 std::size_t group_size(const Plan& plan, EarlyStop early_stop, std::uint64_t num_done) {
   if (early_stop == EarlyStop::none) return plan.batches_per_call();
   return std::min<std::size_t>(plan.batches_per_call(), std::max<std::uint64_t>(1, num_done / LabelBatch::kCapacity));

@@ -60,7 +60,7 @@ void PermutationSource::fill(PermutationMode mode, std::uint64_t batch_number, u
   std::vector<std::uint64_t> storage(unit_is_position ? 0 : exchange_->observed_is_x.size());
   const auto units = std::span(unit_is_position ? batch.words : storage);
   if (mode == PermutationMode::random) {
-    // All 64 are drawn even when fewer are asked for: a permutation depends on its number only.
+    // All 64 are drawn even when fewer are requested: a permutation depends on its number only.
     draw_all_strata(*exchange_, RandomStream(seed_, Purpose::permutations, batch_number), units);
     if (batch_number == 0) put_observed_first(*exchange_, units);
   } else {

@@ -10,8 +10,8 @@
 namespace kqd {
 namespace {
 
-// Between `inside`, where the condition holds, and `outside`, where it does not: the last number outside next to the
-// boundary, so that an interval that ends there is never too short.
+// Bisects between `inside`, where the condition holds, and `outside`, where it does not. Returns the number next to the
+// boundary that is outside, so that an interval that ends there is never too short.
 template <class Condition>
 double bisect_outwards(double inside, double outside, const Condition& holds) {
   while (true) {

@@ -29,8 +29,7 @@ void draw_independent_bits(std::uint64_t numerator, std::span<std::uint64_t> wor
   }
 }
 
-// Uniform picks among the words, drawn ahead: the words of a large pool are then on their way from memory before they
-// are needed, many at a time.
+// Uniform picks among the words. They are drawn ahead, so that many words of a large pool can be prefetched.
 class Picks {
  public:
   Picks(std::span<std::uint64_t> words, RandomStream& stream) : words_(words), stream_(stream) {}
@@ -64,7 +63,7 @@ void correct_marks(std::size_t target, std::span<std::uint64_t> words, RandomStr
     std::size_t num_wrong = to_change == 1 ? counts[column] - target : target - counts[column];
     while (num_wrong > 0) {
       std::uint64_t& word = picks.next();
-      const std::uint64_t change = ((word >> column) & 1U) == to_change ? 1 : 0;  // no branch: a coin toss to predict
+      const std::uint64_t change = ((word >> column) & 1U) == to_change ? 1 : 0;  // no branch: unpredictable
       word ^= change << column;
       num_wrong -= change;
     }
@@ -73,10 +72,10 @@ void correct_marks(std::size_t target, std::span<std::uint64_t> words, RandomStr
 
 }  // namespace
 
-// Why each column is uniform: number the units differently and the distribution of the independent bits stays the same;
-// so does each correction, which picks uniformly among the units with the mark to change. Hence the final distribution
-// is the same for any numbering of the units. It lives on the choices of num_x units, any two of which are a
-// renumbering of each other: all are equally likely. This holds whatever the density of the bits is; it may be rounded.
+// Each column is uniform: the distribution of the independent bits does not depend on the numbering of the units, nor
+// does a correction, which picks uniformly among the units with the mark to change. Hence the final distribution is the
+// same for any numbering of the units. Any two choices of num_x units are renumberings of each other, so all are
+// equally likely. This holds whatever the density of the bits is; it may be rounded.
 //
 // Marks are drawn for the rarer label, with its share rounded down. Marks that lack go to units without one, at least
 // half of all. Marks too many occur only when the share is at least 2^-6, and then at least that part of the units is

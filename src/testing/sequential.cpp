@@ -34,8 +34,7 @@ class BesagClifford final : public SequentialTest {
 
 // Under the null hypothesis the wealth is a martingale that starts at 1 (with ties: stays below one), so it ever
 // reaches 1/a with probability at most a: 1/(largest wealth so far) is a p-value at any time [FR24]. When the wealth is
-// below alpha, a rejection is out of sight. The first draw only does not count as that: exceeding, it leaves 0.9
-// alpha.
+// below alpha, a rejection is very unlikely. The first draw is excepted: if it exceeds, the wealth is 0.9 alpha.
 class Betting final : public SequentialTest {
  public:
   explicit Betting(double alpha) : alpha_(alpha) {}

@@ -12,7 +12,7 @@ class SequentialTest {
  public:
   virtual ~SequentialTest() = default;
 
-  /// One more draw: did it reach the observed value? True when no further draw is needed.
+  /// Adds a draw, which reached the observed value or not. Returns true when no further draw is needed.
   bool add(bool exceeds);
   [[nodiscard]] Exceedances draws() const { return draws_; }
   [[nodiscard]] virtual double pvalue() const = 0;

@@ -23,7 +23,7 @@ constexpr std::string_view kChoices =
 constexpr std::array<std::string_view, 3> kWhat = {"distributions", "means", "effective sizes"};
 using Differences = std::array<double, kWhat.size()>;
 
-// Weights of the pool in ascending order, where those of one value end, and what they are compared by.
+// The weights of the pool, sorted once for all permutations.
 class PooledWeights {
  public:
   explicit PooledWeights(std::vector<double> weights) : weights_(std::move(weights)), ascending_(weights_.size()) {

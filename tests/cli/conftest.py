@@ -1,4 +1,4 @@
-"""What the tests of the program share: how to run it, and small files to run it on."""
+"""Fixtures that the tests of the program share: a way to run it, and small files to run it on."""
 
 import os
 import re

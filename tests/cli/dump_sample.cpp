@@ -1,4 +1,4 @@
-// What read_sample makes of a file, for tests: a line of JSON (rows, columns, names), then the doubles as they are.
+// Prints the result of read_sample for tests: a line of JSON (rows, columns, names), then the doubles as they are.
 #include <cstdio>
 #include <exception>
 

@@ -21,7 +21,7 @@ def bash_file(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def complete(bash_file):
-    """What bash offers for the last word of a line, given as the words that readline makes of it."""
+    """The completions of bash for the last word of a line, which is split into words as readline does."""
 
     def run(*words):
         listed = " ".join(f"'{word}'" for word in words)

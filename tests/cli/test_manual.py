@@ -51,7 +51,7 @@ def test_man_shows_the_page(page, tmp_path):
     assert '"kqd - compare samples by kernel quantile embeddings"' in name
 
 
-def test_every_variable_of_the_environment_is_told(rendered):
+def test_every_variable_of_the_environment_is_documented(rendered):
     environment = rendered[rendered.index("ENVIRONMENT"):]
     assert re.findall(r"(?m)^ {7}(\w+)", environment)[:1] == ["KQD_DUCKDB"]
     assert {"KQD_DUCKDB", "KQD_SIMD", "NO_COLOR"} <= set(re.findall(r"\w+", environment))

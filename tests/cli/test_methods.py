@@ -17,9 +17,9 @@ def listed_methods():
 
 
 METHODS = listed_methods()
-SPLIT_METHODS = {"supkqd-opt", "max-sw", "max-gsw"}  # a part of the rows is drawn by where they stand
+SPLIT_METHODS = {"supkqd-opt", "max-sw", "max-gsw"}  # part of the rows is drawn by position
 FEW = ("--permutations", "19", "--threads", "1")
-# What may be null: settings that a method does not have, and an interval that nobody asked for.
+# Fields that may be null: settings that a method does not have, and an interval that was not requested.
 MAY_BE_NULL = {"kernel", "bandwidth", "directions", "reference", "power", "weighting", "effect_size_ci",
                "standard_error", "null_distribution", "limiting_distribution"}
 

@@ -76,7 +76,7 @@ def run_of_three_seconds(folder):
 def test_progress_appears_after_a_second_and_is_erased(folder):
     stdout, stderr, code = run_of_three_seconds(folder)
     assert code == 0 and "p-value" in stdout
-    assert re.search(r"permutations +\d+ %, \d+/s, \d+ s left\033\[K", stderr)
+    assert re.search(r"permutations +\d+%, \d+/s, \d+ s left\033\[K", stderr)
     assert stderr.startswith("\r") and stderr.endswith(ERASE)
     assert "\n" not in stderr
 
@@ -90,8 +90,8 @@ def test_a_short_run_shows_no_progress(folder):
 
 def test_ctrl_c_ends_a_long_test_with_one_sentence(folder):
     with TerminalRun(folder, *ENDLESS) as run:
-        run.read_until(lambda text: " %, " in text, 60)
-        assert " %, " in run.stderr, "the run never showed progress"
+        run.read_until(lambda text: "%, " in text, 60)
+        assert "%, " in run.stderr, "the run never showed progress"
         start = time.monotonic()
         run.process.send_signal(signal.SIGINT)
         stdout, code = run.finish(60)
@@ -174,7 +174,7 @@ def test_ctrl_c_leaves_nothing_half_written(folder):
 # ---- Colours and narrow screens ----
 
 def on_screen(folder, *arguments, width=80, **environment):
-    """What the program writes to stdout when that is a terminal of this width."""
+    """The output of the program on a terminal of this width."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     base = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}

@@ -14,7 +14,7 @@
 
 namespace kqd::fuzz {
 
-/// Bytes that do not tell how many they are, as those of a pipe.
+/// Bytes of unknown number, as those of a pipe.
 class PipeSource final : public ByteSource {
  public:
   explicit PipeSource(std::string_view bytes) : ByteSource("pipe"), bytes_("pipe", bytes) {}
@@ -25,7 +25,7 @@ class PipeSource final : public ByteSource {
   MemorySource bytes_;
 };
 
-/// What a reader may do with any bytes: give a table with rows and columns, or refuse them in one sentence.
+/// A reader may return a table with rows and columns or throw an Error, whatever the bytes.
 template <class Read>
 void expect_table_or_refusal(Read read) {
   try {

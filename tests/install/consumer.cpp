@@ -1,4 +1,4 @@
-// What a program that depends on kqd looks like: it includes one header and links kqd::kqd, nothing else.
+// A program that depends on kqd: it includes one header and links kqd::kqd, nothing else.
 #include <cmath>
 #include <cstdio>
 #include <cstring>

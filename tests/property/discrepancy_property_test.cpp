@@ -1,5 +1,5 @@
-// What holds for every pair of samples, every direction, power and weighting, tried on random ones. Reference points
-// and coefficients are given or drawn off the sample, so that rounding can be bounded: see Case::value_error.
+// Properties of every pair of samples, direction, power and weighting, tried on random ones. Reference points and
+// coefficients are given or drawn off the sample, so that rounding can be bounded: see Case::value_error.
 #include <gtest/gtest.h>
 
 #include <algorithm>

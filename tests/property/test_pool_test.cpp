@@ -43,7 +43,7 @@ Sample sample_of(std::span<const Row> rows) {
   return sample;
 }
 
-// What stands at each position of the pool whose first n_x rows are X.
+// The row at each position of the pool whose first n_x rows are X.
 std::vector<Row> pool_contents(const std::vector<Row>& rows, std::size_t n_x, Seed seed) {
   const Sample x = sample_of(std::span(rows).first(n_x));
   const Sample y = sample_of(std::span(rows).subspan(n_x));

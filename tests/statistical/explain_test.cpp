@@ -48,7 +48,7 @@ TEST(Explain, ranks_a_column_shifted_by_half_a_standard_deviation_first) {
   });
 }
 
-// What lies above `from` is stretched away from it by the factor 1.5.
+// Values above `from` are stretched away from it by the factor 1.5.
 void stretch_above(double from, Sample& sample) {
   for (std::size_t i = 0; i < kRows; ++i) {
     double& value = sample.points(i, kChanged);

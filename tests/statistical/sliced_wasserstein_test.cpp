@@ -56,7 +56,7 @@ TEST(SlicedWasserstein, of_two_points_is_their_distance_times_a_known_factor) {
       const double sd = scale * std::sqrt(mean_power(dim, 2 * p) - mean_power(dim, p) * mean_power(dim, p));
       const DistanceResult result = ekqd(x, y, uniform_directions(l, p));
       EXPECT_NEAR(result.statistic_power, scale * mean_power(dim, p), 5.0 * sd / std::sqrt(l)) << dim << " " << p;
-      // What it says of its own error is that too: carried through the root by the delta method.
+      // The reported standard error agrees too: the delta method carries it through the root.
       const double expected_error = sd / std::sqrt(l) * std::pow(scale * mean_power(dim, p), 1 / p - 1) / p;
       EXPECT_NEAR(*result.standard_error / expected_error, 1.0, 0.05);
     }

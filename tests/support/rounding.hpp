@@ -7,7 +7,7 @@
 
 namespace kqd::test {
 
-/// What oracles compute in: 64 bits of mantissa on x86, so their own rounding is far below what they judge.
+/// The type of the oracles: 64 bits of mantissa on x86, so that their rounding is far below that of doubles.
 using Real = long double;
 
 /// The unit roundoff of doubles: one operation is off by at most this, relatively.

@@ -137,7 +137,7 @@ test("odd names are shown as they are, but for characters that would turn or bre
   await close();
 });
 
-test("axes tell the size of values that are too small to be drawn as they are", async () => {
+test("axes show the size of values that are too small to be drawn as they are", async () => {
   const { page, close } = await opened("tiny");
   const ticks = await page.locator("#where .chart").first().textContent();
   assert.match(ticks, /10\u207b\u00b3\u2070\u2070|10\u207b\u00b2\u2079\u2079/u);

@@ -9,11 +9,11 @@ namespace kqd {
 /// Explicit features of rows: features(i, k) = psi_k(x_i). Rows come in blocks of at most kFeatureRows, from several
 /// threads at once.
 struct FeatureMap {
-  std::size_t count = 0;  ///< how many features a row has; may be 0
+  std::size_t count = 0;  ///< number of features; may be 0
   std::function<void(MatrixView<const double> rows, MatrixView<double> features)> evaluate;
 };
 
-/// Rows that features are computed for, and summed, at a time.
+/// Number of rows whose features are computed and summed at a time.
 inline constexpr std::size_t kFeatureRows = 256;
 
 }  // namespace kqd

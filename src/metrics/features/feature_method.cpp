@@ -38,7 +38,7 @@ FeatureDistance distance_by_features(const SampleView& x_given, const SampleView
   const TestPool pool = make_test_pool(x, y, options.seed, options.threads);
   FeatureSetup setup = set_up(pool, options, {});
   const GroupStatistic& statistic = *setup.statistic;
-  // X first, then Y: what the features of a row round to is then the same in equal samples, and their distance is 0.
+  // X first, then Y: features of equal samples then round in the same way, and their distance is 0.
   const auto first_y =
       std::stable_partition(setup.rows.begin(), setup.rows.end(), [&](std::size_t row) { return row < x.size(); });
   distance.num_x = static_cast<std::size_t>(first_y - setup.rows.begin());
@@ -69,7 +69,7 @@ std::optional<Matrix<double>> given_points(const MethodOptions& options, std::si
 MethodOptions with_points(MethodOptions options, Matrix<double> points) {
   options.directions.reference = ReferenceMeasure::points;
   options.directions.reference_points = std::move(points);
-  options.directions.num_reference.reset();  // the points say it themselves
+  options.directions.num_reference.reset();  // follows from the points
   return options;
 }
 

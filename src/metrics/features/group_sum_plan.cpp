@@ -18,7 +18,7 @@ constexpr std::size_t kMostSegments = 16;
 GroupSumPlan::GroupSumPlan(PooledFeatures pooled, std::unique_ptr<const GroupStatistic> statistic)
     : pooled_(std::move(pooled)), statistic_(std::move(statistic)) {}
 
-// Long pools are summed in a few segments, for several threads; where they end follows from the number of rows only.
+// Long pools are summed in a few segments, for several threads; their ends depend on the number of rows only.
 std::size_t GroupSumPlan::rows_per_segment() const {
   const std::size_t share = (num_rows() + kMostSegments - 1) / kMostSegments;
   return std::max(kSmallestSegment, (share + kFeatureRows - 1) / kFeatureRows * kFeatureRows);

@@ -8,7 +8,7 @@
 
 namespace kqd {
 
-/// A number made of the sums of two groups.
+/// A statistic that is a function of the sums of two groups.
 class GroupStatistic {
  public:
   virtual ~GroupStatistic() = default;
@@ -25,7 +25,7 @@ class GroupStatistic {
   [[nodiscard]] virtual double pooled_scale(const PooledFeatures& pooled) const = 0;
 };
 
-/// Statistics that look at two samples through sums of features: one product of the label matrix with the features
+/// Evaluates statistics of sums of features: one product of the label matrix with the features
 /// gives the sums of X for all permutations, those of Y are the total minus them. O(N F) per permutation.
 class GroupSumPlan : public Plan {
  public:

@@ -14,7 +14,7 @@ namespace kqd {
 namespace {
 
 constexpr double kFlat = 1e-10;   // of the largest variance
-constexpr double kFloor = 1e-12;  // of the pooled variance: permutations that separate a feature perfectly stay finite
+constexpr double kFloor = 1e-12;  // of the pooled variance: keeps the value finite when a feature separates the groups
 
 // The factor of sum w (g - m)(g - m)' that estimates the covariance of the mean: 1/(n (n-1)) without weights. One
 // row has no scatter.

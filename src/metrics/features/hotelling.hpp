@@ -5,15 +5,15 @@
 
 namespace kqd {
 
-/// Features in which the pool has unit covariance, and what they were made from.
+/// Features in which the pool has unit covariance.
 struct WhitenedFeatures {
   FeatureMap map;                   ///< one feature per principal direction of the pool that is not flat
   std::vector<double> eigenvalues;  ///< of the pooled covariance along each direction
 };
 
 /// Turns features to the principal directions of the pool and scales them to variance 1; directions whose variance is
-/// below 1e-10 of the largest are left out, so copies and constants among the features do no harm. Hotelling's
-/// statistic does not change by this, but for what rounding would make of flat directions. O(N F (d + F) + F^3).
+/// below 1e-10 of the largest are dropped, so that copies and constants among the features have no effect.
+/// Hotelling's statistic does not change, except for rounding along flat directions. O(N F (d + F) + F^3).
 [[nodiscard]] WhitenedFeatures whiten(const FeatureMap& map, const TestPool& pool, std::span<const std::size_t> order,
                                       ThreadCount threads);
 

@@ -17,7 +17,7 @@ namespace {
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 constexpr std::size_t kRowsPerTask = 256;
-constexpr double kRidgeFloor = 1e-10;  // of the trace: kernels of low rank leave no tail to take the ridge from
+constexpr double kRidgeFloor = 1e-10;  // of the trace: kernels of low rank have no tail that determines the ridge
 
 // Positions with the square of their weights: drawn with probability p, a position represents 1/p of its kind.
 struct WeightedLandmarks {
@@ -39,7 +39,7 @@ double ridge(const Eigen::MatrixXd& gram, const Eigen::VectorXd& weights, std::s
   return std::max(ascending.head(tail).cwiseMax(0.0).sum(), floor) / static_cast<double>(q);
 }
 
-// score_i = min(1, log(r) (k_ii - k_is (K_ss + lambda W^-2)^-1 k_si) / lambda) for the positions asked for.
+// score_i = min(1, log(r) (k_ii - k_is (K_ss + lambda W^-2)^-1 k_si) / lambda) for the given positions.
 std::vector<double> leverage_scores(const Kernel& kernel, const Pool& pool, std::span<const std::size_t> positions,
                                     const WeightedLandmarks& landmarks, std::size_t r, ThreadCount threads) {
   const double log_r = std::log(std::max(3.0, static_cast<double>(r)));
@@ -73,7 +73,7 @@ std::vector<double> leverage_scores(const Kernel& kernel, const Pool& pool, std:
   return scores;
 }
 
-// Each position with its probability, independently.
+// Draws each position with its probability, independently.
 WeightedLandmarks thin_out(std::span<const std::size_t> positions, std::span<const double> scores,
                            RandomStream& stream) {
   WeightedLandmarks kept;
@@ -85,8 +85,8 @@ WeightedLandmarks thin_out(std::span<const std::size_t> positions, std::span<con
   return kept;
 }
 
-// `count` positions, one after the other with probabilities proportional to the scores of those left: the first to ring
-// of exponential clocks with these rates. Positions without a score come last.
+// Draws `count` positions without replacement, with probabilities proportional to the scores of those left: the
+// smallest of exponential variables with these rates. Positions without a score come last.
 std::vector<std::size_t> draw_by_score(std::span<const double> scores, std::size_t count, RandomStream& stream) {
   std::vector<double> rings(scores.size());
   for (std::size_t i = 0; i < rings.size(); ++i) {

@@ -36,7 +36,7 @@ double effective_rows(std::size_t num_x, std::size_t num_y) {
   const auto y = static_cast<double>(num_y);
   return (x + y) * (x + y) * (x * y / (x * x * x + y * y * y));  // as in Welch's test; 2 n for samples of n rows
 }
-constexpr double kTrainingRidge = 1e-5;  // at least, so that the ascent never meets a singular matrix
+constexpr double kTrainingRidge = 1e-5;  // at least, so that no matrix of the ascent is singular
 
 constexpr std::array<ParameterInfo, 6> kParameters = {{
     {"locations", 10, 1, 1e4, true, "places J at which the samples are compared (reference points, if given)"},
@@ -70,7 +70,7 @@ void require_known_kernel(Kind kind, const ParameterValues& values, const Kernel
   }
 }
 
-// The point that waves are measured from. Published without one, which supposes data around 0; elsewhere the window
+// The point from which waves are measured. The published form has none and assumes data around 0; far from 0 its window
 // would be empty.
 std::vector<double> window_origin(const MethodOptions& options, const Pool& pool) {
   const std::vector<double>& given = options.window_origin;
@@ -134,7 +134,7 @@ FeatureMap features_at(Kind kind, const MethodOptions& frozen) {
           }};
 }
 
-// S has no inverse when features are as many as rows: refused, or a warning where a ridge makes up for it.
+// S is singular if there are as many features as rows: an error, or a warning if a ridge makes it invertible.
 void check_covariance(Kind kind, std::size_t num_features, double ridge, const TestPool& pool,
                       std::span<const std::size_t> rows, Warnings& warnings) {
   const auto nx =
@@ -158,7 +158,7 @@ void check_covariance(Kind kind, std::size_t num_features, double ridge, const T
   warn(warnings, WarningId::singular_covariance, id_of(kind), num_features, std::min(nx, ny), nx <= ny ? "X" : "Y");
 }
 
-// Locations follow the mean and covariance of the pool, which one outlier can carry far away from all other rows.
+// Locations follow the mean and covariance of the pool, which one outlier can move far away from all other rows.
 void warn_about_flat_features(Kind kind, const FeatureMap& map, const TestPool& pool, Warnings& warnings) {
   constexpr std::size_t kLookedAt = 1000;
   const Pool rows = pool.rows();

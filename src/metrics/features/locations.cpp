@@ -15,7 +15,7 @@
 namespace kqd {
 namespace {
 
-// Steps of the ascent: of locations in units of the features, of the log width, and when it is given up.
+// Steps of the ascent, of locations in units of the features and of the log width, and its stopping rule.
 constexpr double kLocationStep = 0.1;
 constexpr double kWidthStep = 0.01;
 constexpr double kWorthwhile = 1e-3;   // relative growth ...
@@ -180,7 +180,7 @@ Criterion criterion(const LocationFeatures& features, const Locations& at, const
   for (const Group* group : {&gx, &gy}) {
     covariance += group->factor * (group->centred.transpose() * group->shares.asDiagonal() * group->centred);
   }
-  const Eigen::VectorXd solved = covariance.ldlt().solve(gap);  // S^-1 gap, of which the gradient is made
+  const Eigen::VectorXd solved = covariance.ldlt().solve(gap);  // S^-1 gap, a factor of the gradient
 
   Criterion found{gap.dot(solved), Matrix<double>(at.points.rows(), at.points.cols(), 0.0), 0.0};
   for (const auto& [group, sign] : {std::pair{&gx, 1.0}, std::pair{&gy, -1.0}}) {
@@ -217,7 +217,7 @@ Locations optimise_locations(const LocationFeatures& features, Locations start, 
     const double length = std::sqrt(squared_norm(here.by_points.values()));
     if (step > max_steps || waited >= kPatience || !(length > 0.0) || !std::isfinite(length)) break;
     const double shrink = 1.0 / std::sqrt(static_cast<double>(step));
-    // Together the J locations move by sqrt(J) steps: one step each, if they pull alike.
+    // The J locations together move by sqrt(J) steps, which is one step each if their gradients have equal length.
     const double stride =
         kLocationStep * shrink * features.unit(at) * std::sqrt(static_cast<double>(at.points.rows())) / length;
     for (std::size_t i = 0; i < at.points.values().size(); ++i) {

@@ -46,7 +46,7 @@ class GaussianBumps : public LocationFeatures {
 /// exp(-|t|^2/2) (sin v_j.t, cos v_j.t) with t = (x - o)/s: the smooth characteristic function at v_j.
 class WindowedWaves : public LocationFeatures {
  public:
-  /// Measured from `origin`: published without one, which supposes data around 0.
+  /// The published form has no origin and assumes data around 0.
   explicit WindowedWaves(std::vector<double> origin) : origin_(std::move(origin)) {}
 
   [[nodiscard]] std::size_t count(std::size_t num_locations) const override { return 2 * num_locations; }

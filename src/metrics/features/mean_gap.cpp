@@ -17,8 +17,8 @@ double squared_gap(const GroupSums& x, const GroupSums& y) {
 }
 
 // The mean of <psi_i, psi_j> over pairs i != j of a group, sum a_i a_j <.,.> / (1 - sum a_i^2). With
-// unequal weights the estimate is not blind to the point c from which features are measured; the last term puts <., c>
-// back.
+// unequal weights the estimate depends on the point c from which features are measured; the last term corrects for
+// <., c>.
 double mean_over_pairs(const GroupSums& group, const PooledFeatures& pooled) {
   const double squared_weight = group.weight * group.weight;
   const double shares = group.squared_shares();
@@ -57,7 +57,7 @@ double MeanGap::slack(double value, double rounding, const PooledFeatures& poole
   const auto features = static_cast<double>(pooled.num_features());
   const double of_the_norm = (features + 8.0) * eps;  // |gap| is a root of so many squares
   switch (form_) {
-    case MeanGapForm::root:  // a norm moves by no more than its vector
+    case MeanGapForm::root:  // a norm changes by no more than its vector
       return error + of_the_norm * value;
     case MeanGapForm::mean_square:
       return (2.0 * std::sqrt(value * features) * error + error * error) / features + of_the_norm * value;

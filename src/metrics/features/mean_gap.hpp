@@ -3,7 +3,7 @@
 
 namespace kqd {
 
-/// The number made of the gap between the mean features of two groups.
+/// Statistics of the gap between the mean features of two groups.
 enum class MeanGapForm {
   root,         ///< |gap|: MMD_V of the kernel that the features span
   unbiased,     ///< the U-statistic of its square, signed

@@ -126,7 +126,7 @@ class AsCoded {
   SampleView x_;
   SampleView y_;
   std::vector<std::size_t> order_;
-  std::vector<std::size_t> members_;  // which rows of X, counted within X, are landmarks
+  std::vector<std::size_t> members_;  // indices within X of the landmarks
 };
 
 struct AsCodedSetup {

@@ -28,8 +28,8 @@ constexpr std::array<ParameterInfo, 3> kParameters = {{
     {"orthogonal", 0, 0, 1, true, "1 makes frequencies orthogonal, d at a time: less Monte Carlo error"},
 }};
 
-// phi(x) = (k(0)/R)^{1/2} (cos w_r.(x - o), sin w_r.(x - o)): moving the origin o turns each pair by an angle that all
-// rows share, which no statistic of the gap sees; near the data the angles keep their digits.
+// phi(x) = (k(0)/R)^{1/2} (cos w_r.(x - o), sin w_r.(x - o)): moving the origin o rotates each pair by an angle that
+// all rows share, which does not change any statistic of the gap; with o near the data the angles round less.
 FeatureMap fourier_features(const Frequencies& frequencies, std::vector<double> origin) {
   const std::size_t count = frequencies.rows.rows();
   const double amplitude = std::sqrt(frequencies.at_zero / static_cast<double>(count));

@@ -14,7 +14,7 @@
 namespace kqd {
 namespace {
 
-// The two triangles are computed apart and may differ in the last digit.
+// The two triangles are computed separately and may differ in the last digit.
 Eigen::MatrixXd symmetric_gram(const Kernel& kernel, const Matrix<double>& landmarks) {
   Matrix<double> gram(landmarks.rows(), landmarks.rows());
   kernel.evaluate(landmarks, landmarks, gram);

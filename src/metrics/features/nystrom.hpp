@@ -6,14 +6,14 @@
 
 namespace kqd {
 
-/// Which root of the landmarks' Gram matrix features are divided by.
+/// The power of the landmarks' Gram matrix that features are divided by.
 enum class NystromRoot {
   half,  ///< psi(x) = K_ss^(-1/2) k_s(x): <psi(x), psi(y)> = k_xs K_ss^-1 k_sy, the projection on the landmarks' span
-  full,  ///< K_ss^-1 k_s(x): what the authors' code of the paper does (erratum 30)
+  full,  ///< K_ss^-1 k_s(x), as in the code of the paper's authors (erratum 30)
 };
 
 /// The factor A with which features are A' k_s(x): one column u_i lambda_i^(-1/2) (or lambda_i^-1) for every eigenpair
-/// (lambda_i, u_i) of the landmarks' Gram matrix. Eigenvalues below kSmallestEigenvalue of the largest are left out.
+/// (lambda_i, u_i) of the landmarks' Gram matrix. Eigenvalues below kSmallestEigenvalue of the largest are dropped.
 /// O(r^3). Throws Error{non_finite_value}.
 [[nodiscard]] Matrix<double> nystrom_factor(const Kernel& kernel, const Matrix<double>& landmarks, NystromRoot root);
 

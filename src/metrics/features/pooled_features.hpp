@@ -9,15 +9,15 @@
 
 namespace kqd {
 
-/// The sums of one group that statistics are made of: over its rows, each of weight w (1 without weights), of the
-/// features psi measured from their pooled mean c.
+/// The sums over one group that statistics use: over its rows, each of weight w (1 without weights), of the features
+/// psi measured from their pooled mean c.
 struct GroupSums {
   double weight = 0.0;               ///< sum w
   double square = 0.0;               ///< sum w^2
   double own = 0.0;                  ///< sum w^2 |psi|^2
   double trace = 0.0;                ///< sum w^2 c.psi
   std::span<const double> features;  ///< sum w psi_k
-  std::span<const double> products;  ///< sum w psi_k psi_l for k <= l, row by row; empty unless asked for
+  std::span<const double> products;  ///< sum w psi_k psi_l for k <= l, row by row; empty unless requested
 
   /// sum a^2 for a = w / sum w: 1/n without weights.
   [[nodiscard]] double squared_shares() const { return square / (weight * weight); }
@@ -28,8 +28,8 @@ struct GroupSums {
   return num_features * (num_features + 1) / 2;
 }
 
-/// Features of pooled rows, computed once and measured from their (weighted) pooled mean: then sums over a group have
-/// the size of what is looked for, and no digits are lost to what both groups share.
+/// Features of pooled rows, computed once and measured from their (weighted) pooled mean: sums over a group then have
+/// the size of the difference, and no digits are lost to a mean that both groups share.
 class PooledFeatures {
  public:
   /// `order`: position -> row of (X, Y). With `products` sums also cover psi_k psi_l; they are made from the features
@@ -44,18 +44,18 @@ class PooledFeatures {
   [[nodiscard]] std::span<const double> centre() const { return centre_; }
   /// sum w |psi|^2 / sum w: the variance of the pool in the space of the features.
   [[nodiscard]] double variance() const { return variance_; }
-  /// Sums over the rows of X and of Y as they are.
+  /// Sums over the observed rows of X and of Y.
   [[nodiscard]] GroupSums observed_x() const { return as_groups(x_sums_); }
   [[nodiscard]] GroupSums observed_y() const { return as_groups(y_sums_); }
   /// Sums over all rows.
   [[nodiscard]] GroupSums all() const { return as_groups(total_); }
 
-  /// Columns that are summed: the scalars of GroupSums, the features, and their products if asked for.
+  /// Columns that are summed: the scalars of GroupSums, the features, and their products if requested.
   [[nodiscard]] std::size_t num_columns() const { return terms_.cols() + num_products_; }
   /// The terms that rows first .. first + block.rows() - 1 add to the columns.
   void copy_terms(std::size_t first, MatrixView<double> block) const;
   [[nodiscard]] std::span<const double> totals() const { return total_; }
-  /// Summed columns as what they are sums of.
+  /// The summed columns as GroupSums.
   [[nodiscard]] GroupSums as_groups(std::span<const double> columns) const;
 
  private:

@@ -62,7 +62,7 @@ void add_frequency(const KernelSpec& kernel, std::span<double> frequency, Random
       for (const KernelSpec& part : kernel.parts) {
         const double share = part.weight * value_at_zero(part);
         if (share <= 0.0) continue;
-        chosen = &part;  // the last one with a share catches what rounding leaves over
+        chosen = &part;  // the last one with a share, in case of rounding
         if (left < share) break;
         left -= share;
       }
@@ -100,7 +100,7 @@ void orthogonalise(MatrixView<double> rows) {
   const Eigen::MatrixXd basis = factored.householderQ() * Eigen::MatrixXd::Identity(columns.rows(), count);
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
-    const double sign = factored.matrixQR()(column, column) < 0.0 ? -1.0 : 1.0;  // as Gram-Schmidt has it
+    const double sign = factored.matrixQR()(column, column) < 0.0 ? -1.0 : 1.0;  // the sign of Gram-Schmidt
     for (std::size_t k = 0; k < rows.cols(); ++k) {
       rows(i, k) = sign * lengths[i] * basis(static_cast<Eigen::Index>(k), column);
     }

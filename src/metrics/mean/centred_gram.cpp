@@ -15,8 +15,8 @@
 namespace kqd {
 namespace {
 
-// How many kernel values are kept for the second look at them. One of few columns is made again in less time than new
-// memory takes to hold it, unless all fit in the cache.
+// The number of kernel values that are kept for the second pass. With few columns a value is computed again in less
+// time than it takes to store it in new memory, unless all values fit into the cache.
 std::size_t most_kept(std::size_t dim) {
   constexpr std::size_t kManyColumns = 32;
   return dim < kManyColumns ? std::size_t{2} << 20U : std::size_t{32} << 20U;  // 16 or 256 MB of doubles
@@ -39,7 +39,7 @@ CentredGram::CentredGram(Kernel kernel, const TestPool& pool, std::vector<std::s
   // The matrix is symmetric: tiles on and right of its diagonal give the sums of their rows and of their columns.
   std::vector<double> factors(n);
   for (std::size_t i = 0; i < n; ++i) factors[i] = weight(i);
-  Matrix<double> parts(num_tiles(), n, 0.0);  // what the columns of row tile t add to each row
+  Matrix<double> parts(num_tiles(), n, 0.0);  // terms that the columns of row tile t add to each row
   std::vector<CompensatedSum> sums(n);
   parallel_for_blocks(n, kTile, threads, [&](std::size_t begin, std::size_t end) {
     Matrix<double> own(end - begin, rows().dim());
@@ -121,7 +121,7 @@ void CentredGram::weighted_tile(std::size_t first_row, std::size_t first_column,
   apply_weights(first_row, first_column, values);
 }
 
-// k - m_i - m_j + m; what is no more than the rounding of the means counts as 0, so that equal points are equal.
+// k - m_i - m_j + m; values below the rounding error of the means become 0, so that equal points are equal.
 double CentredGram::centred(double value, double row_mean, double column_mean) const {
   constexpr double kRounding = 64.0 * std::numeric_limits<double>::epsilon();
   const double difference = value - (row_mean - grand_mean_ + column_mean);

@@ -9,8 +9,8 @@
 namespace kqd {
 
 /// The Gram matrix of a pool with the feature map moved by the (weighted) pooled mean, tile by tile. Tiles are
-/// kept while all of them fit into 256 MB (16 MB below 32 columns, where they are cheap), else made again. Then K w = 0
-/// for the weights w of the pooled rows.
+/// kept while all of them fit into 256 MB (16 MB below 32 columns, where they are cheap), else computed again. Then K w
+/// = 0 for the weights w of the pooled rows.
 class CentredGram {
  public:
   static constexpr std::size_t kTile = 256;
@@ -29,7 +29,7 @@ class CentredGram {
   [[nodiscard]] std::span<const double> row_means() const { return row_means_; }
   /// The diagonal of the centred matrix.
   [[nodiscard]] std::span<const double> diagonal() const { return diagonal_; }
-  /// A tile of the centred matrix: both places are multiples of kTile.
+  /// A tile of the centred matrix; its first row and column are multiples of kTile.
   void tile(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const;
   /// The same, times the weights of row and column.
   void weighted_tile(std::size_t first_row, std::size_t first_column, MatrixView<double> values) const;

@@ -26,7 +26,7 @@
 namespace kqd {
 namespace {
 
-// Which pairs of rows are averaged over.
+// The pairs of rows that are averaged over.
 enum class Form { lin, multi, block };
 
 constexpr double kMaxRows = 4e9;
@@ -55,7 +55,7 @@ PairPattern pattern_of(Form form, const Parameters& given, std::size_t n) {
   return PairPattern::blocks(n, size > 0 ? size : std::max<std::size_t>(2, root_n));
 }
 
-// Rows are compared in the order given: as many of each sample as the smaller one has.
+// Rows are compared in the given order, as many of each sample as the smaller one has.
 std::size_t usable_rows(Form form, const SampleView& x, const SampleView& y, Warnings& warnings) {
   if (x.weighted() || y.weighted()) {
     fail(ErrorCode::invalid_weights,
@@ -108,7 +108,7 @@ std::vector<Detail> details_of(Form form, const PairPattern& pattern) {
   return details;
 }
 
-// The distance, and the sums of terms it is made of.
+// The distance and the sums of its terms.
 struct Computed {
   DistanceResult result;
   PairPattern pattern;

@@ -18,7 +18,7 @@ class PairPattern {
  public:
   /// Pairs at most `width` rows apart [Sch22].
   [[nodiscard]] static PairPattern band(std::size_t num_rows, std::size_t width);
-  /// All pairs within consecutive blocks of `size` rows; rows of a block that is not full meet nobody [Zar13].
+  /// All pairs within consecutive blocks of `size` rows; rows of an incomplete last block are not used [Zar13].
   [[nodiscard]] static PairPattern blocks(std::size_t num_rows, std::size_t size);
 
   /// Rows that meet others, counted from the first one.
@@ -29,7 +29,7 @@ class PairPattern {
   [[nodiscard]] bool in_blocks() const { return in_blocks_; }
   /// One past the last row that row i meets.
   [[nodiscard]] std::size_t end(std::size_t i) const;
-  /// The end of the tile of rows that begins at row `first`: rows with about the same partners.
+  /// The end of the tile that begins at row `first`; its rows have about the same partners.
   [[nodiscard]] std::size_t tile_end(std::size_t first) const;
 
  private:
@@ -41,7 +41,7 @@ class PairPattern {
   std::size_t width_;
 };
 
-/// Two samples of equal length whose rows go in pairs: x_i and y_i are rows x[i] and y[i] of the pool.
+/// Two samples of equal length whose rows form pairs: x_i and y_i are rows x[i] and y[i] of the pool.
 struct PairedRows {
   Pool pool;
   std::span<const std::size_t> x;
@@ -49,7 +49,7 @@ struct PairedRows {
 };
 
 /// Calls body(i, j, terms) with terms[k] = h_{i, j + k} for pieces of rows that cover every pair of the pattern once;
-/// pieces of one row come in order and from one thread. Kernel values are made and forgotten.
+/// pieces of one row come in order and from one thread. Kernel values are not stored.
 void for_each_term(const Kernel& kernel, const PairPattern& pattern, const PairedRows& rows, ThreadCount threads,
                    FunctionRef<void(std::size_t i, std::size_t j, std::span<const double> terms)> body);
 

@@ -22,7 +22,7 @@ std::vector<std::uint32_t> sorted_order(std::span<const double> values) {
   return order;
 }
 
-// 1 - exp(-2 gap / s); 1 behind the last point. Gaps too large for a double are infinite, and so is all that follows.
+// 1 - exp(-2 gap / s); 1 behind the last point. A gap that overflows is infinite, and the result is 1.
 double gain_of(double gap, double bandwidth) {
   return -std::expm1(-2.0 * (gap / bandwidth));
 }
@@ -48,7 +48,7 @@ LineNorms laplace_line_norms(double bandwidth, const SampleView& x, const Sample
   double of_y = 0.0;
   double between = 0.0;
   for (std::size_t k = 0; k < n;) {
-    // Equal points first come together: where both samples have the same mass, nothing at all is added to `between`.
+    // Equal points are added up first, so that points with the same mass in both samples add exactly 0 to `between`.
     const double here = values[order[k]];
     double mass_x = 0.0;
     double mass_y = 0.0;
@@ -73,7 +73,7 @@ LineNorms laplace_line_norms(double bandwidth, const SampleView& x, const Sample
 }
 
 double unbiased_from(const LineNorms& norms, const Concentration& squares) {
-  // A group of one row has xx = 1 and nothing to take away.
+  // A group of one row has xx = 1, so the correction is 0.
   const auto excess = [](double norm, double square) {
     return square < 1.0 ? (1.0 - norm) * square / (1.0 - square) : 0.0;
   };
@@ -142,7 +142,7 @@ void LaplaceLinePlan::evaluate_batch(const LabelBatch& batch, std::span<double> 
   LabelLanes share;  // of X in the total weight
   for (unsigned b = 0; b < kLanes; ++b) share[b] = weight_sums[b].value() / total_weight_;
 
-  // d = C of w (label - share) = C of X - share * C of the pool: what the groups have apart is d (1/Wx + 1/Wy).
+  // d = C of w (label - share) = C of X - share * C of the pool; the difference of the groups is d (1/Wx + 1/Wy).
   LabelLanes d{};
   std::array<CompensatedSum, kLanes> apart;
   std::array<CompensatedSum, kLanes> of_x;
@@ -201,7 +201,7 @@ double LaplaceLinePlan::tie_slack(double value) const {
   const double root_slack = 3.0 * static_cast<double>(num_rows() + 2) * eps;
   if (estimate_ == MmdEstimate::v_root) return root_slack + 1040.0 * eps * std::abs(value);
   const double squared = std::abs(value) + (estimate_ == MmdEstimate::u ? concentration_ : 0.0);
-  // The own norms of the groups, below 1, are off by no more than twice that; they count by their concentration.
+  // The norms of the groups are below 1 and have at most twice that error, which is multiplied by the concentration.
   return 2.0 * root_slack * (std::sqrt(squared) + concentration_) + root_slack * root_slack +
          2080.0 * eps * (squared + concentration_);
 }

@@ -11,17 +11,17 @@
 
 namespace kqd {
 
-/// True for exp(-|x - y| / s) on the line, by either of its names: there an MMD takes one sort and one pass [BK23].
+/// True for exp(-|x - y| / s) in one dimension, by either of its names: its MMD needs one sort and one pass [BK23].
 [[nodiscard]] bool is_laplace_on_line(const KernelSpec& kernel, std::size_t dim);
 
 /// Squared norms in the space of exp(-|x - y| / s) on the line.
 ///
-/// For a signed measure h on sorted points let C_i = sum_{j <= i} h_j exp(-(z_i - z_j) / s), which one pass gives. Then
+/// For a signed measure h on sorted points let C_i = sum_{j <= i} h_j exp(-(z_i - z_j) / s), computed in one pass. Then
 ///
 ///   h' K h = sum_i C_i^2 (1 - exp(-2 (z_{i+1} - z_i) / s)),   the last factor being 1,
 ///
-/// since h_i = C_i - exp(-gap) C_{i-1}: a sum of squares, so no digit is lost to cancellation where the text-book form
-/// sum h_i^2 + 2 sum h_i S_i subtracts.
+/// since h_i = C_i - exp(-gap) C_{i-1}: a sum of squares, in which nothing cancels, unlike in the textbook
+/// form sum h_i^2 + 2 sum h_i S_i.
 struct LineNorms {
   double xx = 0.0;          ///< of the mean embedding of X
   double yy = 0.0;          ///< of the mean embedding of Y
@@ -63,7 +63,7 @@ class LaplaceLinePlan : public Plan {
   std::vector<double> total_;         // C_k of the pool's weights
   double total_weight_ = 0.0;
   double pooled_variance_ = 0.0;
-  double concentration_ = 0.0;  // about what sum a_i^2 / (1 - sum a_i^2) adds up to over both groups
+  double concentration_ = 0.0;  // approximates sum a_i^2 / (1 - sum a_i^2), added over both groups
 };
 
 }  // namespace kqd

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kRowsAndColumns = 256;
 
-// With offsets o, what is summed is not k(x_i, y_j) but (k(x_i, y_j) - o_i - o_j)^2.
+// With offsets o the terms are (k(x_i, y_j) - o_i - o_j)^2 instead of k(x_i, y_j).
 struct WeightedPoints {
   MatrixView<const double> points;
   std::span<const double> weights;

@@ -8,7 +8,7 @@
 namespace kqd {
 
 /// <mu_P, mu_Q> = sum_ij a_i b_j k(x_i, y_j), with weights as given (not normalised here). Tiles of the Gram matrix are
-/// made and forgotten: O(tile) memory at any size. Same bits for any thread count.
+/// not stored: O(tile) memory at any size. Same bits for any thread count.
 [[nodiscard]] double mean_inner_product(const Kernel& kernel, MatrixView<const double> x, std::span<const double> a,
                                         MatrixView<const double> y, std::span<const double> b, ThreadCount threads);
 

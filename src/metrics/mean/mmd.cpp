@@ -82,7 +82,7 @@ DistanceResult mmd(const SampleView& x, const SampleView& y, const MethodOptions
 }
 
 void require_two_rows_of_weight(const SampleView& sample, std::string_view name) {
-  constexpr double kLeastShare = 1e-10;  // of the other rows: below it rounding is all that 1 - sum a_i^2 holds
+  constexpr double kLeastShare = 1e-10;  // of the other rows: below it 1 - sum a_i^2 is rounding error
   if (sample.size() < 2) {
     fail(ErrorCode::empty_sample, "{} has one row, the unbiased MMD needs at least two (mmd-v takes one)", name);
   }

@@ -84,11 +84,11 @@ double MmdPlan::estimate_from(double q, const GroupSums& x) const {
     return estimate_ == MmdEstimate::v_root ? std::sqrt(squared) : squared;
   }
   // sum_{i != j} a_i a_j k / (1 - sum a_i^2) within each group, a = w / W of the group. With unequal
-  // weights this is not blind to the centre m of the kernel; the second term takes its trace <., m> out again.
+  // weights this depends on the centre m of the kernel; the second term subtracts its trace <., m>.
   const auto within = [&](const GroupSums& group) {
     const double total = group[kWeight];
     const double squares = group[kSquare] / (total * total);
-    if (!(squares < 1.0)) return q / (total * total);  // one row has no pair but with itself
+    if (!(squares < 1.0)) return q / (total * total);  // one row has no pairs
     const double centred = (q - group[kDiagonal]) / (total * total);
     const double trace = squares * group[kMean] / total - group[kSquareMean] / (total * total);
     return (centred + 2.0 * (gram_.weights().empty() ? 0.0 : trace)) / (1.0 - squares);

@@ -16,17 +16,17 @@ namespace kqd {
 enum class MmdEstimate {
   v_squared,  ///< MMD_V^2 = h' K h >= 0
   v_root,     ///< MMD_V
-  u,          ///< unbiased: the diagonal is left out, may be negative
+  u,          ///< unbiased: without the diagonal, may be negative
 };
 
 /// MMD^2 of every permutation from tiles of the Gram matrix (CentredGram): bounded memory at any size, one
 /// pass for all permutations of a call.
 ///
-/// The V-statistic, and the U-statistic of rows without weights, do not change when the feature map is moved: so the
+/// The V-statistic, and the U-statistic of rows without weights, do not change when the feature map is moved, so the
 /// kernel is centred at the (weighted) pooled mean. Then K w = 0 for the weights w of the pooled rows, and one
 /// quadratic form per permutation is all that is left: with q = (w x)' K (w x) for labels x in {0, 1}, the sums within
-/// X and within Y are both q and the cross sum is -q. What remains has the size of the statistic itself: no digits are
-/// lost to cancellation.
+/// X and within Y are both q and the cross sum is -q. The quadratic form has the size of the statistic, so no
+/// digits are lost to cancellation.
 class MmdPlan : public Plan {
  public:
   /// `order`: position -> row of (X, Y). `pool` is copied, its samples are not: they must outlive the plan.

@@ -66,7 +66,7 @@ std::vector<BlockForms> forms_of_blocks(const Kernel& kernel, const Pool& pool, 
   return forms;
 }
 
-// Which of an odd number of values is the median; the first of equal ones counts as smaller.
+// The index of the median of an odd number of values; the first of equal values counts as smaller.
 std::size_t median_place(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
@@ -95,8 +95,8 @@ double block_median(const Kernel& kernel, const Pool& pool, std::span<const std:
 }
 
 // Coefficients start constant and move towards l of their own block only, so those of block q are alpha_q 1 + beta_q l
-// at all times: the iteration needs three numbers per block and partition, no vectors. They stay when the blocks are
-// drawn again. The value is that after the last step (erratum 32: the authors' code returns the one before).
+// at all times: the iteration needs three numbers per block and partition, no vectors. They are kept when the blocks
+// are drawn again. The value is that after the last step (erratum 32: the authors' code returns the one before).
 double bcd_fast(const Kernel& kernel, const Pool& pool, std::span<const std::size_t> x, std::span<const std::size_t> y,
                 const MonkOptions& options, ThreadCount threads) {
   std::size_t num_drawn = 0;

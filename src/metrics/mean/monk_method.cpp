@@ -89,7 +89,7 @@ void require_feasible_monk(const MonkOptions& options, const SampleView& x, cons
       fmt::format("monk of {} and {} rows in {} blocks, {} times", x.size(), y.size(), options.num_blocks, count));
 }
 
-// Of the rows of a pool, for bcd only.
+// The Gram matrix of the rows of a pool; only bcd needs it.
 Matrix<double> gram_for(const MonkOptions& monk, const Kernel& kernel, const Pool& pool, const MethodOptions& options) {
   if (monk.form != MonkForm::bcd) return {};
   require_storable_gram(pool.size(), pool.dim(), options.allow_quadratic, "monk by bcd");
@@ -127,7 +127,7 @@ PreparedPlan prepare_monk(const TestPool& pool, const MethodOptions& options, co
   prepared.expected_seconds =
       seconds_of(observed, pool.x.size(), pool.y.size(), pool.x.dim(), request.permutation_count);
   const Kernel kernel(prepared.frozen.kernel);
-  // Blocks are cut by the places of rows within their sample. Where x_i and y_i swap, both keep the place i.
+  // Blocks are cut by the positions of rows within their sample. If x_i and y_i swap, both keep position i.
   if (request.swaps_only) prepared.rows = order_by_pairs(pool);
   prepared.details = {{"blocks", static_cast<double>(observed.num_blocks)}};
   const Pool rows{pool.x.points, pool.y.points, prepared.rows};

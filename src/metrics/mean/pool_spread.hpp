@@ -5,7 +5,7 @@
 
 namespace kqd {
 
-/// How wide a pool is in the feature space, in time that is linear in its rows.
+/// The spread of a pool in the feature space, computed in time linear in its rows.
 struct PoolSpread {
   double variance = 0.0;       ///< unbiased: the mean of |phi(z) - phi(z')|^2 / 2 over neighbours of the pool's order
   double largest_value = 0.0;  ///< the largest k(z, z), which no kernel value exceeds

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kRowsAtATime = 64;
 constexpr std::size_t kColumnsAtATime = 256;
 
-// +1 where the first row of the pair is labelled X, -1 where the second is.
+// +1 if the first row of the pair is labelled X, -1 if the second is.
 void signs_of_pair(const LabelBatch& batch, std::size_t pair, LabelLanes& signs) {
   expand_bits(batch.words[2 * pair], signs);
   for (double& sign : signs) sign = 2.0 * sign - 1.0;

@@ -10,10 +10,10 @@ namespace kqd {
 /// An incomplete MMD under swaps of x_i with y_i: a swap multiplies h_ij by -1 for every j, so that with e_i = +-1 the
 /// statistic is the mean of e_i e_j h_ij. Kernel values are computed once.
 ///
-/// Positions 2 i and 2 i + 1 of the plan are the two rows of pair i, of which a permutation calls one X.
+/// Positions 2 i and 2 i + 1 of the plan are the two rows of pair i, of which a permutation labels one X.
 class SignFlipPlan : public Plan {
  public:
-  /// `rows` holds the pairs one after the other, `num_pairs` of them; those beyond the pattern take no part.
+  /// `rows` holds the pairs one after the other, `num_pairs` of them; those beyond the pattern are not used.
   SignFlipPlan(const Kernel& kernel, PairPattern pattern, const Pool& rows, ThreadCount threads);
 
   [[nodiscard]] std::size_t num_rows() const override { return num_rows_; }

@@ -38,7 +38,7 @@ class Solver {
   }
 
  private:
-  // v_j = min_i c_ij; a row that is cheapest somewhere takes one of these columns.
+  // v_j = min_i c_ij; a row that is the cheapest of some columns takes one of them.
   void reduce_columns() {
     std::vector<std::size_t> cheapest(n_, 0);
     std::ranges::copy(costs_.row(0), prices_.begin());
@@ -58,7 +58,7 @@ class Solver {
     }
   }
 
-  // A row with one column to choose hands the gap to its second best on to that column's price.
+  // The price of a row's only choice is lowered by the gap to its second best column.
   void transfer_reduction() {
     for (std::size_t i = 0; i < n_; ++i) {
       stop_point();
@@ -73,9 +73,9 @@ class Solver {
     }
   }
 
-  // Augmenting row reduction: a free row takes its best column from the row that has it, and pays by a price so low
-  // that it is indifferent between the best and the second best. Rounding may make steps without progress: they are
-  // bounded.
+  // Augmenting row reduction: a free row takes its best column from the row that has it, and the
+  // price of that column falls until the best and the second best cost the row the same. Rounding may cause steps
+  // without progress, so their number is bounded.
   void reduce_free_rows() {
     std::vector<std::size_t> waiting = std::move(free_rows_);
     free_rows_.clear();

@@ -6,7 +6,7 @@
 
 namespace kqd {
 
-/// The cheapest way to give every row a column of its own, with the prices that prove it.
+/// The cheapest assignment of each row to a column of its own, and the prices that prove it optimal.
 struct Assignment {
   std::vector<std::size_t> column_of_row;
   std::vector<double> row_prices;     ///< u

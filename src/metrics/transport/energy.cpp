@@ -57,7 +57,7 @@ Settings settings_for(const MethodOptions& options, std::size_t dim) {
   return {beta, by_lines, dim == 1 ? 1 : values.count("slices")};
 }
 
-// The axis on the line, else directions uniform on the sphere: a function of the seed only.
+// Returns the axis in one dimension, else directions that are uniform on the sphere and depend on the seed only.
 std::shared_ptr<const Directions> lines(const Settings& settings, const Pool& pool, Seed seed) {
   DirectionOptions options;
   options.family = pool.dim() == 1 ? DirectionFamily::axis : DirectionFamily::linear;

@@ -110,7 +110,7 @@ std::size_t EnergyPlan::batches_per_call() const {
 
 double EnergyPlan::tie_slack(double value) const {
   const double eps = std::numeric_limits<double>::epsilon();
-  // A sum of non-negative terms: its relative error is that of its arithmetic.
+  // All terms are non-negative, so nothing cancels: the relative error of the sum is that of its arithmetic.
   if (weights_.empty()) return 2.0 * (simd::label_scan_relative_error(num_rows()) + 16.0 * eps) * value;
   // F - G is off by the rounding of two quotients, 2 eps, so its square by 4 eps |F - G|: over a range of 1 in the
   // direction's unit, twice that is 8 eps.

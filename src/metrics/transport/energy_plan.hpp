@@ -13,7 +13,7 @@
 namespace kqd {
 
 /// 2 integral (F - G)^2 = 2 sum_k (F_k - G_k)^2 (v_(k+1) - v_(k)): the energy distance on the line.
-/// `values` are ascending; is_x(k) says whose the k-th is, weight(k) what it weighs in its sample.
+/// `values` are ascending; is_x(k) is true if the k-th belongs to X, weight(k) is its weight in its sample.
 template <class IsX, class Weight>
 [[nodiscard]] double energy_on_the_line(std::span<const double> values, const IsX& is_x, const Weight& weight) {
   CompensatedSum total_x;

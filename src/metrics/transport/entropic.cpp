@@ -13,8 +13,8 @@ namespace kqd {
 namespace {
 
 constexpr std::size_t kRowBlock = 128;
-// Factors beyond this are taken into the potentials. What the matrix loses below 1e-308 then weighs at most 1e-208 of
-// any sum it is missing in.
+// Factors beyond this are absorbed by the potentials. Entries of the matrix that underflow at 1e-308 then change any
+// sum by at most 1e-208 of it.
 constexpr double kLargestFactor = 1e50;
 
 bool in_range(std::span<const double> values) {
@@ -117,7 +117,7 @@ class GibbsKernel {
   Matrix<double> values_;
 };
 
-// The potentials as they are: at the last absorption, plus eps times the logarithm of the factors since.
+// The current potentials: those of the last absorption, plus eps times the logarithm of the factors since then.
 void take_in(std::span<double> potentials, std::span<double> factors, double epsilon) {
   for (std::size_t i = 0; i < potentials.size(); ++i) {
     potentials[i] += epsilon * std::log(factors[i]);
@@ -151,7 +151,7 @@ EntropicTransport solve_entropic(MatrixView<const double> costs, std::span<const
     std::ranges::copy(f, result.f.begin());
     std::ranges::copy(g, result.g.begin());
   }
-  log_sweep(rule.epsilon);  // now every column of the plan has the right sum, and every row a fair one
+  log_sweep(rule.epsilon);  // columns of the plan have the right sums, rows nearly
   kernel.absorb(result.f, result.g, rule.epsilon);
 
   std::vector<double> u(a.size(), 1.0);

@@ -29,8 +29,8 @@ class PolynomialMap {
   std::vector<std::vector<std::size_t>> last_factor_;  // of the monomials of degree 1, 2, .., q - 1
 };
 
-/// u_i(x) = sum_alpha theta_i,alpha x^alpha with |theta_i| = 1. Monomials of a block of points are made and forgotten:
-/// O(K) memory per block, never N K.
+/// u_i(x) = sum_alpha theta_i,alpha x^alpha with |theta_i| = 1. Monomials are computed for a block of points at a
+/// time: O(K) memory per block, never N K.
 class PolynomialDirections : public Directions {
  public:
   /// `theta`: directions of R^K.
@@ -60,7 +60,7 @@ class CircularDirections : public Directions {
   [[nodiscard]] const Kernel& kernel() const override { return theta_.kernel(); }
   void evaluate(MatrixView<const double> points, std::size_t first, MatrixView<double> values,
                 ThreadCount threads) const override;
-  /// Throws Error{invalid_option}: these functions belong to no feature space of ours.
+  /// Throws Error{invalid_option}: these functions are not elements of the feature space of a kernel.
   [[nodiscard]] double inner_product(std::size_t i, const Directions& v, std::size_t j) const override;
 
  private:
@@ -68,7 +68,7 @@ class CircularDirections : public Directions {
   LinearDirections theta_;
 };
 
-/// Slices by polynomials whose monomials are made again whenever they are needed.
+/// Slices by polynomials. Monomials are computed again whenever they are needed.
 class PolynomialSlices : public FeatureSlices {
  public:
   PolynomialSlices(PolynomialMap map, Matrix<double> points, std::vector<std::size_t> blocks)

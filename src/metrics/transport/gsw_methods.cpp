@@ -31,7 +31,7 @@ constexpr std::array<ParameterInfo, 6> kMaxParameters = {kFamily,         kDegre
 
 constexpr std::size_t kMaxStoredBytes = std::size_t{256} << 20U;
 
-// An even degree does not distinguish x from -x: 0 between different distributions.
+// An even degree does not distinguish x from -x, so the distance of different distributions may be 0.
 PolynomialMap polynomial_map(std::size_t dim, const ParameterValues& parameters) {
   const std::size_t degree = parameters.count("degree");
   if (degree % 2 == 0) {
@@ -42,7 +42,7 @@ PolynomialMap polynomial_map(std::size_t dim, const ParameterValues& parameters)
   return {dim, degree};
 }
 
-// Functions of the seed and the number of columns only: the same for any rows.
+// The directions depend on the seed and the number of columns only, not on the rows.
 std::shared_ptr<const Directions> generalised_slices(std::size_t dim, const MethodOptions& options,
                                                      const ParameterValues& parameters) {
   const std::size_t count = options.directions.num_directions;
@@ -89,8 +89,8 @@ LinearDirections single(std::span<const double> w) {
   return LinearDirections(std::move(weights));
 }
 
-// Coordinates are divided by a power of two that brings them near 1, all by the same: no digit of a monomial changes,
-// and squares of gradients stay in range. Values are multiplied back, so the number is that of the definition.
+// All coordinates are divided by the same power of two, which brings them near 1: no digit of a monomial changes, and
+// squares of gradients do not overflow. Values are multiplied back, so the result is that of the definition.
 SliceModel make_max_gsw(const Matrix<double>& points, const std::vector<std::size_t>& blocks,
                         const MethodOptions& /*options*/, const ParameterValues& parameters,
                         SupremumMethod::Purpose /*purpose*/) {

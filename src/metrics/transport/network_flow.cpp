@@ -17,8 +17,8 @@
 namespace kqd {
 namespace {
 
-// A mass that flows, as LEMON counts it. LEMON has no callback and compares a mass with 0 by `>` once per pivot: there
-// a request to stop is seen, which no other place of a solution that takes minutes offers.
+// The type of a mass for LEMON. A solution may take minutes and LEMON has no callback, but it compares a mass with 0 by
+// `>` once per pivot: that comparison checks for a request to stop.
 class Mass {
  public:
   Mass() = default;
@@ -77,7 +77,7 @@ Graph complete_graph(std::size_t nx, std::size_t ny) {
   return graph;
 }
 
-// A map as LEMON reads costs and supplies: a function of the arc or node.
+// A map in the sense of LEMON, which reads costs and supplies as functions of the arc or node.
 template <class KeyType, class Function>
 class ReadMap {
  public:
@@ -102,7 +102,7 @@ std::vector<std::int64_t> rounded(std::span<const double> masses) {
     whole[i] = static_cast<std::int64_t>(std::ldexp(masses[i], kMassBits));
     left -= whole[i];
   }
-  // Rounding leaves a rest, positive or negative, which is a tiny part of the largest mass.
+  // The remainder after rounding may be negative; it is a tiny part of the largest mass, to which it is added.
   *std::ranges::max_element(whole) += left;
   return whole;
 }

@@ -8,7 +8,7 @@
 
 namespace kqd {
 
-/// Masses as whole numbers, so that what leaves equals what arrives to the last unit.
+/// Masses as whole numbers, so that total supply and total demand are exactly equal.
 struct WholeMasses {
   std::vector<std::int64_t> supply;
   std::vector<std::int64_t> demand;
@@ -18,18 +18,18 @@ struct WholeMasses {
 /// 1/nx per row against 1/ny per column, exactly: nx ny / gcd(nx, ny) units in all.
 [[nodiscard]] WholeMasses uniform_masses(std::size_t nx, std::size_t ny);
 
-/// Masses a and b of sum 1, to a unit of 2^-58: what is lost by rounding down goes to the largest masses.
+/// Masses a and b of sum 1, rounded down to multiples of 2^-58; the remainder goes to the largest masses.
 [[nodiscard]] WholeMasses rounded_masses(std::span<const double> a, std::span<const double> b);
 
 struct TransportPlan {
   double cost = 0.0;         ///< sum of flow times cost, over the total mass
-  double duality_gap = 0.0;  ///< how far above the optimum that may be: the price of whole costs
+  double duality_gap = 0.0;  ///< how far above the optimum the cost may be, because costs are rounded
   std::size_t num_arcs = 0;  ///< pairs between which mass flows: at most nx + ny - 1
 };
 
-/// The cheapest way to bring the supplies of the rows to the demands of the columns, by LEMON's network simplex (block
-/// search). Costs >= 0 enter as whole multiples of 2^-44 of the largest one: with whole numbers a pivot is never
-/// decided by rounding. Memory: about 100 bytes per pair.
+/// The cheapest transport from the supplies of the rows to the demands of the columns, by LEMON's network simplex
+/// (block search). Costs >= 0 are rounded to whole multiples of 2^-44 of the largest one, so that rounding never
+/// decides a pivot. Memory: about 100 bytes per pair.
 [[nodiscard]] TransportPlan solve_transport(MatrixView<const double> costs, const WholeMasses& masses);
 
 }  // namespace kqd

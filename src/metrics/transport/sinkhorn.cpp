@@ -34,7 +34,7 @@ constexpr std::array<ParameterInfo, 3> kParameters = {{
 }};
 
 constexpr double kDefaultEpsilon = 0.05;   // of the median pooled cost
-constexpr double kSmallestEpsilon = 1e-9;  // of the largest cost: below it sweeps move nothing
+constexpr double kSmallestEpsilon = 1e-9;  // of the largest cost: below it sweeps have no effect
 constexpr double kScaling = 0.5;           // of lengths, from one epsilon to the next: costs scale by its p-th power
 constexpr std::size_t kMaxSummaryRows = 1000;
 constexpr std::size_t kMaxRows = 20000;  // per sample: two matrices of 3.2 GB
@@ -128,8 +128,8 @@ struct Divergence {
 };
 
 // Transport from P to Q, from the potentials of both self-transports or those of epsilon scaling, whichever has the
-// smaller marginal error after a sweep. The first are solutions when P = Q, where sweeps only would crawl: mass that
-// sits on the wrong side of a gap between groups of points moves by exp(-gap / eps) at a time.
+// smaller marginal error after a sweep. The first are solutions when P = Q, where sweeps from others converge very
+// slowly: only the part exp(-gap / eps) of a mass crosses a gap between groups of points in one sweep.
 EntropicTransport solve_from_the_better_start(MatrixView<const double> costs, std::span<const double> a,
                                               std::span<const double> b, std::span<const double> own_f,
                                               std::span<const double> own_g, const EntropicRule& rule) {
@@ -238,14 +238,14 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
   prepared.pooled_scale = settings.summary.mean;
   prepared.squares = true;
   prepared.details = {{"epsilon", settings.rule.epsilon}};
-  // The observed permutation is representative, at the cost of one more.
+  // The warning is that of the observed permutation, which is representative of the others.
   const Groups groups = pool.observed();
   if (const Divergence observed = (*divergence)(groups.x, groups.y); !observed.converged()) {
     warn(prepared.warnings, WarningId::sinkhorn_not_converged_in_test, observed.sweeps(), observed.marginal_error());
   }
   // Sums of N terms at potentials of the size of the largest cost round by N eps of it. A solution stops within the
-  // tolerance of its marginals: one more sweep would raise the dual by eps KL(a | marginal), and all that are left are
-  // of second order in the tolerance; its first order is taken.
+  // tolerance of its marginals: one more sweep would raise the dual by eps KL(a | marginal), and all further sweeps by
+  // amounts of second order in the tolerance. The bound is of first order.
   const double largest_cost = std::pow(longest_distance(pool.rows()), options.power);
   const double slack = 4.0 * static_cast<double>(pool.order.size()) * std::numeric_limits<double>::epsilon() *
                            (largest_cost + settings.rule.epsilon) +

@@ -13,7 +13,7 @@ namespace kqd {
 namespace {
 
 // The sliced Wasserstein distance is the e-KQD of the linear kernel along uniform directions. Directions
-// that are given, as reference points with coefficients, are taken as they are: that is how a test freezes its own.
+// that are passed, as reference points with coefficients, are used unchanged: a test passes its own in this way.
 MethodOptions as_kqd(const MethodOptions& options) {
   if (options.directions.family == DirectionFamily::axis) {
     fail(ErrorCode::invalid_option,
@@ -41,7 +41,8 @@ PreparedPlan prepare_sw(const TestPool& pool, const MethodOptions& options, cons
 
 constexpr std::array<ParameterInfo, 3> kMaxParameters = {{kShareParameter, kStepsParameter, kStartsParameter}};
 
-// Rows measured from the mean of the pool: gaps of quantiles do not depend on the origin, and digits are kept.
+// Rows are measured from the mean of the pool: gaps between quantiles do not depend on the origin, and values near 0
+// round less.
 SliceModel make_max_sw(const Matrix<double>& points, const std::vector<std::size_t>& blocks,
                        const MethodOptions& /*options*/, const ParameterValues& /*parameters*/,
                        SupremumMethod::Purpose /*purpose*/) {

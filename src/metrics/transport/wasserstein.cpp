@@ -35,8 +35,8 @@ constexpr std::array<ParameterInfo, 1> kParameters = {{
 
 constexpr std::size_t kMaxRows = 5000;  // per sample
 
-// Seconds of one thread for normal samples on a 2.4 GHz core, within some times. In few dimensions augmenting paths are
-// long: many columns cost nearly the same.
+// Rough seconds of one thread for normal samples on a 2.4 GHz core. In few dimensions augmenting paths are long,
+// because many columns cost nearly the same.
 double expected_seconds(Solver solver, std::size_t nx, std::size_t ny, std::size_t dim) {
   const double pairs = static_cast<double>(nx) * static_cast<double>(ny);
   if (solver == Solver::network) return 0.17 * std::pow(1e-6 * pairs, 1.12);
@@ -54,7 +54,7 @@ Solver solver_for(Solver wanted, std::size_t nx, std::size_t ny, bool weighted) 
   return assignable ? Solver::assignment : Solver::network;
 }
 
-// Transport is by sorting on the line, unless another solver is asked for.
+// In one dimension transport is solved by sorting, unless another solver is requested.
 bool by_sorting(Solver wanted, std::size_t dim) {
   return dim == 1 && wanted == Solver::automatic;
 }
@@ -115,10 +115,10 @@ MethodOptions options_on_the_line(const MethodOptions& options) {
   return line;
 }
 
-// A total this small may have lost what it is made of: high powers of distances between different points become 0.
+// A total this small may lack some of its terms: high powers of distances between different points underflow to 0.
 void require_no_underflow(double cost, MatrixView<const double> costs, double power,
                           FunctionRef<bool(std::size_t i, std::size_t j)> are_same_point) {
-  constexpr double kSafe = 1e-280;  // whatever is lost next to it is below its rounding
+  constexpr double kSafe = 1e-280;  // terms lost by underflow are below its rounding
   if (cost >= kSafe) return;
   for (std::size_t i = 0; i < costs.rows(); ++i) {
     for (std::size_t j = 0; j < costs.cols(); ++j) {

@@ -504,7 +504,7 @@ TEST(Warnings, count_flat_directions) {
   EXPECT_EQ(ekqd(x, y, options).warnings, test::only(WarningId::flat_directions_bandwidth, 64, 64, 1e-9));
 }
 
-// 95 of 100 equal values are not over 95 %, 96 are; wherever they sit and however they are split.
+// 95 of 100 equal values are not over 95%, 96 are; wherever they sit and however they are split.
 TEST(Warnings, a_direction_is_flat_above_95_percent) {
   MethodOptions axis;
   axis.directions.family = DirectionFamily::axis;

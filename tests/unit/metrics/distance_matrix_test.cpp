@@ -136,7 +136,7 @@ TEST(DistanceMatrix, weighted_rows_count_by_their_weight_and_rows_of_weight_zero
   EXPECT_TRUE(std::ranges::equal(matrix_of(samples, few_directions("ekqd")).values.values(), without.values.values()));
 }
 
-// What is drawn from the pool knows nothing of the samples: in another order they have the same distances.
+// Draws from the pool do not depend on the samples: in another order they have the same distances.
 TEST(DistanceMatrix, the_order_of_the_samples_does_not_matter) {
   auto samples = five_samples();
   const DistanceMatrix one = matrix_of(samples, few_directions("ekqd"));

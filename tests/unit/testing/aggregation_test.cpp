@@ -28,7 +28,7 @@ constexpr std::array<Aggregation, 4> kSymmetricRules = {Aggregation::smooth_min_
                                                         Aggregation::min_p, Aggregation::fuse};
 
 TEST(Aggregation, permuting_permutations_permutes_their_aggregates) {
-  // What makes the test exact: no permutation is treated unlike the others.
+  // The test is exact because all permutations are treated alike.
   const std::size_t columns = 40;
   const Matrix<double> values = noise(5, columns, 1);
   std::vector<std::size_t> order(columns);

@@ -40,7 +40,7 @@ struct Case {
   std::uint64_t permutation_count;  // worked out by hand
 };
 
-// Rows out of order, and in the restricted designs some of them set aside.
+// Rows out of order, and in the restricted designs some of them held out.
 const Case kEqualSizes = {"equal sizes", Design::independent(), {3, 3}, {5, 0, 3, 2, 4, 1}, 20};
 const Case kUnequalSizes = {"unequal sizes", Design::independent(), {3, 7}, {9, 1, 8, 2, 7, 0, 6, 3, 5, 4}, 120};
 const Case kMostlyX = {"mostly X", Design::independent(), {7, 3}, {9, 1, 8, 2, 7, 0, 6, 3, 5, 4}, 120};
@@ -49,12 +49,12 @@ const Case kPairs = {"pairs", Design::paired(), {5, 5}, {9, 1, 8, 3, 6, 4, 2, 7}
 const Case kBlocks = {"blocks",
                       Design::blocks({7, 7, 7, -2, 4, /* Y */ 7, 7, -2, -2, 9, 9}),
                       {5, 6},
-                      {10, 5, 2, 3, 6, 8, 7, 0, 9, 4},  // row 1 set aside: 2 of 4 in block 7, 1 of 3 in block -2
+                      {10, 5, 2, 3, 6, 8, 7, 0, 9, 4},  // row 1 held out: 2 of 4 in block 7, 1 of 3 in block -2
                       18};
 const Case kClusters = {"clusters",
                         Design::clusters({1, 1, 1, 2, 5, 5, /* Y */ 3, 3, 3, 4, 6, 6, 6}),
                         {6, 7},
-                        // Cluster 5 set aside: 1 of 3 clusters of three rows, 1 of 2 of one row.
+                        // Cluster 5 held out: 1 of 3 clusters of three rows, 1 of 2 of one row.
                         {12, 0, 11, 1, 2, 8, 3, 9, 6, 10, 7},
                         6};
 
