@@ -148,7 +148,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     >>> first.name, first.adjusted_pvalue
     ('single columns, the largest', 0.001)
 
-    Four rows against four can be labelled in 70 ways, and two of them set these as far apart: p = 2/70.
+    Four rows and four rows have 70 permutations, and two of them are at least as extreme as these: p = 2/70.
 
     >>> kqd.test([1, 2, 3, 4], [5, 6, 7, 8], method="ekqd", kernel="linear", rng=0)
     TestResult

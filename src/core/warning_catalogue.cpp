@@ -152,10 +152,9 @@ std::vector<WarningEntry> make_catalogue() {
       {options_without_effect,
        "options-without-effect",
        "{0}: no effect {1}",
-       {"--power"_t, "on method mmd"_t},
+       {"power"_t, "on method mmd"_t},
        "An option was given that the method, its directions or its calibration do not use. Remove it, or choose "
-       "another "
-       "method."},
+       "another method."},
 
       // Kernels and directions
       {zero_median_distance,

@@ -84,7 +84,7 @@ using Fields = std::vector<Field>;
 /// Data, settings, run and warnings: the end of every report.
 [[nodiscard]] Rows closing_rows(const Fields& fields, const Source& source);
 
-/// What --json prints, before it is text.
+/// The objects of the JSON output.
 [[nodiscard]] Json distance_object(const DistanceResult& result, const MethodOptions& options, const RunInfo& run);
 [[nodiscard]] Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run);
 [[nodiscard]] Json matrix_object(const MatrixReport& report);

@@ -12,7 +12,7 @@ namespace {
 __extension__ using Wide = unsigned __int128;
 constexpr std::uint64_t kTooMany = std::numeric_limits<std::uint64_t>::max();
 
-// PermutationSet of a stratum are the choices of its marked units, those of the rarer label; a choice c_1 < ... < c_k
+// Permutations of a stratum are the choices of its marked units, those of the rarer label; a choice c_1 < ... < c_k
 // has the rank sum_j binomial(c_j, j), a one-to-one map onto 0 .. binomial(size, k) - 1 (combinatorial number system).
 struct Marks {
   explicit Marks(const Stratum& stratum)

@@ -85,7 +85,7 @@ Exchange exchange_pairs(SampleSizes sizes, std::span<const std::size_t> row_orde
   for (std::size_t g = 0; g < pairs.size(); ++g) {
     if (pairs[g].size() != 2) {
       fail(ErrorCode::shape_mismatch,
-           "paired design: one row of pair {} was set aside and its partner was not; pairs stay whole",
+           "paired design: one row of pair {} was held out and its partner was not; pairs stay whole",
            pair_of(pairs[g].front()) + 1);
     }
   }

@@ -103,7 +103,7 @@ struct OptionInfo {
 /// Defaults of a command.
 [[nodiscard]] Settings default_settings(Command command);
 
-/// What the option accepts: "a whole number in 1..1048576", "one of raise, omit".
+/// The accepted values: "a whole number in 1..1048576", "one of raise, omit".
 [[nodiscard]] std::string accepted_values(const OptionInfo& option);
 
 /// The whole number that the text spells. Throws Error{invalid_option} with `id` as its subject.

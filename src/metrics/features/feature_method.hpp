@@ -22,7 +22,7 @@ struct FeatureSetup {
   Warnings warnings;
 };
 
-/// Makes a method ready; label-blind but for rows that it sets aside.
+/// Makes a method ready; label-blind except for rows that it holds out.
 using SetUp = FeatureSetup (*)(const TestPool& pool, const MethodOptions& options, const PlanRequest& request);
 
 /// MethodInfo::prepare from a set-up.

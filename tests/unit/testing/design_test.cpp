@@ -29,7 +29,7 @@ TEST(Design, refuses_pairs_of_unequal_number) {
 
 TEST(Design, refuses_half_a_pair) {
   expect_refusal(Design::paired(), {3, 3}, {0, 1, 2, 3, 5}, ErrorCode::shape_mismatch,
-                 "paired design: one row of pair 2 was set aside and its partner was not; pairs stay whole");
+                 "paired design: one row of pair 2 was held out and its partner was not; pairs stay whole");
 }
 
 TEST(Design, refuses_ids_of_another_number_than_the_rows) {
