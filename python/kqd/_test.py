@@ -151,19 +151,16 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     Four rows against four have 70 permutations, and two of them are at least as extreme: p = 2/70.
 
     >>> kqd.test([1, 2, 3, 4], [5, 6, 7, 8], method="ekqd", kernel="linear", rng=0)
-    TestResult
-      statistic   4 (by chance 1.83 +- 0.746)
-      p-value     0.02857 (exact: all permutations were evaluated)
-      decision    different at level 0.05
-      effect size 0.948
-      permutations  70, 2 as far apart or further
-      method      ekqd, independent design, permutation
-      samples     4 and 4 rows, 1 column
-      kernel      linear
-      directions  64 gaussian, 2 reference points (gaussian)
-      power       1
-      weighting   uniform
-      seed        0
+    TestResult: The samples differ (p = 0.02857, reject equal distributions at level 0.05).
+      statistic    4       (permutation null: mean 1.8, SD 0.75)
+      p-value      0.02857 (exact: all 70 permutations, 2 at least as extreme)
+      effect size  0.95    (statistic minus its permutation mean, in pooled SDs)
+      X            x, 4 rows x 1 column
+      Y            y, 4 rows x 1 column
+      kernel       linear
+      directions   64 gaussian, 2 reference points from a Gaussian fitted to the pool
+      levels       uniform weighting, power p = 1
+      seed         0
     """
     comparison = Comparison("test", locals())
     samples = comparison.samples
