@@ -155,11 +155,17 @@ void Program::read_config(const std::string& file, CLI::App& command) {
 Request Program::read_request(CLI::App& command, Command which) {
   if (command.count("--config") > 0) read_config(command.get_option("--config")->as<std::string>(), command);
   std::vector<const OptionInfo*> given;
-  Request request{.files = {}, .settings = read_options(command, which, given), .command_line = command_line_};
+  Request request{
+      .files = {}, .settings = read_options(command, which, given), .given = {}, .command_line = command_line_};
   Settings& settings = request.settings;
   request.files = which == kMatrixCommand ? command.get_option("FILES")->as<std::vector<std::string>>()
                                           : pair_of_files(command, settings.group_column);
   settings.read.map_files = true;  // main() handles the signal of a file that becomes shorter
+  for (const OptionInfo* option : given) {
+    // The result does not depend on the others: memory, threads, output. The seed has a field of its own.
+    const bool defines_result = option->section != "Run" && option->section != "Output";
+    if (defines_result) request.given.emplace_back(option->id, option->get(settings));
+  }
   complete(settings);
   print_no_effect_warnings(settings, given);
   return request;

@@ -180,7 +180,8 @@ RunInfo run_info(const std::string& method, const Request& request, const Sample
           .dim = data.x.points.cols(),
           .preparation = data.preparation,
           .elapsed_s = watch.seconds(),
-          .option_names = program_names};
+          .option_names = program_names,
+          .settings = request.given};
 }
 
 // Row numbers and the shape of images come from the data.
@@ -344,9 +345,14 @@ int run_matrix(const Request& request) {
     if (settings.test_pairs) tests = pairwise_tests(samples, matrix, options, &progress.control());
   }
   put_first(data.warnings, matrix.warnings);
-  const MatrixReport report{matrix,          tests ? &*tests : nullptr, options.statistic,
-                            watch.seconds(), data.preparation,          data.rows,
-                            program_names};
+  const MatrixReport report{matrix,
+                            tests ? &*tests : nullptr,
+                            options.statistic,
+                            watch.seconds(),
+                            data.preparation,
+                            data.rows,
+                            program_names,
+                            request.given};
   write_page(settings.output, [&] { return matrix_page(report, {.command = request.command_line}); });
   show(settings.output, {.json = [&] { return matrix_json(report); },
                          .csv = [&] { return matrix_csv(report); },

@@ -10,6 +10,7 @@ namespace kqd::app {
 struct Request {
   std::vector<std::string> files;  ///< X and Y, one file with both, or those of a matrix
   Settings settings;
+  NamedSettings given;       ///< options that were set by flags or a config file
   std::string command_line;  ///< as a shell takes it
 };
 

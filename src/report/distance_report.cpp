@@ -21,7 +21,8 @@ Source source_of(const DistanceResult& result, const MethodOptions& options, con
           .threads = options.threads,
           .elapsed_s = run.elapsed_s,
           .warnings = result.warnings,
-          .option_names = run.option_names};
+          .option_names = run.option_names,
+          .settings = run.settings};
 }
 
 Lines distance_lines(const Source& s) {

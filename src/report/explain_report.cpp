@@ -401,7 +401,8 @@ Source source_of(const Explanation& e, const RunInfo& run) {
           .threads = e.threads,
           .elapsed_s = run.elapsed_s,
           .warnings = e.warnings,
-          .option_names = run.option_names};
+          .option_names = run.option_names,
+          .settings = run.settings};
 }
 
 }  // namespace

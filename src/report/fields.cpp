@@ -265,9 +265,22 @@ Fields method_fields() {
   };
 }
 
+namespace {
+
+Json settings_json(const NamedSettings& settings) {
+  Json json = Json::object();
+  for (const auto& [name, value] : settings) json[name] = value;
+  return json;
+}
+
+}  // namespace
+
 Fields run_fields() {
   using enum Block;
   return {
+      {{"settings", "options of data, statistic and test that were set, by their names in C++, as texts", Block::none,
+        "settings", true, ""},
+       [](In s) { return settings_json(s.settings); }},
       {{"seed", "seed of the random numbers: the same seed gives the same result", setting},
        [](In s) { return Json(s.seed.value); }},
       {{"threads", "number of threads; it does not change the result", setting},

@@ -42,6 +42,7 @@ struct Source {
   double elapsed_s = 0.0;
   Warnings warnings = {};
   OptionNames option_names = library_names;  ///< how warnings write options
+  NamedSettings settings = {};               ///< options that were set
 };
 
 using In = const Source&;

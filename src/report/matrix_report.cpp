@@ -30,7 +30,8 @@ Source source_of(const MatrixReport& report) {
                 .threads = report.options.threads,
                 .elapsed_s = report.elapsed_s,
                 .warnings = matrix.warnings,
-                .option_names = report.option_names};
+                .option_names = report.option_names,
+                .settings = report.settings};
   if (report.tests != nullptr) {
     source.warnings.insert(source.warnings.end(), report.tests->warnings.begin(), report.tests->warnings.end());
   }

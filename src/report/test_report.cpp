@@ -27,7 +27,8 @@ Source source_of(const TwoSampleResult& result, const TwoSampleOptions& options,
           .threads = options.statistic.threads,
           .elapsed_s = run.elapsed_s,
           .warnings = result.warnings,
-          .option_names = run.option_names};
+          .option_names = run.option_names,
+          .settings = run.settings};
 }
 
 const TestOutcome& outcome(const Source& s) {

@@ -151,3 +151,10 @@ def test_an_unknown_instruction_set_is_refused(kqd):
     run = kqd("distance", "a.csv", "b.csv", KQD_SIMD="mmx")
     assert (run.stdout, run.code) == ("", 2)
     assert run.stderr.startswith('kqd: KQD_SIMD = "mmx", this CPU has ')
+
+
+def test_options_that_were_set_are_in_the_settings(kqd, tmp_path):
+    (tmp_path / "kqd.toml").write_text("method = 'mmd'\n")
+    flags = ["--permutations", "99", "--threads", "1", "--config", str(tmp_path / "kqd.toml"), "--json"]
+    assert parsed(kqd("test", *SENSORS, *flags))["settings"] == {"method": "mmd", "num_permutations": "99"}
+    assert parsed(kqd("distance", *SENSORS, "--json"))["settings"] == {}

@@ -1,6 +1,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kqd/core/message.hpp"
@@ -13,6 +14,9 @@
 
 namespace kqd KQD_PUBLIC {
 
+/// Options by their names in C++ and their values as text.
+using NamedSettings = std::vector<std::pair<std::string, std::string>>;
+
 /// Describes a run: method, data and time.
 struct RunInfo {
   std::string method;  ///< id in the registry
@@ -24,6 +28,7 @@ struct RunInfo {
   Preparation preparation = {};  ///< how the data were prepared
   double elapsed_s = 0.0;
   OptionNames option_names = library_names;  ///< how warnings write options
+  NamedSettings settings = {};               ///< options that were set
 };
 
 /// Properties of the reader's screen. The default is plain text of any width, as for a file.
@@ -66,6 +71,7 @@ struct MatrixReport {
   Preparation preparation = {};              ///< how the columns were prepared
   std::vector<RowCounts> rows = {};          ///< rows of each data set; empty: not reported
   OptionNames option_names = library_names;  ///< how warnings write options
+  NamedSettings settings = {};               ///< options that were set
 };
 
 /// A table of distances, shaded by size on a colour screen, without numbers on a narrow one; with tests also a table
