@@ -133,7 +133,7 @@ def test_an_infinite_power_takes_the_largest_gap():
     (dict(weighting="triangle:2"), 'weighting="triangle:2": expected a ratio in [0, 1]'),
     (dict(weighting="hat"), 'weighting="hat": expected one of uniform, triangle, reverse-triangle, '
                             "slope-up, slope-down, interval, beta, atom"),
-    (dict(compat=["jiter"]), 'compat flag "jiter" is unknown, expected one of extra-direction, point-levels, jitter, '
+    (dict(compat=["jiter"]), 'compat="jiter": expected one of extra-direction, point-levels, jitter, '
                              "unnormalised, median-diagonal, zero-centred; did you mean jitter?"),
     (dict(compat=["point-levels"]), "point-evaluated level weights need samples of equal size, got 60 and 45"),
     (dict(method="ekqd-centered", compat=["unnormalised"]),

@@ -98,7 +98,7 @@ def test_the_p_value_of_whole_clusters_is_exact(name):
 
 def test_weights_that_differ_need_to_be_explained():
     x, y, weights = RNG.normal(size=(20, 2)), RNG.normal(size=(40, 2)), np.exp(RNG.normal(size=20))
-    with pytest.raises(ValueError, match='^X has weights and Y has none; say what the weights are: '
+    with pytest.raises(ValueError, match='^X has weights and Y has none; state what the weights are: '
                                          'weights_as="frequency" '):
         kqd.test(x, y, x_weights=weights, rng=0)
     with pytest.raises(ValueError, match='^weights_as="surveys": expected one of '):
@@ -363,7 +363,7 @@ def test_a_result_prints_as_a_block(result):
     (dict(clusters=([2**63] * 60, [1] * 45)), "clusters[0] has numbers beyond 64 bits"),
     (dict(calibration="wild"),
      'calibration="wild": expected one of permutation, sign-flip, asymptotic'),
-    (dict(calibration="sign-flip"), "calibration sign-flip needs samples of equal size, got 60 and 45"),
+    (dict(calibration="sign-flip"), 'calibration="sign-flip" needs samples of equal size, got 60 and 45'),
     (dict(early_stop="soon"), 'early_stop="soon": expected one of none, besag-clifford, betting'),
     (dict(early_stop="betting", randomised_ties=True), "randomised ties do not go with early stopping"),
     (dict(reference="balanced"), "reference balanced depends on the labels, so a test with it is not exact; "

@@ -3,9 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
+#include <utility>
 
 #include "core/fail.hpp"
+#include "io/column_list.hpp"
 #include "io/date.hpp"
 #include "io/text.hpp"
 
@@ -18,10 +21,11 @@ constexpr std::size_t kFewTexts = 20;
 // Throws the error for a cell that is not a number.
 [[noreturn]] void fail_cell(ErrorCode code, const Table& table, std::size_t column, const Place& place,
                             std::string_view or_else = "", std::string remedy = "") {
-  const bool too_large = parse_cell(place.text).kind == CellKind::out_of_range;
+  const CellKind kind = parse_cell(place.text).kind;
   fail_at(code, table.place_of(place.line),
           fmt::format("{} is {}", table.cell_of(column, place.line), in_quotes(place.text)),
-          fmt::format("a number{}{}", too_large ? " that fits into a double (below 1.8e308)" : "", or_else),
+          fmt::format("a {}number{}{}", kind == CellKind::infinite ? "finite " : "",
+                      kind == CellKind::out_of_range ? " that fits into a double (below 1.8e308)" : "", or_else),
           std::move(remedy));
 }
 
@@ -72,14 +76,59 @@ std::string describe_texts(const Table& table, const std::vector<std::size_t>& t
   return fmt::format("{}{}", fmt::join(shown, ", "), rest > 0 ? fmt::format(" and {} more", rest) : "");
 }
 
-std::string remedy_for_texts(const Table& table, const std::vector<std::size_t>& text_columns) {
+// The remedy for a few texts in a column of numbers. A text with the separator of lists cannot be an item of na_values.
+std::string remedy_for_few_texts(const Table& table, std::size_t j, const ReadOptions& options) {
+  constexpr std::size_t kShort = 40;  // a longer text would be cut off in a message
+  const Column& column = table.columns[j];
+  const std::string text = first_text(column).text;
+  const std::string count = fmt::format("{} of {} cells of the column {} text. ", column.num_texts, table.rows_read(),
+                                        column.num_texts == 1 ? "is" : "are");
+  if (text.find(options.csv.decimal_comma ? ';' : ',') != std::string::npos) {
+    return fmt::format("{}Correct the cell, or exclude the column: {}", count,
+                       option_reference("drop", item_of(table, j)));
+  }
+  const std::string item = option_reference("na_values", text.size() <= kShort ? printable(text) : "");
+  return options.na == NaPolicy::raise
+             ? fmt::format("{}To treat it as missing and omit such rows: {} " KQD_OPTION("na=omit"), count, item)
+             : fmt::format("{}To treat it as missing: {}", count, item);
+}
+
+// The remedy for a table that was read as one column because its cells have another separator, or "".
+std::string remedy_for_delimiter(const Table& table, const ReadOptions& options) {
+  if (!table.has_names || table.columns.size() != 1) return "";
+  constexpr std::array<std::pair<char, std::string_view>, 6> kDelimiters = {
+      {{',', "comma"}, {';', "semicolon"}, {'\t', "tab"}, {'|', "bar"}, {':', ":"}, {' ', "space"}}};
+  const std::string text = first_text(table.columns[0]).text;
+  for (const auto& [character, name] : kDelimiters) {
+    const auto found = std::ranges::count(table.columns[0].name, character);
+    if (found == 0 || std::ranges::count(text, character) != found) continue;
+    const std::string start = fmt::format("{} has only one column. ", table.source);
+    if (character == ',' && options.csv.decimal_comma) {
+      return start + "If commas separate its cells, remove " KQD_OPTION("decimal_comma=yes");
+    }
+    return fmt::format("{}To split it into {}: {}", start, found + 1, option_reference("delimiter", name));
+  }
+  return "";
+}
+
+bool all_have_decimal_commas(const TextDictionary& texts) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::string text(texts[i].text);
+    if (std::ranges::count(text, ',') != 1) return false;
+    std::ranges::replace(text, ',', '.');
+    if (parse_cell(text).kind != CellKind::number) return false;
+  }
+  return true;
+}
+
+std::string remedy_for_texts(const Table& table, const std::vector<std::size_t>& text_columns,
+                             const ReadOptions& options) {
   const Column& first = table.columns[text_columns.front()];
-  if (is_mostly_numbers(table, first)) {
-    constexpr std::size_t kShort = 40;  // a longer text would be cut off in a message
-    const std::string text = first_text(first).text;
-    return fmt::format("{} of {} cells of the column {} text. To treat it as missing: {}", first.num_texts,
-                       table.rows_read(), first.num_texts == 1 ? "is" : "are",
-                       option_reference("na_values", text.size() <= kShort ? printable(text) : ""));
+  if (is_mostly_numbers(table, first)) return remedy_for_few_texts(table, text_columns.front(), options);
+  if (std::string remedy = remedy_for_delimiter(table, options); !remedy.empty()) return remedy;
+  if (!options.csv.decimal_comma && all_have_decimal_commas(*first.texts)) {
+    return "If it has a decimal comma, and columns are separated by another character: " KQD_OPTION(
+        "decimal_comma=yes");
   }
   const auto texts_of = [&](std::size_t j) -> const TextDictionary& { return *table.columns[j].texts; };
   std::vector<std::size_t> others;
@@ -97,14 +146,14 @@ std::string remedy_for_texts(const Table& table, const std::vector<std::size_t>&
                          : "To turn texts into numbers: " KQD_OPTION("categorical=hash"));
 }
 
-void check_texts(const Table& table, const std::vector<std::size_t>& columns) {
+void check_texts(const Table& table, const std::vector<std::size_t>& columns, const ReadOptions& options) {
   std::vector<std::size_t> text_columns;
   std::ranges::copy_if(columns, std::back_inserter(text_columns),
                        [&](std::size_t j) { return table.columns[j].has_text(); });
   if (text_columns.empty()) return;
   const std::size_t j = text_columns.front();
   fail_cell(ErrorCode::unreadable_input, table, j, first_text(table.columns[j]), "",
-            remedy_for_texts(table, text_columns));
+            remedy_for_texts(table, text_columns, options));
 }
 
 void check_missing(const Table& table, const std::vector<std::size_t>& columns) {
@@ -148,7 +197,7 @@ void check_input(const Input& input, const ReadOptions& options) {
   check_special(table, roles.weights, false, options.na);
   check_special(table, roles.unit, true, options.na);
   check_special(table, roles.group, true, options.na);
-  if (options.categorical == Categorical::raise) check_texts(table, roles.points);
+  if (options.categorical == Categorical::raise) check_texts(table, roles.points, options);
 }
 
 }  // namespace

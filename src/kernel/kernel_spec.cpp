@@ -51,7 +51,8 @@ KernelSpec parse_leaf(std::string_view leaf, std::string_view text) {
     fail_option("kernel", text,
                 family.parameters.empty() ? fmt::format("no parameter of {}", family.name)
                                           : fmt::format("at most {} parameter{} of {}", family.parameters.size(),
-                                                        family.parameters.size() == 1 ? "" : "s", family.name));
+                                                        family.parameters.size() == 1 ? "" : "s", family.name),
+                has_bandwidth(spec.family) ? fmt::format("A bandwidth follows @, as in {}@2", family.name) : "");
   }
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     const FamilyParameter& parameter = family.parameters[i];

@@ -202,8 +202,8 @@ std::vector<Nearest> nearest_rows(const MatrixView<const double>& points, const 
 }
 
 constexpr std::string_view kReferenceAdvice =
-    "seen from rows of one sample the two differ even where their distributions do not; use reference pooled, which "
-    "holds its rows out, or points from elsewhere";
+    "seen from rows of one sample the two differ even where their distributions do not; use " KQD_OPTION(
+        "reference=pooled") ", which holds its rows out, or points from elsewhere";
 
 // Points that are as good as rows of one sample: closer to one than a fresh point comes to any row with a probability
 // of about 1e-4 for all of them together.

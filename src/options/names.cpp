@@ -22,6 +22,14 @@ bool is_negative(std::string_view value) {
   return value == "no" || value == "false" || value == "absent";
 }
 
+// The value as it is typed in a shell: in single quotes if it has a blank or a character that a shell interprets.
+std::string in_a_shell(std::string_view value) {
+  if (value.find_first_of(" \t\"'`$&|;<>()[]*?!#~\\") == std::string_view::npos) return std::string(value);
+  std::string quoted = "'";
+  for (const char c : value) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 std::string python_value(OptionType type, std::string_view value) {
   if (type == OptionType::flag) return is_negative(value) ? "False" : "True";
   if (type == OptionType::count || type == OptionType::real || is_number(value)) return std::string(value);
@@ -56,9 +64,7 @@ std::string program_names(std::string_view id, std::string_view value) {
   const std::string name = "--" + (option == nullptr ? with_hyphens(id) : flag_name(*option));
   const bool takes_value = option == nullptr || option->type != OptionType::flag || !option->value.empty();
   if (value.empty() || !takes_value) return name;
-  const bool needs_quotes = value.find('"') != std::string_view::npos && value.find('\'') == std::string_view::npos;
-  return fmt::format("{0}{1}{3}{2}{3}", name, option != nullptr && !option->bare.empty() ? '=' : ' ', value,
-                     needs_quotes ? "'" : "");
+  return fmt::format("{}{}{}", name, option != nullptr && !option->bare.empty() ? '=' : ' ', in_a_shell(value));
 }
 
 std::string python_names(std::string_view id, std::string_view value) {

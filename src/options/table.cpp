@@ -387,8 +387,8 @@ std::vector<OptionInfo> make_table() {
           .flag = "test"}),
       row<KQD_FIELD(test.test.num_permutations)>({.id = "num_permutations", .type = count, .section = "Test",
           .commands = kTestCommand | kExplainCommand | kMatrixCommand, .calls = kTestCommand | kExplainCommand,
-          .help = "number of random permutations (default of explain and matrix: 999, or as many as adjusting "
-              "p-values needs)",
+          .help = "number of random permutations; explain and matrix draw more than 999 by default if adjusting "
+              "p-values needs them",
           .value = "B", .flag = "permutations", .keyword = "n_resamples", .lowest = 1, .highest = 1'000'000'000,
           .get = text_unless_zero<KQD_FIELD(test.test.num_permutations)>, .no_effect = with_asymptotic_calibration}),
       row<KQD_FIELD(test.test.alpha)>({.id = "alpha", .type = real, .section = "Test",

@@ -15,7 +15,7 @@ namespace kqd {
 namespace {
 
 constexpr std::string_view kChoices =
-    "say what the weights are: " KQD_OPTION("weights_as=frequency")
+    "state what the weights are: " KQD_OPTION("weights_as=frequency")
     " (a row and its weight are exchanged together; valid when both samples were weighted in the same way), "
     KQD_OPTION("weights_as=precision") " (weights that do not depend on the values) or "
     KQD_OPTION("weights_as=sampling") " (survey or importance weights)";

@@ -43,14 +43,17 @@ constexpr double kSecondsWorthANotice = 10.0;
 Design calibrated_design(const TwoSampleOptions& options, const MethodInfo& method, SampleSizes sizes) {
   if (options.calibration != Calibration::sign_flip) return options.test.design;
   if (!method.sign_flip) {
-    fail(ErrorCode::invalid_option, "calibration sign-flip is not valid for {}, expected permutation", method.id);
+    fail(ErrorCode::invalid_option,
+         KQD_OPTION("calibration=sign-flip") " is not valid for {}, expected " KQD_OPTION("calibration=permutation"),
+         method.id);
   }
   if (sizes.x != sizes.y) {
-    fail(ErrorCode::invalid_option, "calibration sign-flip needs samples of equal size, got {} and {}", sizes.x,
-         sizes.y);
+    fail(ErrorCode::invalid_option, KQD_OPTION("calibration=sign-flip") " needs samples of equal size, got {} and {}",
+         sizes.x, sizes.y);
   }
   if (options.test.design.kind != DesignKind::independent && options.test.design.kind != DesignKind::paired) {
-    fail(ErrorCode::invalid_option, "calibration sign-flip requires an independent or paired design, got {}",
+    fail(ErrorCode::invalid_option,
+         KQD_OPTION("calibration=sign-flip") " requires an independent or paired design, got {}",
          to_string(options.test.design.kind));
   }
   return Design::paired();
@@ -61,18 +64,17 @@ void require_exchangeable_positions(const TwoSampleOptions& options) {
   const DesignKind design = options.test.design.kind;
   if (design != DesignKind::clusters && options.calibration == Calibration::permutation) return;
   fail(ErrorCode::invalid_option,
-       KQD_OPTION("weights_as=precision") " requires calibration permutation and an independent, paired or blocks "
+       KQD_OPTION("weights_as=precision") " requires " KQD_OPTION("calibration=permutation") " and an independent, paired or blocks "
                                           "design, got {}",
        design == DesignKind::clusters ? "clusters" : to_string(options.calibration));
 }
 
 void require_asymptotic(const TwoSampleOptions& options, const MethodInfo& method) {
   if (!method.asymptotic) {
-    fail(ErrorCode::invalid_option, "calibration asymptotic is not available for {}, expected one of {}", method.id,
-         method.calibrations);
+    fail_option("calibration", "asymptotic", fmt::format("one of {} for method {}", method.calibrations, method.id));
   }
   if (options.test.design.kind != DesignKind::independent) {
-    fail(ErrorCode::invalid_option, "calibration asymptotic requires an independent design, got {}",
+    fail(ErrorCode::invalid_option, KQD_OPTION("calibration=asymptotic") " requires an independent design, got {}",
          to_string(options.test.design.kind));
   }
 }

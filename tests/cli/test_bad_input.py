@@ -23,9 +23,9 @@ MISSING = ". 1 value is missing. To omit such rows: --na omit; to fill in median
 # Of every command that compares two samples.
 BAD_FILES = [
     ("nan.csv a.csv", 'nan.csv:3: column 2 is "nan", expected a number' + MISSING),
-    ("a.csv inf.csv", 'inf.csv:2: column 1 is "-inf", expected a number'),
+    ("a.csv inf.csv", 'inf.csv:2: column 1 is "-inf", expected a finite number'),
     ("word.csv a.csv", 'word.csv:2: column 2 is "four", expected a number. 1 of 2 cells of the column is text. To treat it '
-     "as missing: --na-values four"),
+     "as missing and omit such rows: --na-values four --na omit"),
     ("ragged.csv a.csv", "ragged.csv:2: the row has 1 cell, expected 2 as in line 1"),
     ("a.csv one-column.csv", "a.csv has 2 columns of points and one-column.csv has 1, expected the same number"),
     ("weighted.csv other-names.csv", 'weighted.csv and other-names.csv: their columns differ; only weighted.csv has "b", '
@@ -92,7 +92,7 @@ BAD_TEST_SETTINGS = [
     ("a.csv b.csv --alpha -0.1", f"--alpha -0.1: {ALPHA}"),
     ("a.csv b.csv --alpha nan", f"--alpha nan: {ALPHA}"),
     ("a.csv four.csv --design paired", "paired design: X has 3 rows and Y has 4, expected equal numbers"),
-    ("a.csv four.csv --calibration sign-flip", "calibration sign-flip needs samples of equal size, got 3 and 4"),
+    ("a.csv four.csv --calibration sign-flip", "--calibration sign-flip needs samples of equal size, got 3 and 4"),
     ("block-1.csv block-2.csv --design blocks:block",
      "blocks design: each of the 2 blocks holds rows of one sample only, so no labels can be exchanged; needs a block "
      "with rows of both"),

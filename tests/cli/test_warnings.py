@@ -125,7 +125,7 @@ def test_weights_of_one_sample_need_a_kind(kqd, folder):
     for command in (("test",), ("explain",), ("matrix", "--test")):
         run = kqd(command[0], *files, *command[1:])
         assert (run.stdout, run.code) == ("", 2)
-        assert run.stderr.startswith("kqd: X has weights and Y has the same weight for all rows; say what the weights "
+        assert run.stderr.startswith("kqd: X has weights and Y has the same weight for all rows; state what the weights "
                                      "are: --weights-as frequency (")
     for kind in ("frequency", "precision", "sampling"):
         run = kqd("test", *files, "--weights-as", kind, "--method", "energy", "--json")

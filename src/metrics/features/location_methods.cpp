@@ -241,17 +241,16 @@ template <Kind kind>
 AsymptoticResult asymptotic(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   if (!is_hotelling(values_of(kind, options))) {
     fail(ErrorCode::invalid_option,
-         "{}: calibration asymptotic needs form = hotelling, unnormalised has no simple distribution", id_of(kind));
+         "{}: " KQD_OPTION("calibration=asymptotic") " needs form = hotelling, unnormalised has no simple distribution",
+         id_of(kind));
   }
   FeatureDistance found = distance_by_features(x, y, options, set_up<kind>);
   const auto freedom = static_cast<double>(found.num_features);
   if (const double rows = effective_rows(found.num_x, found.num_y); rows < kRowsPerFeature * freedom) {
     fail(ErrorCode::invalid_option,
-         "{}: calibration asymptotic needs {} rows per feature in each sample, {:g} here, or twice as many in the "
-         "smaller "
-         "of two very unequal samples, got {} and {}: with fewer it rejects too often; use calibration permutation, "
-         "which "
-         "is exact, or fewer locations",
+         "{}: " KQD_OPTION("calibration=asymptotic") " needs {} rows per feature in each sample, {:g} here, or twice as "
+         "many in the smaller of two very unequal samples, got {} and {}: with fewer it rejects too often; use "
+         KQD_OPTION("calibration=permutation") ", which is exact, or fewer locations",
          id_of(kind), 0.5 * kRowsPerFeature, 0.5 * kRowsPerFeature * freedom, found.num_x, found.num_y);
   }
   AsymptoticResult result;

@@ -60,9 +60,9 @@ std::vector<BadFile> bad_csv_files() {
       {"x.csv", "a,b\n1,2\n,4\n", kNotFinite, "x.csv:3: column \"a\" is \"\", expected a number" + kOneMissing},
       {"x.csv", "a,b\n1,\"\"\n", kNotFinite, "x.csv:2: column \"b\" is \"\", expected a number" + kOneMissing},
       {"x.csv", "a,b\n1,nan\n", kNotFinite, "x.csv:2: column \"b\" is \"nan\", expected a number" + kOneMissing},
-      {"x.csv", "a,b\n1,-Inf\n", kNotFinite, "x.csv:2: column \"b\" is \"-Inf\", expected a number"},
+      {"x.csv", "a,b\n1,-Inf\n", kNotFinite, "x.csv:2: column \"b\" is \"-Inf\", expected a finite number"},
       {"x.csv", "1,2\n3,NULL\n", kNotFinite, "x.csv:2: column 2 is \"NULL\", expected a number" + kOneMissing},
-      {"x.csv", "inf,1\n", kNotFinite, "x.csv:1: column 1 is \"inf\", expected a number"},
+      {"x.csv", "inf,1\n", kNotFinite, "x.csv:1: column 1 is \"inf\", expected a finite number"},
       {"x.csv", "1,2,\n3,4,\n", kNotFinite,
        "x.csv:1: column 3 is \"\", expected a number. 2 values are missing. To omit such rows: na = omit; to fill in "
        "medians: "
@@ -74,7 +74,11 @@ std::vector<BadFile> bad_csv_files() {
       // Text where a number should be.
       {"x.csv", "a,b\n1,red\n", kUnreadable, "x.csv:2: column \"b\" is \"red\", expected a number" + text_in("\"b\"")},
       {"x.csv", "a;b\n1,5;2,5\n", kUnreadable,
-       "x.csv:2: column \"a\" is \"1,5\", expected a number" + text_in("\"a\" (1 different), \"b\"")},
+       "x.csv:2: column \"a\" is \"1,5\", expected a number. If it has a decimal comma, and columns are separated by "
+       "another character: decimal_comma = yes"},
+      {"x.csv", "a:b\n1:2\n", kUnreadable,
+       "x.csv:2: column \"a:b\" is \"1:2\", expected a number. x.csv has only one column. To split it into 2: "
+       "delimiter = :"},
       {"x.csv", "a,b\n1,0x1f\n", kUnreadable,
        "x.csv:2: column \"b\" is \"0x1f\", expected a number" + text_in("\"b\"")},
       {"x.csv", "a,b\n1,+-2\n", kUnreadable, "x.csv:2: column \"b\" is \"+-2\", expected a number" + text_in("\"b\"")},
@@ -115,7 +119,8 @@ std::vector<BadFile> bad_csv_files() {
        "x.csv: is compressed by gzip in spite of its name. Give its name the suffix .gz"},
       {"x.csv", "\xff\xfe\x61\x00"s, kUnreadable, "x.csv: text in UTF-16, expected UTF-8"},
       {"x.tsv", "a,b\n1,2\n", kUnreadable,
-       "x.tsv:2: column \"a,b\" is \"1,2\", expected a number" + text_in("\"a,b\"")},
+       "x.tsv:2: column \"a,b\" is \"1,2\", expected a number. x.tsv has only one column. To split it into 2: "
+       "delimiter = comma"},
   };
 }
 
@@ -201,9 +206,9 @@ std::vector<BadFile> bad_npy_files() {
       {"x.npy", npy_file("<f8", "(2, 2)", f8(1, 2, kNan, 4)), kNotFinite,
        "x.npy: row 2, column 1 is \"nan\", expected a number" + kOneMissing},
       {"x.npy", npy_file("<f8", "(2, 2)", f8(1, 2, kInfinity, 4), true), kNotFinite,
-       "x.npy: row 1, column 2 is \"inf\", expected a number"},
+       "x.npy: row 1, column 2 is \"inf\", expected a finite number"},
       {"x.npy", npy_file("<f2", "(1, 2)", "\x00\x3c\x00\xfc"s), kNotFinite,
-       "x.npy: row 1, column 2 is \"-inf\", expected a number"},
+       "x.npy: row 1, column 2 is \"-inf\", expected a finite number"},
   };
 }
 

@@ -185,6 +185,10 @@ TEST_F(PrepareSamples, many_different_texts_are_not_suggested_for_one_hot) {
 TEST_F(PrepareSamples, a_text_among_numbers_is_no_category) {
   EXPECT_EQ(
       pair_message("a\n1\n2\nx\n", "a\n1\n", {}),
+      "x.csv:4: column \"a\" is \"x\", expected a number. 1 of 3 cells of the column is text. To treat it as missing "
+      "and omit such rows: na_values = x na = omit");
+  EXPECT_EQ(
+      pair_message("a\n1\n2\nx\n", "a\n1\n", {.na = NaPolicy::omit}),
       "x.csv:4: column \"a\" is \"x\", expected a number. 1 of 3 cells of the column is text. To treat it as missing: "
       "na_values = x");
 }
@@ -373,7 +377,8 @@ TEST_F(PrepareSamples, no_complete_pair_is_no_fault_of_one_file) {
 
 TEST_F(PrepareSamples, infinite_values_are_never_missing_ones) {
   for (const NaPolicy na : {NaPolicy::omit, NaPolicy::impute_median}) {
-    EXPECT_EQ(pair_message("a\n1\ninf\n", "a\n1\n", {.na = na}), "x.csv:3: column \"a\" is \"inf\", expected a number");
+    EXPECT_EQ(pair_message("a\n1\ninf\n", "a\n1\n", {.na = na}),
+              "x.csv:3: column \"a\" is \"inf\", expected a finite number");
   }
 }
 

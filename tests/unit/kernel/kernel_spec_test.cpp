@@ -88,8 +88,9 @@ TEST(KernelText, bad_texts_are_refused) {
   refused("", ("kernel: " + known).c_str());
   refused("sigmoid-tanh", ("kernel = sigmoid-tanh: " + known).c_str());
   refused("gaussian+", ("kernel: " + known).c_str());
-  refused("gaussian:3", "kernel = gaussian:3: expected no parameter of gaussian");
-  refused("rq:1:2", "kernel = rq:1:2: expected at most 1 parameter of rq");
+  refused("gaussian:3",
+          "kernel = gaussian:3: expected no parameter of gaussian. A bandwidth follows @, as in gaussian@2");
+  refused("rq:1:2", "kernel = rq:1:2: expected at most 1 parameter of rq. A bandwidth follows @, as in rq@2");
   refused("polynomial:1:2:3", "kernel = polynomial:1:2:3: expected at most 2 parameters of polynomial");
   refused("polynomial:2.5", "kernel = polynomial:2.5: expected degree in 1..64, a whole number");
   refused("polynomial:x", "kernel = polynomial:x: expected a number in place of \"x\"");

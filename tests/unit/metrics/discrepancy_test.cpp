@@ -294,7 +294,7 @@ TEST(CompatFlags, are_listed_with_a_description_and_applied_by_name) {
   EXPECT_EQ(options.bandwidth_rule, BandwidthRule::median_with_diagonal);
   EXPECT_TRUE(options.directions.zero_centred);
   expect_error(ErrorCode::invalid_option,
-               "compat flag \"jiter\" is unknown, expected one of extra-direction, point-levels, jitter, unnormalised, "
+               "compat = jiter: expected one of extra-direction, point-levels, jitter, unnormalised, "
                "median-diagonal, zero-centred; did you mean jitter?",
                [&] { apply_compat("extra-direction,jiter", options); });
 }

@@ -393,7 +393,7 @@ TEST(LocationMethods, by_the_chi_square_distribution_have_its_tail) {
   options.method = "me";
   options.statistic = options_with({{"form", 0}});
   test::expect_error(ErrorCode::invalid_option,
-                     "me: calibration asymptotic needs form = hotelling, unnormalised has no simple distribution",
+                     "me: calibration = asymptotic needs form = hotelling, unnormalised has no simple distribution",
                      [&] { static_cast<void>(two_sample_test(x, y, options)); });
 }
 

@@ -157,6 +157,14 @@ TEST(Options, settings_are_written_with_the_names_of_the_front_end) {
   EXPECT_EQ(python_names("seed", ""), "rng");
 }
 
+TEST(Options, values_are_quoted_for_a_shell_where_it_would_interpret_them) {
+  EXPECT_EQ(program_names("na_values", "n/a"), "--na-values n/a");
+  EXPECT_EQ(program_names("na_values", "not known"), "--na-values 'not known'");
+  EXPECT_EQ(program_names("na_values", "$5"), "--na-values '$5'");
+  EXPECT_EQ(program_names("na_values", "it's"), "--na-values 'it'\\''s'");
+  EXPECT_EQ(program_names("drop", "\"a, b\""), "--drop '\"a, b\"'");
+}
+
 TEST(Options, options_that_depend_on_each_other_are_combined) {
   Settings settings =
       with({{"bandwidth", "2"}, {"compat", "extra-direction"}, {"na_values", "1,5;x"}, {"decimal_comma", "yes"}});

@@ -239,7 +239,7 @@ TEST(TwoSampleTest, refuses_reference_points_that_are_rows_of_one_sample) {
   };
   test::expect_error(ErrorCode::invalid_option,
                      "8 of 8 reference points are rows of Y and not of X, or closer to them than 0.000937: seen from "
-                     "rows of one sample the two differ even where their distributions do not; use reference pooled, "
+                     "rows of one sample the two differ even where their distributions do not; use reference = pooled, "
                      "which holds its rows out, or points from elsewhere",
                      [&] { static_cast<void>(with_points(y, 3, 8)); });
   EXPECT_TRUE(with_points(normal(8, 2, 63), 0, 8).warnings.empty());
@@ -312,7 +312,7 @@ TEST(TwoSampleTest, warns_of_several_columns_that_have_all_of_the_variance) {
 }
 
 constexpr const char* kKindsOfWeights =
-    "say what the weights are: weights_as = frequency (a row and its weight are exchanged together; valid when both "
+    "state what the weights are: weights_as = frequency (a row and its weight are exchanged together; valid when both "
     "samples were weighted in the same way), weights_as = precision (weights that do not depend on the values) or "
     "weights_as = sampling (survey or importance weights)";
 
@@ -398,7 +398,7 @@ TEST(TwoSampleTest, refuses_designs_that_kinds_of_weights_do_not_go_with) {
   options.weights_as = WeightsAs::precision;
   test::expect_error(
       ErrorCode::invalid_option,
-      "weights_as = precision requires calibration permutation and an independent, paired or blocks design, got "
+      "weights_as = precision requires calibration = permutation and an independent, paired or blocks design, got "
       "clusters",
       [&] { static_cast<void>(two_sample_test(x, y, options)); });
   options.weights_as = WeightsAs::sampling;
