@@ -11,8 +11,8 @@ namespace {
 void explain_method(const MethodInfo& m) {
   print(fmt::format("\n{}: {}\n\n{}\n\n", m.id, m.summary, render(m.details, program_names)));
   print(
-      fmt::format("  family        {}\n  reports       {}\n  cost          {}\n  per permutation {}\n"
-                  "  calibration   {}\n  reference     {}\n\n",
+      fmt::format("  family           {}\n  reports          {}\n  cost             {}\n  per permutation  {}\n"
+                  "  calibration      {}\n  reference        {}\n\n",
                   m.family, m.reports, m.cost, m.permutation, m.calibrations, m.reference));
   if (m.parameters.empty()) return;
   print("Parameters, as --set NAME=VALUE:\n");
