@@ -42,8 +42,8 @@ void apply_compat(std::string_view list, MethodOptions& options) {
     if (flag == kFlags.end()) {
       std::array<std::string_view, kFlags.size()> known;
       std::ranges::transform(kFlags, known.begin(), &CompatFlag::name);
-      fail(ErrorCode::invalid_option, "compat flag \"{}\" is unknown, expected one of {}{}", name, join(known),
-           suggestion(name, known));
+      fail(ErrorCode::invalid_option, "compat flag \"{}\" is unknown, expected one of {}{}", no_references(name),
+           join(known), suggestion(name, known));
     }
     flag->apply(options);
   }
