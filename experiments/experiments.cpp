@@ -106,7 +106,7 @@ const Experiment& find(std::string_view id) {
   if (found != kExperiments.end()) return *found;
   std::array<std::string_view, kExperiments.size()> known;
   std::ranges::transform(kInfos, known.begin(), &ExperimentInfo::id);
-  fail(ErrorCode::invalid_option, {.value = fmt::format("unknown experiment \"{}\"", id),
+  fail(ErrorCode::invalid_option, {.value = fmt::format("unknown experiment \"{}\"", no_references(id)),
                                    .expected = fmt::format("one of {}{}", join(known), suggestion(id, known))});
 }
 

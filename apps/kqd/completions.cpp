@@ -8,6 +8,7 @@
 
 #include "flags.hpp"
 #include "kqd/core/error.hpp"
+#include "kqd/io/printable.hpp"
 #include "names.hpp"
 
 namespace kqd::app {
@@ -216,7 +217,7 @@ std::string completions(const std::string& shell, const CLI::App& program) {
   if (shell == "bash") return bash_script(program);
   if (shell == "zsh") return zsh_script(program);
   if (shell == "fish") return fish_script(program);
-  throw Error(ErrorCode::invalid_option, fmt::format("shell \"{}\" is unknown, expected one of {}{}", shell,
+  throw Error(ErrorCode::invalid_option, fmt::format("shell \"{}\" is unknown, expected one of {}{}", printable(shell),
                                                      fmt::join(shells(), ", "), suggestion_among(shell, shells())));
 }
 

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "kqd/core/error.hpp"
+#include "kqd/io/printable.hpp"
 #include "names.hpp"
 
 namespace kqd::app {
@@ -20,26 +21,29 @@ namespace {
 constexpr std::size_t kLargestFile = std::size_t{1} << 20U;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& problem, const std::string& expected = "") {
-  throw Error(ErrorCode::invalid_option, {.place = path, .value = problem, .expected = expected});
+  throw Error(ErrorCode::invalid_option,
+              {.place = printable(path), .value = printable(problem), .expected = printable(expected)});
 }
 
 std::string read_file(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
-    throw Error(ErrorCode::unreadable_input, {.place = path, .value = "is a directory", .expected = "a file"});
+    throw Error(ErrorCode::unreadable_input,
+                {.place = printable(path), .value = "is a directory", .expected = "a file"});
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    throw Error(ErrorCode::unreadable_input,
-                {.place = path, .value = "cannot read the config file: " + std::generic_category().message(errno)});
+    throw Error(
+        ErrorCode::unreadable_input,
+        {.place = printable(path), .value = "cannot read the config file: " + std::generic_category().message(errno)});
   }
   std::string text(kLargestFile + 1, '\0');
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (text.size() > kLargestFile) {
     throw Error(ErrorCode::unreadable_input,
-                {.place = path, .value = "the config file is too long", .expected = "at most 1 MiB"});
+                {.place = printable(path), .value = "the config file is too long", .expected = "at most 1 MiB"});
   }
   return text;
 }

@@ -51,7 +51,7 @@ std::vector<std::string> pair_of_files(const CLI::App& command, const std::strin
     throw Error(ErrorCode::invalid_option, {.subject = "group_column",
                                             .value = group_column,
                                             .expected = "one file with both samples, but a second one is given: " +
-                                                        command.get_option("Y")->as<std::string>()});
+                                                        printable(command.get_option("Y")->as<std::string>())});
   }
   if (!group_column.empty()) return {x};
   const auto both = samples_within(x);
@@ -82,7 +82,7 @@ void refuse_file_names(const std::vector<std::string>& words) {
         ErrorCode::invalid_option,
         fmt::format("{0} looks like an option and is also the name of a file here, as a pattern such as *.csv gives "
                     "it; for the file write ./{0} or put -- before all files, for the option rename the file",
-                    word));
+                    printable(word)));
   }
 }
 
@@ -114,7 +114,7 @@ CLI::App* Program::add(const std::string& name, const std::string& what, const s
       if (!parts.place.empty() || !config_options_.contains(option == nullptr ? parts.subject : flag_name(*option))) {
         throw;
       }
-      parts.place = config_file_;
+      parts.place = printable(config_file_);
       throw Error(error.code(), parts);
     }
   });

@@ -51,7 +51,7 @@ void require_same_units(const Preparation& preparation) {
   throw Error(ErrorCode::invalid_option,
               fmt::format("the reference points are in other units than the data: {} was subtracted from column {}, "
                           "whose whole numbers are beyond 2^53; --drop excludes the column",
-                          column.offset, column.name));
+                          column.offset, printable(column.name)));
 }
 
 // The points with their columns in the order of `names`, which are those of the data.
@@ -130,7 +130,9 @@ void require_output(const std::string& option, const std::string& output, const 
     std::error_code not_there;
     if (!std::filesystem::equivalent(output, file, not_there)) continue;
     throw Error(ErrorCode::invalid_option,
-                {.subject = option, .value = output, .expected = fmt::format("another file than the input {}", input)});
+                {.subject = option,
+                 .value = output,
+                 .expected = fmt::format("another file than the input {}", printable(input))});
   }
   require_writable(output);
 }
@@ -321,8 +323,8 @@ int run_matrix(const Request& request) {
   const Stopwatch watch;
   const Settings& settings = request.settings;
   if (request.files.size() < 2) {
-    throw Error(ErrorCode::invalid_option,
-                fmt::format("kqd matrix got {} only, expected two data sets or more", request.files.front()));
+    throw Error(ErrorCode::invalid_option, fmt::format("kqd matrix got {} only, expected two data sets or more",
+                                                       printable(request.files.front())));
   }
   require_outputs(request);
   const SampleList data = read_samples(request.files, settings.read);

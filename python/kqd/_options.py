@@ -67,8 +67,10 @@ def _argument(keyword: str, kind: str, value: Any, asked: Mapping[str, Any]) -> 
         return "yes" if boolean(value, keyword) else "no"
     if kind == "count":
         return _whole_text(value, keyword)
+    if keyword == "bandwidth" and isinstance(value, str) and value != "median":
+        raise ValueError(f'bandwidth={_arrays.quoted(value)}: expected median, or a number > 0')
     if kind in ("real", "size") or (keyword == "bandwidth" and not isinstance(value, str)):
-        return repr(real(value, keyword))
+        return repr(real(value, keyword)) + ("B" if kind == "size" else "")
     return text(value, keyword)
 
 

@@ -107,6 +107,7 @@ def test_an_infinite_power_takes_the_largest_gap():
                              "did you mean gaussian?"),
     (dict(kernel="gaussian@-1"), 'kernel="gaussian@-1": expected a bandwidth in 1e-150 .. 1e150'),
     (dict(bandwidth="mean"), 'bandwidth="mean": expected median, or a number > 0'),
+    (dict(bandwidth="1.5"), 'bandwidth="1.5": expected median, or a number > 0'),
     (dict(bandwidth=0), "bandwidth=0.0: expected median, or a number > 0"),
     (dict(bandwidth=float("nan")), "bandwidth=nan: expected median, or a number > 0"),
     (dict(kernel="linear", bandwidth=2), "bandwidth=2: expected none, because kernel linear has no bandwidth"),

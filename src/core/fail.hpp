@@ -8,8 +8,8 @@
 #include "kqd/core/error.hpp"
 
 /// A reference to an option in the text of a message, by its id: KQD_OPTION("power") is its name, KQD_OPTION("power=2")
-/// a setting. A front end writes "--power 2" or "power=2" (render()). No text of the data contains these bytes:
-/// printable() escapes them.
+/// a setting. A front end writes "--power 2" or "power=2" (render()). Texts of a user must not contain these bytes:
+/// printable() and no_references() escape them.
 #define KQD_OPTION(setting) "\x01" setting "\x02"
 
 namespace kqd {
@@ -21,6 +21,9 @@ namespace kqd {
 
 constexpr char kReferenceBegin = '\x01';
 constexpr char kReferenceEnd = '\x02';
+
+/// A text of a user, in which nothing passes for a reference to an option.
+[[nodiscard]] std::string no_references(std::string_view text);
 
 /// Throws Error{code} with a formatted sentence. It may refer to options by KQD_OPTION.
 template <class... Args>

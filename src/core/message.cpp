@@ -11,13 +11,25 @@ std::string library_names(std::string_view id, std::string_view value) {
   return value.empty() ? std::string(id) : fmt::format("{} = {}", id, value);
 }
 
+std::string no_references(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == kReferenceBegin || c == kReferenceEnd) {
+      escaped += fmt::format("\\x{:02x}", static_cast<int>(c));
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
 std::string render(std::string_view text, OptionNames names) {
   std::string rendered;
   while (true) {
     const std::size_t begin = text.find(kReferenceBegin);
     const std::size_t end = text.find(kReferenceEnd, begin);
+    if (end == std::string_view::npos) return rendered.append(text);
     rendered += text.substr(0, begin);
-    if (begin == std::string_view::npos || end == std::string_view::npos) return rendered;
     const std::string_view setting = text.substr(begin + 1, end - begin - 1);
     const std::size_t equals = setting.find('=');
     const bool has_value = equals != std::string_view::npos;

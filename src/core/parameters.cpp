@@ -23,7 +23,7 @@ double value_from_text(std::string_view owner, const ParameterInfo& parameter, s
     const auto choice = std::ranges::find(parameter.choices, text);
     if (choice != parameter.choices.end()) return static_cast<double>(choice - parameter.choices.begin());
   }
-  fail_at(ErrorCode::invalid_option, owner, fmt::format("{} = {}", parameter.name, text),
+  fail_at(ErrorCode::invalid_option, owner, fmt::format("{} = {}", parameter.name, no_references(text)),
           parameter_range(parameter) + suggestion(text, parameter.choices));
 }
 
@@ -34,11 +34,11 @@ const ParameterInfo& find_parameter(std::string_view owner, std::span<const Para
   const auto found = std::ranges::find(parameters, name, &ParameterInfo::name);
   if (found != parameters.end()) return *found;
   if (parameters.empty()) {
-    fail_at(ErrorCode::invalid_option, owner, fmt::format("unknown parameter \"{}\"", name), "none");
+    fail_at(ErrorCode::invalid_option, owner, fmt::format("unknown parameter \"{}\"", no_references(name)), "none");
   }
   std::vector<std::string_view> known;
   for (const ParameterInfo& parameter : parameters) known.push_back(parameter.name);
-  fail_at(ErrorCode::invalid_option, owner, fmt::format("unknown parameter \"{}\"", name),
+  fail_at(ErrorCode::invalid_option, owner, fmt::format("unknown parameter \"{}\"", no_references(name)),
           fmt::format("one of {}{}", join(known), suggestion(name, known)));
 }
 
@@ -58,7 +58,8 @@ void set_parameter(Parameters& values, std::string_view owner, std::span<const P
                    std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) {
-    fail_at(ErrorCode::invalid_option, owner, fmt::format("\"{}\" does not set a parameter", assignment), "name=value");
+    fail_at(ErrorCode::invalid_option, owner, fmt::format("\"{}\" does not set a parameter", no_references(assignment)),
+            "name=value");
   }
   const ParameterInfo& parameter = find_parameter(owner, parameters, trim(assignment.substr(0, equals)));
   values[std::string(parameter.name)] = value_from_text(owner, parameter, trim(assignment.substr(equals + 1)));

@@ -63,7 +63,8 @@ void refuse_bad_weights(const SampleView& sample, std::string_view name) {
 
 }  // namespace
 
-void validate(const SampleView& sample, std::string_view name, ThreadCount threads) {
+void validate(const SampleView& sample, std::string_view given_name, ThreadCount threads) {
+  const std::string name = no_references(given_name);
   if (sample.size() == 0) fail_at(ErrorCode::empty_sample, name, "no rows", "at least one");
   if (sample.dim() == 0) fail_at(ErrorCode::empty_sample, name, "no columns", "at least one");
   refuse_non_finite_points(sample.points, name, threads);

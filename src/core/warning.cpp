@@ -26,7 +26,8 @@ std::string_view warning_name(WarningId id) {
 
 WarningId parse_warning(std::string_view name) {
   const auto found = std::ranges::find(warning_catalogue(), name, &WarningEntry::name);
-  if (found == warning_catalogue().end()) fail(ErrorCode::invalid_option, "unknown warning \"{}\"", name);
+  if (found == warning_catalogue().end())
+    fail(ErrorCode::invalid_option, "unknown warning \"{}\"", no_references(name));
   return found->id;
 }
 

@@ -32,8 +32,9 @@ void custom_values(const KernelSpec& kernel, MatrixView<const double> x, MatrixV
     const auto row = values.row(i);
     const auto bad = std::ranges::find_if(row, [](double value) { return !std::isfinite(value); });
     if (bad == row.end()) continue;
-    fail(ErrorCode::non_finite_value, "kernel {} is {} for the points {} and {}, expected a finite number", kernel.name,
-         *bad, point_text(x.row(i)), point_text(z.row(static_cast<std::size_t>(bad - row.begin()))));
+    fail(ErrorCode::non_finite_value, "kernel {} is {} for the points {} and {}, expected a finite number",
+         no_references(kernel.name), *bad, point_text(x.row(i)),
+         point_text(z.row(static_cast<std::size_t>(bad - row.begin()))));
   }
 }
 
@@ -59,14 +60,14 @@ void require_kernel(const KernelSpec& kernel, const Pool& pool, Seed seed, Warni
   }
   for (std::size_t i = 0; i < n; ++i) {
     if (gram(i, i) < -kSinglePrecision * largest) {
-      fail(ErrorCode::invalid_option, "kernel {} is {:.6g} for the point {} with itself, needs >= 0", kernel.name,
-           gram(i, i), point_text(points.row(i)));
+      fail(ErrorCode::invalid_option, "kernel {} is {:.6g} for the point {} with itself, needs >= 0",
+           no_references(kernel.name), gram(i, i), point_text(points.row(i)));
     }
     for (std::size_t j = 0; j < i; ++j) {
       if (std::abs(gram(i, j) - gram(j, i)) > kSinglePrecision * largest) {
         fail(ErrorCode::invalid_option,
-             "kernel {} is not symmetric: {:.6g} for the points {} and {}, {:.6g} the other way round", kernel.name,
-             gram(i, j), point_text(points.row(i)), point_text(points.row(j)), gram(j, i));
+             "kernel {} is not symmetric: {:.6g} for the points {} and {}, {:.6g} the other way round",
+             no_references(kernel.name), gram(i, j), point_text(points.row(i)), point_text(points.row(j)), gram(j, i));
       }
       // Cauchy-Schwarz, which a distance or a covariance of something else does not obey.
       const double bound = std::sqrt(std::max(0.0, gram(i, i))) * std::sqrt(std::max(0.0, gram(j, j)));
@@ -74,7 +75,7 @@ void require_kernel(const KernelSpec& kernel, const Pool& pool, Seed seed, Warni
         fail(ErrorCode::invalid_option,
              "kernel {} is {:.6g} for the points {} and {}, needs at most {:.6g} in size, the root of k(a, a) k(b, b); "
              "a distance D is not a kernel, but exp(-D^2 / h^2) is",
-             kernel.name, gram(i, j), point_text(points.row(i)), point_text(points.row(j)), bound);
+             no_references(kernel.name), gram(i, j), point_text(points.row(i)), point_text(points.row(j)), bound);
       }
     }
   }

@@ -37,7 +37,7 @@ void set_parameter(KernelSpec& spec, const FamilyParameter& parameter, double va
 
 double number(std::string_view part, std::string_view text) {
   const auto value = parse_number(trim(part));
-  if (!value) fail_option("kernel", text, fmt::format("a number in place of \"{}\"", part));
+  if (!value) fail_option("kernel", text, fmt::format("a number in place of \"{}\"", no_references(part)));
   return *value;
 }
 

@@ -26,8 +26,9 @@ class CheckedList {
     for (std::size_t i = 0; i < given.size(); ++i) {
       validate(given[i], names[i], threads);
       if (given[i].dim() != given[0].dim()) {
-        fail(ErrorCode::shape_mismatch, "{} has {} column{} and {} has {}, expected the same number", names[0],
-             given[0].dim(), given[0].dim() == 1 ? "" : "s", names[i], given[i].dim());
+        fail(ErrorCode::shape_mismatch, "{} has {} column{} and {} has {}, expected the same number",
+             no_references(names[0]), given[0].dim(), given[0].dim() == 1 ? "" : "s", no_references(names[i]),
+             given[i].dim());
       }
       samples_.push_back(without_zero_weights(given[i], storage_[i]));
     }

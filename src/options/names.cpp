@@ -32,6 +32,8 @@ std::string in_a_shell(std::string_view value) {
 
 std::string python_value(OptionType type, std::string_view value) {
   if (type == OptionType::flag) return is_negative(value) ? "False" : "True";
+  // Python gives bytes as a number.
+  if (type == OptionType::size && value.ends_with('B')) value.remove_suffix(1);
   if (type == OptionType::count || type == OptionType::real || is_number(value)) return std::string(value);
   return fmt::format("\"{}\"", value);
 }

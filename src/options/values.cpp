@@ -69,14 +69,8 @@ std::uint64_t whole_number(std::string_view id, std::string_view text, std::uint
 }
 
 std::uint64_t bytes_of(const OptionInfo& option, std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 8> kUnits = {{{"", 1.0},
-                                                                          {"B", 1.0},
-                                                                          {"kB", 1e3},
-                                                                          {"MB", 1e6},
-                                                                          {"GB", 1e9},
-                                                                          {"KiB", 0x1p10},
-                                                                          {"MiB", 0x1p20},
-                                                                          {"GiB", 0x1p30}}};
+  constexpr std::array<std::pair<std::string_view, double>, 7> kUnits = {
+      {{"B", 1.0}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}}};
   double number = 0.0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
@@ -89,8 +83,9 @@ std::uint64_t bytes_of(const OptionInfo& option, std::string_view text) {
 }
 
 void read_value(const OptionInfo& option, std::string_view text, bool& value) {
-  const bool is_on = text == "yes" || text == "true";
-  if (!is_on && text != "no" && text != "false") fail_option(option.id, text, accepted_values(option));
+  const bool is_flag = option.value.empty();  // CLI11 writes true for a flag
+  const bool is_on = text == "yes" || (is_flag && text == "true");
+  if (!is_on && text != "no" && !(is_flag && text == "false")) fail_option(option.id, text, accepted_values(option));
   value = is_on;
 }
 

@@ -131,7 +131,7 @@ LevelWeights parse_level_weights(std::string_view text) {
   std::vector<double> numbers;
   for (std::size_t i = 1; i < fields.size(); ++i) {
     const auto value = parse_number(trim(fields[i]));
-    if (!value) fail_option("weighting", text, fmt::format("a number in place of \"{}\"", fields[i]));
+    if (!value) fail_option("weighting", text, fmt::format("a number in place of \"{}\"", no_references(fields[i])));
     numbers.push_back(*value);
   }
   const auto expect = [&](std::size_t least, std::size_t most, std::string_view form) {

@@ -196,7 +196,7 @@ const Problem& find(std::string_view id) {
   if (found != kProblems.end()) return *found;
   std::array<std::string_view, kProblems.size()> known;
   std::ranges::transform(kInfos, known.begin(), &ProblemInfo::id);
-  fail(ErrorCode::invalid_option, {.value = fmt::format("unknown problem \"{}\"", id),
+  fail(ErrorCode::invalid_option, {.value = fmt::format("unknown problem \"{}\"", no_references(id)),
                                    .expected = fmt::format("one of {}{}", join(known), suggestion(id, known))});
 }
 

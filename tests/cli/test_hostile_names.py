@@ -99,3 +99,16 @@ def test_json_escapes_what_turns_text_around_and_keeps_it(tables):
     out, err, code = shell(tables, "kqd explain x.csv y.csv --json")
     assert code == 0 and "\u202e" not in out and r"left\u202eright" in out
     assert "left\u202eright" in {column["name"] for column in json.loads(out)["columns"]}
+
+
+@pytest.mark.parametrize("command", [
+    "kqd test a.csv b.csv --set $NAME=1", "kqd test a.csv b.csv --set combine=$NAME", "kqd matrix $NAME",
+    "kqd distance a.csv b.csv --kernel gaussian@$NAME", "kqd distance a.csv b.csv --compat $NAME",
+    "kqd distance a.csv b.csv --weighting triangle:$NAME", "kqd distance a.csv b.csv --config $NAME",
+    "kqd distance a.csv b.csv --config <(echo $NAME=1)", "kqd distance a.csv b.csv --config <(echo [$NAME])",
+    "kqd sample $NAME", "kqd experiment $NAME", "kqd completions $NAME",
+])
+@pytest.mark.parametrize("name", [r"\x01seed\x02", r"z\x01"])
+def test_a_text_does_not_pass_for_the_name_of_an_option(work, name, command):
+    out, err, code = shell(work, f"NAME=$'{name}'; {command}")
+    assert (out, code) == ("", 2) and name in err and "--seed" not in err

@@ -178,6 +178,13 @@ TEST(Options, options_that_depend_on_each_other_are_combined) {
             "--bandwidth 2: expected none, because kernel linear has no bandwidth");
 }
 
+TEST(Options, a_size_has_a_unit_and_an_option_with_a_value_is_yes_or_no) {
+  for (const auto& [id, text] : {std::pair("max_memory", "2000000"), std::pair("set_aside", "true")}) {
+    Settings settings;
+    EXPECT_THROW(set_option(settings, *find_option(id), text), Error) << id;
+  }
+}
+
 TEST(Options, options_without_effect_are_named_with_the_reason) {
   const auto notes = [](Settings settings) {
     const auto changed = changed_options(settings);
