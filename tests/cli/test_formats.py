@@ -91,7 +91,7 @@ def test_what_is_known_about_a_csv_file_may_be_said(files):
 @pytest.mark.parametrize("flags, sentence", [
     (["--delimiter", "a"], "--delimiter a: expected tab, comma, semicolon, bar, space, or one character that is not a letter, "
      "digit, quote or sign"),
-    (["--delimiter", ";;"], "--delimiter ;;: expected tab, comma, semicolon, bar, space, or one character that is not a letter, "
+    (["--delimiter", ";;"], "--delimiter ';;': expected tab, comma, semicolon, bar, space, or one character that is not a letter, "
      "digit, quote or sign"),
     (["--delimiter", "comma", "--decimal-comma"],
      "--delimiter comma: expected another one, with --decimal-comma a comma is part of a number"),
