@@ -74,7 +74,7 @@ struct OptionInfo {
   unsigned commands = 0;          ///< sum of the commands that have it as a flag
   unsigned calls = 0;             ///< sum of the functions of Python that have it as a keyword
   std::string_view help;          ///< one line; {} stands for the choices
-  std::string_view value = {};    ///< placeholder of the value in --help
+  std::string_view value = {};    ///< how --help writes the value, such as N
   std::string_view flag = {};     ///< where it is not the id with - for _, without its dashes
   std::string_view keyword = {};  ///< in Python, where it is not the id
   std::uint64_t lowest = 0;       ///< of a count or a real number; an interval of real numbers has no ends
