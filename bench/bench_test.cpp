@@ -76,7 +76,7 @@ void mmd_rate() {
   constexpr std::size_t kPermutations = 1000;  // B = 999 and the observed labels
   const Matrix<double> x = noise(kRows, kDim, 1);
   const Matrix<double> y = noise(kRows, kDim, 2);
-  const TestPool pool = make_test_pool(SampleView{x}, SampleView{y}, Seed{0}, ThreadCount{1});
+  const TestPool pool = make_test_pool(SampleView{x}, SampleView{y}, ThreadCount{1});
   KernelSpec kernel;
   kernel.bandwidth = 7.0;
   const MmdPlan plan(Kernel(kernel), pool, pool.order, MmdEstimate::u, ThreadCount{1});

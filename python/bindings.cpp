@@ -49,6 +49,13 @@ Settings make_settings(const std::string& call, const py::dict& given) {
       option.set_points(settings, matrix(py::cast<Array>(value)));
     }
   }
+  if (settings.read.standardize == Standardize::zscore || settings.read.standardize == Standardize::iqr) {
+    throw Error(ErrorCode::invalid_option,
+                ErrorParts{.subject = "standardize",
+                           .value = to_string(settings.read.standardize),
+                           .expected = "auto or none, because arrays are read as they are",
+                           .remedy = "Scale their columns before the call"});
+  }
   if (!settings.reference_file.empty()) {
     throw Error(ErrorCode::invalid_option, {.subject = "reference",
                                             .value = settings.reference_file,
@@ -232,8 +239,9 @@ bool is_short(const std::string& method, const MethodOptions& options, const Arr
   if (!find_method(method).uses.directions || calls_python(options.kernel)) return false;
   const auto n = static_cast<double>(x.view().size() + y.view().size());
   const auto d = static_cast<double>(x.view().dim());
-  const auto l =
-      static_cast<double>(std::max(options.directions.num_directions, options.directions.coefficients.cols()));
+  const auto l = static_cast<double>(
+      std::max(options.directions.num_directions.value_or(default_num_directions(x.view().size() + y.view().size())),
+               options.directions.coefficients.cols()));
   const auto m = static_cast<double>(
       std::max({std::size_t{128}, options.directions.num_reference.value_or(0),
                 options.directions.reference_points.rows(), options.directions.coefficients.rows()}));

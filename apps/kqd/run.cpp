@@ -252,6 +252,9 @@ int run_test(const Request& request) {
   add_reference_points(settings.reference_file, data.x, data.preparation, options.statistic.directions);
   options.test.design = design_of(settings, data);
   const ExplainOptions where = page_options(settings, data);
+  // Pixels have one unit, and so have the cells of any array of more than two dimensions.
+  const bool one_unit = where.image || !data.preparation.row_shape.empty();
+  if (one_unit && settings.read.standardize == Standardize::automatic) options.own_scales = false;
   if (!settings.output.report.empty()) options.test.keep_null_distribution = true;
   TwoSampleResult result;
   {

@@ -22,7 +22,7 @@ def distance(
     kernel: KernelLike = "gaussian",
     bandwidth: Union[str, float] = "median",
     directions: str = "gaussian",
-    n_directions: int = 64,
+    n_directions: Optional[int] = None,
     whiten: bool = False,
     n_reference: Optional[int] = None,
     reference: Union[str, ArrayLike] = "gaussian",
@@ -65,12 +65,13 @@ def distance(
         ``"gaussian"`` (random functions of the kernel's space), ``"linear"`` (uniform on the sphere of R^d),
         ``"axis"`` (the coordinates); ``"principal"`` (leading eigenfunctions of the pool's covariance operator) or
         ``"mixed"`` (half principal, half Gaussian).
-    n_directions : int
-        How many directions to draw.
+    n_directions : int, optional
+        How many directions to draw; by default 64, and up to 1024 where rows are few.
     whiten : bool
         Scale principal directions to unit variance.
     n_reference : int, optional
-        How many reference points span the Gaussian directions; by default an eighth of the rows, from 2 to 64.
+        How many reference points span the Gaussian directions; by default 64, and up to 512 where rows are few. Of
+        pooled rows an eighth, from 2 to 64.
     reference : str or array_like
         Where the reference points come from: ``"gaussian"``, ``"uniform"``, ``"pooled"``, ``"balanced"``, or the points
         themselves (m x d).

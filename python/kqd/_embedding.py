@@ -61,7 +61,7 @@ class Embedding:
         kernel: KernelLike = "gaussian",
         bandwidth: Union[str, float] = "median",
         directions: str = "gaussian",
-        n_directions: int = 64,
+        n_directions: Optional[int] = None,
         whiten: bool = False,
         n_reference: Optional[int] = None,
         reference: Union[str, ArrayLike] = "gaussian",

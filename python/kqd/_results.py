@@ -252,6 +252,8 @@ class TestResult(Result):
     #: Whether ties with the observed statistic are broken at random.
     randomised_ties: bool
     #: Whether reference points taken from the data are held out.
+    #: Whether every column was measured from its pooled median in units of its pooled scale.
+    own_scales: bool
     set_aside: bool
     #: ``"independent"``, ``"paired"``, ``"blocks"`` or ``"clusters"``.
     design: str

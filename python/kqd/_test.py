@@ -24,7 +24,7 @@ def test(
     kernel: KernelLike = "gaussian",
     bandwidth: Union[str, float] = "median",
     directions: str = "gaussian",
-    n_directions: int = 64,
+    n_directions: Optional[int] = None,
     whiten: bool = False,
     n_reference: Optional[int] = None,
     reference: Union[str, ArrayLike] = "gaussian",
@@ -34,6 +34,7 @@ def test(
     x_weights: Optional[ArrayLike] = None,
     y_weights: Optional[ArrayLike] = None,
     weights_as: Optional[str] = None,
+    standardize: str = "auto",
     nan_policy: str = "raise",
     compat: Union[str, Sequence[str]] = (),
     n_resamples: int = 999,
@@ -84,6 +85,9 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         ``"sampling"``: survey or importance weights; rows are kept with a probability proportional to their weight and
         the rows that are left are tested. By default ``"frequency"``, unless the weights of x and y look different:
         that is an error.
+    standardize : "auto" or "none"
+        ``"auto"``: the adaptive test measures every column from its pooled median in units of its pooled scale, so that
+        units do not matter. ``"none"``: columns as they are, for images, embeddings and other rows with one unit.
     nan_policy : "raise" or "omit"
         What to do with rows that have a NaN. When rows are paired, their partners are excluded too.
     n_resamples : int

@@ -31,12 +31,11 @@ constexpr std::array<Name<ReferenceMeasure>, 5> kMeasures = {{
 }};
 
 constexpr int kMaxRedraws = 10;
+constexpr std::size_t kFewestDirections = 64;
+constexpr std::size_t kMostDirections = 1024;
+constexpr std::size_t kDirectionsTimesRows = std::size_t{1} << 19U;
 constexpr std::size_t kLargestCount =
     1U << 20U;  // of directions or reference points: a larger number is a typing error
-
-std::size_t default_num_reference(std::size_t pool_size) {
-  return std::max<std::size_t>(2, std::min<std::size_t>(64, pool_size / 8));
-}
 
 // Column i of the coefficients: lambda ~ N(0, I_m), scaled by m^-1/2 so that f has the distribution of Proposition 1
 // even when it is not normalised. Attempts of one direction have streams of their own, far from those of the others.
@@ -84,14 +83,14 @@ std::shared_ptr<const Directions> span_directions(const Kernel& kernel, const Ma
 }
 
 // A null direction is drawn again, at most kMaxRedraws times; span_directions refuses one that is null after that.
-Matrix<double> drawn_coefficients(const Kernel& kernel, const Matrix<double>& reference,
+Matrix<double> drawn_coefficients(const Kernel& kernel, const Matrix<double>& reference, std::size_t count,
                                   const DirectionOptions& options, Seed seed) {
-  Matrix<double> coefficients(reference.rows(), options.num_directions);
-  for (std::size_t i = 0; i < options.num_directions; ++i) draw_coefficients(coefficients, i, 0, seed);
+  Matrix<double> coefficients(reference.rows(), count);
+  for (std::size_t i = 0; i < count; ++i) draw_coefficients(coefficients, i, 0, seed);
   for (int attempt = 1; attempt <= kMaxRedraws; ++attempt) {
     const JudgedNorms norms = judged_norms(kernel, reference, coefficients, options.jitter);
     bool all_usable = true;
-    for (std::size_t i = 0; i < options.num_directions; ++i) {
+    for (std::size_t i = 0; i < count; ++i) {
       if (!norms.squared.is_null(i, norms.jitter)) continue;
       draw_coefficients(coefficients, i, attempt, seed);
       all_usable = false;
@@ -118,10 +117,11 @@ Matrix<double> principal_coefficients(const PrincipalBasis& basis, bool whiten) 
 DrawnDirections draw_principal(const Kernel& kernel, const Pool& pool, const DirectionOptions& options, Seed seed,
                                ThreadCount threads) {
   const bool mixed = options.family == DirectionFamily::mixed;
-  const std::size_t num_gaussian = mixed ? options.num_directions / 2 : 0;
+  const std::size_t count = options.num_directions.value_or(kFewestDirections);
+  const std::size_t num_gaussian = mixed ? count / 2 : 0;
   const PrincipalOptions wanted{
       .num_landmarks = options.num_reference.value_or(default_num_landmarks(kernel.spec(), pool.size(), pool.dim())),
-      .max_rank = options.num_directions - num_gaussian};
+      .max_rank = count - num_gaussian};
   PrincipalBasis basis = principal_basis(kernel, pool, wanted, seed, threads);
   const std::size_t rank = basis.variances.size();
   if (rank == 0) {
@@ -143,11 +143,10 @@ DrawnDirections draw_principal(const Kernel& kernel, const Pool& pool, const Dir
   }
   DirectionOptions gaussian = options;
   gaussian.family = DirectionFamily::gaussian;
-  gaussian.num_directions = num_gaussian;
   gaussian.num_reference.reset();
-  const std::size_t m = std::min(default_num_reference(pool.size()), wanted.num_landmarks);
+  const std::size_t m = std::min(default_num_reference(pool.size(), ReferenceMeasure::pooled), wanted.num_landmarks);
   const ReferencePoints points = draw_reference(pool, gaussian, m, seed);
-  Matrix<double> random = drawn_coefficients(kernel, points.points, gaussian, seed);
+  Matrix<double> random = drawn_coefficients(kernel, points.points, num_gaussian, gaussian, seed);
   const SquaredNorms norms = squared_norms(kernel, points.points, random);
   Matrix<double> reference(drawn.num_reference + m, pool.dim());
   Matrix<double> coefficients(reference.rows(), rank + num_gaussian, 0.0);
@@ -184,7 +183,7 @@ std::size_t resolve_num_reference(const DirectionOptions& options, std::size_t p
   if (options.reference == ReferenceMeasure::points) return options.reference_points.rows();
   const std::size_t wanted = !options.coefficients.empty()
                                  ? options.coefficients.rows()
-                                 : options.num_reference.value_or(default_num_reference(pool_size));
+                                 : options.num_reference.value_or(default_num_reference(pool_size, options.reference));
   const bool from_pool =
       options.reference == ReferenceMeasure::pooled || options.reference == ReferenceMeasure::balanced;
   if (!from_pool || wanted < pool_size) return wanted;
@@ -239,7 +238,7 @@ void validate(const DirectionOptions& options, std::size_t dim) {
     require_option(value >= 1 && value <= kLargestCount, id, value,
                    fmt::format("a whole number in 1..{}", kLargestCount));
   };
-  require_count("num_directions", options.num_directions);
+  if (options.num_directions) require_count("num_directions", *options.num_directions);
   if (options.num_reference) require_count("num_reference", *options.num_reference);
   require_option(std::isfinite(options.jitter) && options.jitter >= 0.0, "jitter", options.jitter, "a number >= 0");
   if (options.family != DirectionFamily::gaussian) return require_no_span(options);
@@ -262,6 +261,17 @@ void validate(const DirectionOptions& options, std::size_t dim) {
   require_same_number(options);
 }
 
+std::size_t default_num_directions(std::size_t num_rows) {
+  return std::clamp(kDirectionsTimesRows / std::max<std::size_t>(1, num_rows), kFewestDirections, kMostDirections);
+}
+
+std::size_t default_num_reference(std::size_t num_rows, ReferenceMeasure measure) {
+  if (measure == ReferenceMeasure::gaussian || measure == ReferenceMeasure::uniform) {
+    return std::max(kFewestDirections, default_num_directions(num_rows) / 2);
+  }
+  return std::clamp<std::size_t>(num_rows / 8, 2, kFewestDirections);
+}
+
 LinearDirections draw_uniform_directions(std::size_t count, std::size_t dim, Seed seed) {
   Matrix<double> weights(count, dim);
   for (std::size_t i = 0; i < count; ++i) {
@@ -280,9 +290,9 @@ DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const Di
                                 ThreadCount threads) {
   validate(options, pool.dim());
   DrawnDirections drawn;
+  const std::size_t count = options.num_directions.value_or(default_num_directions(pool.size()));
   if (options.family == DirectionFamily::linear) {
-    drawn.directions =
-        std::make_shared<LinearDirections>(draw_uniform_directions(options.num_directions, pool.dim(), seed));
+    drawn.directions = std::make_shared<LinearDirections>(draw_uniform_directions(count, pool.dim(), seed));
     return drawn;
   }
   if (options.family == DirectionFamily::axis) {
@@ -298,7 +308,7 @@ DrawnDirections draw_directions(const Kernel& kernel, const Pool& pool, const Di
   drawn.pooled_rows = std::move(reference.pooled_rows);
   drawn.directions = options.coefficients.empty()
                          ? span_directions(kernel, reference.points,
-                                           drawn_coefficients(kernel, reference.points, options, seed), options)
+                                           drawn_coefficients(kernel, reference.points, count, options, seed), options)
                          : span_directions(kernel, reference.points, options.coefficients, options);
   return drawn;
 }

@@ -30,7 +30,7 @@ TestSamples samples_of(const SampleView& x, const SampleView& y, const ExplainOp
 ExplainedSamples::ExplainedSamples(const SampleView& x, const SampleView& y, const ExplainOptions& options)
     : options_(options),
       samples_(samples_of(x, y, options)),
-      pool_(make_test_pool(samples_.x, samples_.y, options.seed, options.threads)),
+      pool_(make_test_pool(samples_.x, samples_.y, options.threads)),
       source_(samples_.design, {num_x(), num_y()}, pool_.order, pool_.permutation_seed),
       weights_(pool_.weights_of(pool_.order)) {
   source_.fill(PermutationMode::random, 0, 1, observed_);

@@ -175,7 +175,7 @@ void impute_medians(std::vector<Sample>& samples, const std::string& source) {
 }
 
 void standardize(std::vector<Sample>& samples, Standardize kind, Warnings& notes) {
-  if (kind == Standardize::none) return;
+  if (kind == Standardize::none || kind == Standardize::automatic) return;
   std::vector<std::string> mostly_one_value;
   for (std::size_t j = 0; j < samples.front().points.cols(); ++j) {
     std::vector<double> values = pooled_values(samples, j);

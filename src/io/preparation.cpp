@@ -16,8 +16,10 @@ constexpr std::array<Name<Categorical>, 4> kCategoricals = {{{Categorical::raise
                                                              {Categorical::drop, "drop"}}};
 constexpr std::array<Name<NaPolicy>, 3> kNaPolicies = {
     {{NaPolicy::raise, "raise"}, {NaPolicy::omit, "omit"}, {NaPolicy::impute_median, "impute-median"}}};
-constexpr std::array<Name<Standardize>, 3> kStandardizes = {
-    {{Standardize::none, "none"}, {Standardize::zscore, "zscore"}, {Standardize::iqr, "iqr"}}};
+constexpr std::array<Name<Standardize>, 4> kStandardizes = {{{Standardize::automatic, "auto"},
+                                                             {Standardize::none, "none"},
+                                                             {Standardize::zscore, "zscore"},
+                                                             {Standardize::iqr, "iqr"}}};
 
 std::string counted(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");

@@ -270,7 +270,7 @@ Preparation begin_preparation(const ReadOptions& options, const std::string& gro
   preparation.unit_column = options.unit_column;
   preparation.categorical = options.categorical;
   preparation.na = options.na;
-  preparation.standardize = options.standardize;
+  preparation.standardize = options.standardize == Standardize::automatic ? Standardize::none : options.standardize;
   preparation.max_rows = options.max_rows;
   preparation.seed = options.seed.value;
   return preparation;

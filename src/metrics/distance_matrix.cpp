@@ -143,7 +143,7 @@ DistanceMatrix distance_matrix(std::span<const SampleView> samples, std::span<co
   matrix.dim = samples.front().dim();
   const CheckedList checked(samples, names, statistic.threads);
   const Sample all = gather_all(checked.samples());
-  const TestPool pool = make_test_pool(all, {}, statistic.seed, statistic.threads);
+  const TestPool pool = make_test_pool(all, {}, statistic.threads);
   matrix.shared = share(method, pool.rows(), statistic, matrix.warnings);
   if (method.slices != nullptr) {
     measure_together(matrix, method, pool.rows(), checked.samples(), control);

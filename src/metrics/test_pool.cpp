@@ -1,8 +1,10 @@
 #include "metrics/test_pool.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <limits>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -16,8 +18,6 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kRowsPerTask = 4096;
-
 // One round of a multiply-and-fold hash: the two halves of a 128-bit product, folded.
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   __extension__ using Wide = unsigned __int128;
@@ -25,10 +25,10 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
 }
 
-std::uint64_t hash_row(std::span<const double> row, double weight, std::uint64_t key) {
+std::uint64_t hash_values(std::span<const double> values, std::uint64_t key) {
   std::uint64_t hash = key;
-  for (const double v : row) hash = mix(hash, std::bit_cast<std::uint64_t>(v + 0.0));  // -0 counts as 0
-  return mix(hash, std::bit_cast<std::uint64_t>(weight));
+  for (const double v : values) hash = mix(hash, std::bit_cast<std::uint64_t>(v + 0.0));  // -0 counts as 0
+  return hash;
 }
 
 // Calls body(first, last) for every longest run of two or more positions of [begin, end) that continue one another.
@@ -40,6 +40,45 @@ void for_each_run(std::size_t begin, std::size_t end, const Continues& continues
     if (last - first > 1) body(first, last);
     first = last;
   }
+}
+
+// Adds to `keys` a hash of each row's rank in column k, equal values having equal ranks. A column of one value adds
+// nothing, and the result is false. How often its values repeat tells columns apart, not their place in the row.
+bool add_hashed_ranks(const Pool& rows, std::size_t k, std::mutex& mutex, std::span<std::uint64_t> keys) {
+  const std::size_t n = rows.size();
+  std::vector<double> values(n);
+  for (std::size_t i = 0; i < n; ++i) values[i] = rows.row(i)[k];
+  std::vector<std::uint32_t> order(n);
+  argsort(values, order);
+  if (values[order.front()] == values[order.back()]) return false;
+  const auto continues = [&](std::size_t i) { return values[order[i]] == values[order[i - 1]]; };
+  std::uint64_t repeats = n;
+  for_each_run(0, n, continues,
+               [&](std::size_t first, std::size_t last) { repeats = mix(repeats, first << 32U | last); });
+  const std::scoped_lock lock(mutex);
+  std::size_t rank = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i > 0 && !continues(i)) rank = i;
+    keys[order[i]] += mix(repeats, rank);
+  }
+  return true;
+}
+
+// A hash of each row's ranks and weight: the same in any units, order of the columns, and precision of storage.
+std::vector<std::uint64_t> row_keys(const TestPool& pool, const Pool& rows, ThreadCount threads) {
+  std::vector<std::uint64_t> keys(rows.size(), 0);
+  std::mutex mutex;
+  std::atomic<bool> varies = false;
+  parallel_for_blocks(rows.dim(), 1, threads, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) {
+      if (add_hashed_ranks(rows, k, mutex, keys)) varies = true;
+    }
+  });
+  if (!varies) std::ranges::fill(keys, hash_values(rows.row(0), keys.size()));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    keys[i] = mix(keys[i], std::bit_cast<std::uint64_t>(pool.weight_of_row(i)));
+  }
+  return keys;
 }
 
 // Every order equally likely.
@@ -70,26 +109,26 @@ std::vector<double> TestPool::weights_of(std::span<const std::size_t> rows) cons
   return scaled_near_one(weights);
 }
 
-Seed pool_seed(const SampleView& x, const SampleView& y, const MethodOptions& options) {
+std::uint64_t identity_of(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   const Pool rows{x.points, y.points};
-  if (options.kernel.family != KernelFamily::custom || rows.dim() != 1) return options.seed;
+  if (options.kernel.family != KernelFamily::custom || rows.dim() != 1) return 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows.row(i)[0] != static_cast<double>(i)) return options.seed;
+    if (rows.row(i)[0] != static_cast<double>(i)) return 0;
   }
   constexpr std::size_t kPartners = 16;
   const std::size_t step = (rows.size() + kPartners - 1) / kPartners;
   Matrix<double> partners((rows.size() + step - 1) / step, 1);
   for (std::size_t j = 0; j < partners.rows(); ++j) partners(j, 0) = static_cast<double>(j * step);
-  std::uint64_t hash = options.seed.value;
+  std::uint64_t hash = rows.size();
   for (const SampleView* sample : {&x, &y}) {
     Matrix<double> values(sample->size(), partners.rows());
     custom_values(options.kernel, sample->points, partners.view(), values.view());
-    hash = hash_row(values.values(), 1.0, hash);
+    hash = hash_values(values.values(), hash);
   }
-  return Seed{hash};
+  return hash;
 }
 
-TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads) {
+TestPool make_test_pool(const SampleView& x, const SampleView& y, ThreadCount threads, std::uint64_t identity) {
   const Pool natural{x.points, y.points};
   const std::size_t n = natural.size();
   if (n > std::numeric_limits<std::uint32_t>::max()) {
@@ -97,16 +136,12 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, Thr
   }
   TestPool pool{x, y, {}, {}};
   pool.order.resize(n);
-  const std::uint64_t key = RandomStream(seed, Purpose::row_order).bits64();
-  std::vector<std::uint64_t> keys(n);
-  parallel_for_blocks(n, kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) keys[i] = hash_row(natural.row(i), pool.weight_of_row(i), key);
-  });
+  std::vector<std::uint64_t> keys = row_keys(pool, natural, threads);
   // Sums do not depend on the order of rows, and the smaller one first not on which sample is X.
   const auto border = keys.begin() + static_cast<std::ptrdiff_t>(x.size());
   const auto [low, high] = std::minmax(
       {std::accumulate(keys.begin(), border, std::uint64_t{0}), std::accumulate(border, keys.end(), std::uint64_t{0})});
-  pool.permutation_seed = Seed{mix(mix(key, low), high)};
+  pool.permutation_seed = Seed{mix(mix(identity, low), high)};
   for (std::size_t i = 0; i < n; ++i) keys[i] = (keys[i] & 0xffffffff00000000ULL) | i;
   sort_ascending(keys);
   for (std::size_t k = 0; k < n; ++k) pool.order[k] = keys[k] & 0xffffffffULL;
@@ -150,7 +185,7 @@ void require_weight_of_both(double of_x, double of_y) {
 
 TestPool make_summary_pool(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   const bool all_rows = x.size() + y.size() <= kMaxMedianPoints;  // in any order
-  return all_rows ? TestPool{x, y, {}, {}} : make_test_pool(x, y, options.seed, options.threads);
+  return all_rows ? TestPool{x, y, {}, {}} : make_test_pool(x, y, options.threads);
 }
 
 KernelSpec resolve_kernel(const MethodOptions& options, const Pool& pool, Warnings& warnings) {

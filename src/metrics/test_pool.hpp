@@ -21,7 +21,7 @@ struct TestPool {
   SampleView x;  ///< no rows of weight 0
   SampleView y;
   std::vector<std::size_t> order;  ///< position -> row of (X, Y)
-  /// Permutations are drawn from this: it follows from the seed and from which rows are in which sample.
+  /// Permutations are drawn from this: it follows from which rows are in which sample.
   Seed permutation_seed = {};
 
   [[nodiscard]] Pool rows() const { return {x.points, y.points, order}; }
@@ -35,19 +35,20 @@ struct TestPool {
   [[nodiscard]] Groups observed() const;
 };
 
-/// Puts the rows in an order that depends on their values and on the seed, not on their position or sample: rows are
-/// ordered by a seeded hash of their values and weight, equal rows are shuffled. So whatever is
-/// computed from the ordered pool is label-blind for every seed, and a test does not change when the rows of a sample
-/// are given in another order.
+/// Puts the rows in an order that depends on their values, not on their position or sample: rows are ordered by a hash
+/// of their weight and of their ranks in all columns, equal rows are shuffled. So whatever is computed from the ordered
+/// pool is label-blind, and a test does not change when the rows of a sample are given in another order, when a column
+/// is measured in other units, or when columns change places.
 ///
-/// The permutation seed hashes the cells and weights of both samples, so that every data set meets permutations of its
-/// own, also when all are tested with one seed (docs/design/0003-validity.md). It is the same for any order of rows
-/// within a sample and for X and Y exchanged.
-[[nodiscard]] TestPool make_test_pool(const SampleView& x, const SampleView& y, Seed seed, ThreadCount threads);
+/// The permutation seed hashes the ranks and weights of both samples and `identity`, so that every data set meets
+/// permutations of its own (docs/design/0003-validity.md). It is the same for any order of rows within a sample and for
+/// X and Y exchanged. No seed of the caller enters: nobody can choose a p-value by choosing a seed.
+[[nodiscard]] TestPool make_test_pool(const SampleView& x, const SampleView& y, ThreadCount threads,
+                                      std::uint64_t identity = 0);
 
-/// The seed to make a test pool with: options.seed, together with kernel values when the rows are only numbers
-/// 0, 1, 2, ... for a kernel of the caller's own (a precomputed Gram matrix), since these do not identify the data.
-[[nodiscard]] Seed pool_seed(const SampleView& x, const SampleView& y, const MethodOptions& options);
+/// What identifies the data besides their rows: a hash of kernel values when the rows are only numbers 0, 1, 2, ... for
+/// a kernel of the caller's own (a precomputed Gram matrix), else 0.
+[[nodiscard]] std::uint64_t identity_of(const SampleView& x, const SampleView& y, const MethodOptions& options);
 
 /// The pool of a distance, of which no more than kMaxMedianPoints rows will be used: in the order of a test when
 /// there are more, so that what comes from them is that of the test and does not change when samples or rows change

@@ -53,6 +53,7 @@ void share(Settings& settings) {
   settings.explain.num_permutations = settings.test.test.num_permutations;
   settings.explain.alpha = settings.test.test.alpha;
   settings.explain.weights_as = settings.test.weights_as;
+  settings.test.own_scales = settings.read.standardize != Standardize::none;
 }
 
 }  // namespace

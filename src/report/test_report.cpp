@@ -145,6 +145,8 @@ Fields own_test_fields() {
        [](In s) { return is_permuted(s) ? Json(s.test_options->test.num_permutations) : Json(); }},
       {{"randomised_ties", "whether ties with the observed statistic are broken at random", setting, "randomised ties"},
        [](In s) { return Json(s.test_options->test.randomised_ties); }},
+      {{"own_scales", "whether every column was measured from its pooled median in units of its pooled scale"},
+       [](In s) { return Json(s.test->own_scales); }},
       {{"set_aside", "whether reference points taken from the data are held out"},
        [](In s) { return Json(s.test_options->set_aside); }},
       {{"weights_as", "interpretation of row weights", setting, "weights as"},

@@ -51,8 +51,8 @@ void draw_by_weight(TestSamples& samples, Seed seed, ThreadCount threads) {
     fail(ErrorCode::invalid_option, KQD_OPTION("weights_as=sampling") " requires an independent design, got {}",
          to_string(samples.design.kind));
   }
-  const TestPool pool = make_test_pool(samples.x, samples.y, seed, threads);
-  RandomStream stream(pool.permutation_seed, Purpose::row_subsample);
+  const TestPool pool = make_test_pool(samples.x, samples.y, threads);
+  RandomStream stream(Seed{pool.permutation_seed.value ^ seed.value}, Purpose::row_subsample);
   const auto largest = [](const SampleView& sample) {
     return sample.weighted() ? *std::ranges::max_element(sample.weights) : 1.0;
   };
@@ -83,7 +83,7 @@ void draw_by_weight(TestSamples& samples, Seed seed, ThreadCount threads) {
 void make_cluster_sizes_common(TestSamples& samples, Seed seed, ThreadCount threads) {
   const SampleSizes sizes{samples.x.size(), samples.y.size()};
   validate(samples.design, sizes);
-  const Seed draws = make_test_pool(samples.x, samples.y, seed, threads).permutation_seed;
+  const Seed draws{make_test_pool(samples.x, samples.y, threads).permutation_seed.value ^ seed.value};
   ClusterSizes common = common_cluster_sizes(samples.design, sizes, draws);
   append(samples.notes, common.notes);
   if (common.rows.empty()) return;
@@ -117,7 +117,7 @@ TestSamples make_test_samples(const SampleView& x, const SampleView& y, const De
   if (weighted && weights_as == WeightsAs::checked && !weights_vary(samples.x) && !weights_vary(samples.y)) {
     samples.x.weights = samples.y.weights = {};  // weights of a sample count relative to each other only
   } else if (weighted && weights_as == WeightsAs::checked) {
-    const TestPool pool = make_test_pool(samples.x, samples.y, seed, threads);
+    const TestPool pool = make_test_pool(samples.x, samples.y, threads);
     check_weights(samples.x, samples.y, samples.design, pool.order, pool.permutation_seed, samples.warnings);
   }
   return samples;

@@ -19,6 +19,7 @@
 #include "metrics/method.hpp"
 #include "testing/aggregated_test.hpp"
 #include "testing/permutation_run.hpp"
+#include "two_sample/column_scales.hpp"
 #include "two_sample/effect_interval.hpp"
 #include "two_sample/precision_test.hpp"
 #include "two_sample/test_by_method.hpp"
@@ -84,7 +85,10 @@ struct CheckedTest {
   MethodOptions statistic;
   TestOptions test;  // its design is that of `samples`
   TestSamples samples;
-  Seed pool_seed;
+  std::size_t dim = 0;  // of the rows as they were given
+  std::uint64_t identity = 0;
+  bool own_scales = false;  // columns are measured in their own scales
+  std::vector<ColumnScale> scales;
   bool weights_stay = false;  // permutations exchange rows and leave the weights at their positions
   Warnings warnings;
 
@@ -104,15 +108,19 @@ void warn_about_samples(CheckedTest& checked) {
   const SampleView& y = checked.samples.y;
   warn_about_data(x, y, checked.warnings);
   append(checked.warnings, checked.samples.warnings);
-  warn_about_scales({x.points, y.points}, checked.warnings);
+  if (!checked.own_scales) warn_about_scales({x.points, y.points}, checked.warnings);
   if (checked.test.design.kind == DesignKind::clusters) return;  // copies within a cluster are as they should be
   warn_about_copies(x, "X", checked.warnings);
   warn_about_copies(y, "Y", checked.warnings);
 }
 
 CheckedTest check(const MethodInfo& method, const SampleView& x, const SampleView& y, const TwoSampleOptions& options) {
-  CheckedTest checked{
-      .statistic = options.statistic, .test = options.test, .samples = {}, .pool_seed = {}, .warnings = {}};
+  CheckedTest checked{.statistic = options.statistic,
+                      .test = options.test,
+                      .samples = {},
+                      .dim = x.dim(),
+                      .scales = {},
+                      .warnings = {}};
   share_resources(checked.statistic, checked.test);
   const ThreadCount threads = checked.statistic.threads;
   validate(checked.statistic);
@@ -123,9 +131,9 @@ CheckedTest check(const MethodInfo& method, const SampleView& x, const SampleVie
   const Design design = calibrated_design(options, method, {x.size(), y.size()});
   // A limiting distribution exchanges nothing, so weights need not be exchangeable.
   const bool no_exchange = options.calibration == Calibration::asymptotic && options.weights_as == WeightsAs::checked;
-  checked.pool_seed = pool_seed(x, y, checked.statistic);  // before any row is dropped
+  checked.identity = identity_of(x, y, checked.statistic);  // before any row is dropped
   checked.samples = make_test_samples(x, y, design, no_exchange ? WeightsAs::frequency : options.weights_as,
-                                      checked.pool_seed, threads);
+                                      checked.statistic.seed, threads);
   checked.test.design = checked.samples.design;
   checked.weights_stay =
       options.weights_as == WeightsAs::precision && (checked.samples.x.weighted() || checked.samples.y.weighted());
@@ -134,8 +142,17 @@ CheckedTest check(const MethodInfo& method, const SampleView& x, const SampleVie
     check_reference_points(checked.statistic.directions.reference_points, checked.samples.x, checked.samples.y,
                            checked.statistic.seed, threads);
   }
+  checked.own_scales = method.uses.own_scales && options.own_scales;
   warn_about_samples(checked);
   if (options.calibration == Calibration::asymptotic) require_asymptotic(options, method);
+  if (checked.own_scales) {
+    ScaledSamples scaled = scale_columns(checked.samples.x, checked.samples.y, threads);
+    checked.samples.x_storage = std::move(scaled.x);
+    checked.samples.y_storage = std::move(scaled.y);
+    checked.scales = std::move(scaled.columns);
+    checked.samples.x = checked.samples.x_storage.view();
+    checked.samples.y = checked.samples.y_storage.view();
+  }
   return checked;
 }
 
@@ -166,11 +183,11 @@ PreparedTest prepare(const Method& method, const CheckedTest& checked, const Two
   const SampleView& x = checked.samples.x;
   const SampleView& y = checked.samples.y;
   const ThreadCount threads = checked.statistic.threads;
-  TestPool pool = make_test_pool(x, y, checked.pool_seed, threads);
+  TestPool pool = make_test_pool(x, y, threads, checked.identity);
   std::vector<std::size_t> positions = pool.order;
   if (checked.weights_stay) {
     // The order of rows must not depend on the weights they were observed with.
-    pool.order = make_test_pool({x.points, {}}, {y.points, {}}, checked.statistic.seed, threads).order;
+    pool.order = make_test_pool({x.points, {}}, {y.points, {}}, threads).order;
   }
   const TestOptions& test = checked.test;
   PermutationSource permutations(test.design, checked.sizes(), pool.order, pool.permutation_seed);
@@ -266,6 +283,7 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
   result.test = std::move(outcome.test);
   result.configurations = configurations(plan.aggregate, outcome.statistics);
   result.kernel = plan.frozen.kernel;
+  result.own_scales = checked.own_scales;
   result.num_directions = plan.num_directions;
   result.num_reference = plan.num_reference;
   result.num_set_aside = plan.num_set_aside;
@@ -275,7 +293,8 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
     LabelBatch observed;
     prepared.permutations.fill(PermutationMode::random, 0, 1, observed);
     result.per_direction = plan.per_direction(observed, checked.statistic.threads);
-    result.directions = plan.directions;
+    result.directions =
+        checked.own_scales ? on_given_scale(plan.directions, checked.scales, checked.dim) : plan.directions;
   }
   if (!(plan.pooled_scale > 0.0)) return result;
   result.effect_size = outcome.effect / plan.pooled_scale;
@@ -326,11 +345,10 @@ std::string_view default_test_method(const MethodOptions& statistic, bool kernel
   const MethodOptions plain;
   const DirectionOptions& directions = statistic.directions;
   const bool one_statistic =
-      kernel_values_only || directions.family != plain.directions.family ||
-      directions.num_directions != plain.directions.num_directions || directions.num_reference ||
-      directions.reference != plain.directions.reference || directions.reference_points.rows() > 0 ||
-      directions.coefficients.rows() > 0 || directions.whiten || statistic.power != plain.power ||
-      to_string(statistic.weighting) != to_string(plain.weighting) ||
+      kernel_values_only || directions.family != plain.directions.family || directions.num_directions ||
+      directions.num_reference || directions.reference != plain.directions.reference ||
+      directions.reference_points.rows() > 0 || directions.coefficients.rows() > 0 || directions.whiten ||
+      statistic.power != plain.power || to_string(statistic.weighting) != to_string(plain.weighting) ||
       std::ranges::any_of(compat_flags(), [&](const CompatFlag& flag) { return flag.is_on(statistic); });
   return one_statistic ? "ekqd" : "adaptive";
 }

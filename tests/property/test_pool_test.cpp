@@ -44,10 +44,10 @@ Sample sample_of(std::span<const Row> rows) {
 }
 
 // The row at each position of the pool whose first n_x rows are X.
-std::vector<Row> pool_contents(const std::vector<Row>& rows, std::size_t n_x, Seed seed) {
+std::vector<Row> pool_contents(const std::vector<Row>& rows, std::size_t n_x) {
   const Sample x = sample_of(std::span(rows).first(n_x));
   const Sample y = sample_of(std::span(rows).subspan(n_x));
-  const TestPool pool = make_test_pool(x, y, seed, ThreadCount{1});
+  const TestPool pool = make_test_pool(x, y, ThreadCount{1});
   std::vector<Row> contents;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto values = pool.rows().row(i);
@@ -61,30 +61,28 @@ TEST(TestPool, contents_follow_from_the_multiset_of_rows_whatever_their_labels_a
     RandomStream stream(Seed{trial}, Purpose::test_data);
     const std::size_t n = 2 + static_cast<std::size_t>(stream.below(60));
     const std::vector<Row> rows = draw_rows(n, 1 + stream.below(40), stream);
-    const Seed seed{trial + 1000};
-    const std::vector<Row> contents = pool_contents(rows, 1 + static_cast<std::size_t>(stream.below(n - 1)), seed);
+    const std::vector<Row> contents = pool_contents(rows, 1 + static_cast<std::size_t>(stream.below(n - 1)));
     for (int again = 0; again < 5; ++again) {
       const std::size_t n_x = 1 + static_cast<std::size_t>(stream.below(n - 1));
-      ASSERT_EQ(pool_contents(shuffled(rows, stream), n_x, seed), contents) << "trial " << trial;
+      ASSERT_EQ(pool_contents(shuffled(rows, stream), n_x), contents) << "trial " << trial;
     }
   }
 }
 
-TEST(TestPool, order_is_a_permutation_and_changes_with_the_seed) {
+TEST(TestPool, order_is_a_permutation) {
   RandomStream stream(Seed{3}, Purpose::test_data);
   const std::vector<Row> rows = draw_rows(40, 1000, stream);
   const Sample x = sample_of(std::span(rows).first(15));
   const Sample y = sample_of(std::span(rows).subspan(15));
-  std::vector<std::size_t> first = make_test_pool(x, y, Seed{1}, ThreadCount{1}).order;
-  EXPECT_NE(first, make_test_pool(x, y, Seed{2}, ThreadCount{1}).order);
+  std::vector<std::size_t> first = make_test_pool(x, y, ThreadCount{1}).order;
   std::ranges::sort(first);
   for (std::size_t i = 0; i < first.size(); ++i) EXPECT_EQ(first[i], i);
 }
 
 // The label of every position, as a word of X and Y.
-std::string labels(const Sample& x, const Sample& y, Seed seed) {
+std::string labels(const Sample& x, const Sample& y, std::uint64_t identity = 0) {
   std::string word;
-  for (const std::size_t row : make_test_pool(x, y, seed, ThreadCount{1}).order) {
+  for (const std::size_t row : make_test_pool(x, y, ThreadCount{1}, identity).order) {
     word += row < x.points.rows() ? 'X' : 'Y';
   }
   return word;
@@ -95,13 +93,12 @@ TEST(TestPool, labels_by_position_do_not_change_with_the_order_of_rows_within_a_
     RandomStream stream(Seed{trial}, Purpose::test_data, 1);
     const std::vector<Row> x = draw_rows(20, 3, stream);
     const std::vector<Row> y = draw_rows(12, 3, stream);
-    const Seed seed{trial};
-    EXPECT_EQ(labels(sample_of(x), sample_of(y), seed),
-              labels(sample_of(shuffled(x, stream)), sample_of(shuffled(y, stream)), seed));
+    EXPECT_EQ(labels(sample_of(x), sample_of(y)),
+              labels(sample_of(shuffled(x, stream)), sample_of(shuffled(y, stream))));
   }
 }
 
-// With one seed for all data sets each must still meet its own permutations, and only input cells may decide which.
+// Each data set must meet its own permutations, and only ranks and weights of its rows may decide which.
 TEST(TestPool, permutation_seed_follows_from_both_samples_and_not_from_their_order) {
   for (std::uint64_t trial = 0; trial < 100; ++trial) {
     RandomStream stream(Seed{trial}, Purpose::test_data, 2);
@@ -110,7 +107,7 @@ TEST(TestPool, permutation_seed_follows_from_both_samples_and_not_from_their_ord
     const auto seed_of = [](const std::vector<Row>& a, const std::vector<Row>& b) {
       const Sample first = sample_of(a);
       const Sample second = sample_of(b);
-      return make_test_pool(first, second, Seed{0}, ThreadCount{1}).permutation_seed.value;
+      return make_test_pool(first, second, ThreadCount{1}).permutation_seed.value;
     };
     const std::uint64_t seed = seed_of(x, y);
     EXPECT_EQ(seed_of(shuffled(x, stream), shuffled(y, stream)), seed);
@@ -137,7 +134,7 @@ TEST(TestPool, seed_of_row_numbers_follows_from_the_kernel_values) {
         for (std::size_t j = 0; j < b.rows(); ++j) values(i, j) = scale * std::min(a(i, 0) + 1.0, b(j, 0) + 1.0);
       }
     });
-    return pool_seed(x, y, options).value;
+    return identity_of(x, y, options);
   };
   EXPECT_EQ(seed_of(1.0), seed_of(1.0));
   EXPECT_NE(seed_of(1.0), seed_of(2.0));
@@ -146,10 +143,10 @@ TEST(TestPool, seed_of_row_numbers_follows_from_the_kernel_values) {
   EXPECT_EQ(seed_of(2.0), 0U);
 }
 
-// How often each sequence of labels occurs over seeds.
-std::map<std::string, std::size_t> label_patterns(const Sample& x, const Sample& y, std::size_t num_seeds) {
+// How often each sequence of labels occurs over identities of the data.
+std::map<std::string, std::size_t> label_patterns(const Sample& x, const Sample& y, std::size_t count) {
   std::map<std::string, std::size_t> counts;
-  for (std::size_t seed = 0; seed < num_seeds; ++seed) ++counts[labels(x, y, Seed{seed})];
+  for (std::uint64_t identity = 0; identity < count; ++identity) ++counts[labels(x, y, identity)];
   return counts;
 }
 
@@ -162,7 +159,8 @@ double chi_square(const std::map<std::string, std::size_t>& counts, double expec
 }
 
 // Equal rows differ only by the random bits: every interleaving of their labels is equally likely
-// over seeds. The bounds are the points that chi-square of 19 and 14 degrees of freedom exceeds with probability 1e-6.
+// over identities. The bounds are the points that chi-square of 19 and 14 degrees of freedom exceeds with probability
+// 1e-6.
 TEST(TestPool, equal_rows_of_x_and_y_are_interleaved_at_random) {
   constexpr std::size_t kSeeds = 20'000;
   const auto equal_rows = [](std::size_t count) { return Sample{Matrix<double>(count, 2, 1.5), {}, {}}; };

@@ -92,9 +92,7 @@ TEST(RowOrder, of_x_before_y_leaks_the_labels_into_eigenvectors_and_rejects_ever
 // The same arithmetic on the order of make_test_pool is exact: Binomial(400, 0.05), outside the band with a probability
 // below 1e-6.
 TEST(RowOrder, of_a_test_pool_keeps_the_level_of_a_plan_that_sees_positions) {
-  const auto label_blind = [](const Sample& x, const Sample& y, Seed seed) {
-    return make_test_pool(x, y, seed, ThreadCount{1});
-  };
+  const auto label_blind = [](const Sample& x, const Sample& y, Seed) { return make_test_pool(x, y, ThreadCount{1}); };
   const std::size_t rejections = rejected_nulls(label_blind);
   EXPECT_TRUE(validation::binomial_band(kOrderRuns, 0.05, 1e-6).holds(rejections)) << rejections;
 }

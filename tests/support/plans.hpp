@@ -46,7 +46,7 @@ struct Permuted {
 
   Permuted(const std::string& id, const SampleView& x, const SampleView& y, const MethodOptions& options,
            const Design& design = Design::independent(), unsigned count = 6)
-      : pool(make_test_pool(x, y, options.seed, ThreadCount{1})),
+      : pool(make_test_pool(x, y, ThreadCount{1})),
         prepared(method_with_id(id).prepare(pool, options, request(design))),
         values(count) {
     const PermutationSource source(design, {x.size(), y.size()}, prepared.rows, options.seed);

@@ -119,9 +119,11 @@ enum class ReferenceMeasure {
 
 struct DirectionOptions {
   DirectionFamily family = DirectionFamily::gaussian;
-  std::size_t num_directions = 64;                ///< l >= 1; the axis family has one per column
-  std::optional<std::size_t> num_reference = {};  ///< m >= 1; unset: min(64, N/8), at least 2, or landmarks
-                                                  ///< of the principal and mixed families by their own rule
+  /// l >= 1; unset: default_num_directions() of the Gaussian and linear families, 64 of the others. The axis family has
+  /// one per column.
+  std::optional<std::size_t> num_directions = {};
+  /// m >= 1; unset: default_num_reference(), or landmarks of the principal and mixed families by their own rule.
+  std::optional<std::size_t> num_reference = {};
   ReferenceMeasure reference = ReferenceMeasure::gaussian;
   Matrix<double> reference_points = {};  ///< m x d, for ReferenceMeasure::points
   Matrix<double> coefficients = {};      ///< m x l, instead of drawn ones; sets m and l
@@ -130,6 +132,14 @@ struct DirectionOptions {
   double jitter = 0.0;                   ///< added to ||f||^2; 1e-6 in the authors' code
   bool zero_centred = false;             ///< reference measures around 0 and not the median, as the authors' code
 };
+
+/// Directions for N pooled rows, 2^19 / N but 64 to 1024: where rows are few, many directions cost little, and results
+/// depend less on which are drawn.
+[[nodiscard]] std::size_t default_num_directions(std::size_t num_rows);
+
+/// Reference points for N pooled rows: half as many as directions, at least 64. Rows of the pool are held out, so there
+/// are no more than min(64, N/8) of them, at least 2.
+[[nodiscard]] std::size_t default_num_reference(std::size_t num_rows, ReferenceMeasure measure);
 
 /// Directions, and what a caller should know of how they came about.
 struct DrawnDirections {

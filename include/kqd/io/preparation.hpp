@@ -28,9 +28,10 @@ enum class NaPolicy {
 
 /// Scaling of columns. Location and scale are those of the pool: they do not depend on labels.
 enum class Standardize {
-  none,    ///< unchanged
-  zscore,  ///< (value - mean) / standard deviation
-  iqr,     ///< (value - median) / interquartile range
+  automatic,  ///< unchanged, but the default test measures each column in its own scale unless rows are images
+  none,       ///< unchanged, also in the default test
+  zscore,     ///< (value - mean) / standard deviation
+  iqr,        ///< (value - median) / interquartile range
 };
 
 /// The words of the command line: "raise", "onehot", "impute-median", ... Throws Error{invalid_option} with the nearest

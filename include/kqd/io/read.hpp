@@ -36,7 +36,7 @@ struct ReadOptions {
   std::vector<std::string> na_values = {};
   /// Whether spellings such as NA, none, - and ? mean "missing". Without them only an empty cell and `na_values` do.
   bool default_na = true;
-  Standardize standardize = Standardize::none;
+  Standardize standardize = Standardize::automatic;
   /// The largest number of rows of each sample; more are subsampled at random by `seed`; 0: all. The other rows of a
   /// CSV text are dropped while it is read.
   std::uint64_t max_rows = 0;

@@ -19,6 +19,7 @@ struct MethodUses {
   bool weighting = false;       ///< nu
   bool columns = false;         ///< the columns themselves besides a kernel: kernel values are not enough
   bool max_memory = false;      ///< bound on memory
+  bool own_scales = false;      ///< its test measures every column in its own scale, unless that is switched off
 };
 
 /// One way of comparing two samples, as `kqd methods` lists it. Texts may refer to options: render() them.

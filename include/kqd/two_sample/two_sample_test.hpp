@@ -32,6 +32,9 @@ struct TwoSampleOptions {
   TestOptions test = {};         ///< its seed and threads are taken from `statistic`
   Calibration calibration = Calibration::permutation;
   WeightsAs weights_as = WeightsAs::checked;
+  /// Tests with MethodUses::own_scales, such as the adaptive one, measure every column from its pooled median in units
+  /// of its pooled scale: units of columns do not matter. False for images and other rows whose columns have one unit.
+  bool own_scales = true;
   bool set_aside = true;         ///< reference points taken from the pool are held out of the samples
   bool effect_interval = false;  ///< an interval for the effect size, by half-samples: 199 more evaluations
   /// Of the adaptive test: per_direction and directions of the e-KQD that its effect size comes from, else empty.
@@ -63,6 +66,7 @@ struct TwoSampleResult {
   std::optional<Interval> effect_interval;  ///< at TestOptions::confidence; claimed away from the null hypothesis only
   std::vector<double> per_direction;        ///< observed tau_p(u_i); empty for methods without directions
   KernelSpec kernel;                        ///< with the bandwidths that were used
+  bool own_scales = false;  ///< every column was measured in its own scale: bandwidths are in these units
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
   std::size_t num_set_aside = 0;                 ///< rows that were held out

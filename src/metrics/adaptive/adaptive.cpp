@@ -15,7 +15,8 @@
 #include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
 #include "metrics/adaptive/directional_bundle.hpp"
-#include "metrics/adaptive/spectral_bundle.hpp"
+#include "metrics/adaptive/mean_bundle.hpp"
+#include "metrics/adaptive/second_order.hpp"
 #include "metrics/quantile/kqd.hpp"
 
 namespace kqd {
@@ -33,18 +34,30 @@ struct GridBandwidth {
   double factor;  // of the rule's bandwidth
   StatisticWeights weights;
 };
-constexpr std::array<GridBandwidth, 4> kGrid = {{
+constexpr std::array<GridBandwidth, 5> kGrid = {{
     {0.1, {.quantiles = 1.0}},
-    {0.5, {.quantiles = 1.0, .coarse = 1.0, .fine = 1.0}},
-    {1.0, {.quantiles = 2.0, .coarse = 1.0, .fine = 1.0, .finest = 2.0}},
-    {2.0, {.quantiles = 1.0, .fine = 1.0}},
+    {0.25, {.fine = 2.0, .finest = 2.0}},
+    {0.5, {.quantiles = 1.0, .fine = 5.0}},
+    {1.0, {.quantiles = 2.0, .coarse = 2.0, .finest = 3.0}},
+    {2.0, {.quantiles = 1.0}},
 }};
-constexpr StatisticWeights kClosestPoints = {.quantiles = 1.0, .coarse = 1.0};
-constexpr StatisticWeights kOneKernel = {.quantiles = 2.0, .coarse = 1.0, .fine = 1.0, .finest = 2.0};
-constexpr StatisticWeights kLinearCombinations = {.quantiles = 2.0, .fine = 2.0};
-constexpr double kColumnsOnAverage = 2.0;
+constexpr StatisticWeights kClosestPoints = {.coarse = 2.0};
+constexpr StatisticWeights kOneKernel = {.quantiles = 2.0, .coarse = 2.0, .fine = 2.0, .finest = 3.0};
+constexpr StatisticWeights kLinearCombinations = {.fine = 2.0};
+constexpr double kColumnsOnAverage = 3.0;
 constexpr double kLargestColumn = 3.0;
-constexpr double kOnlyColumn = 1.0;
+constexpr double kOnlyColumn = 0.5;
+// In few columns single directions show changes of spread and dependence as well: the weights of their own statistics
+// grow with the number of columns.
+constexpr double kSpread = 7.0;  // at most, and 1 per column
+constexpr double kLargestProduct = 2.0;
+constexpr double kProductsOnAverage = 1.5;
+constexpr double kColumnsForProducts = 5.0;  // fewer columns have less weight
+
+// A bandwidth is used if the nearest pairs of rows, a low quantile of all distances, are near each other on its scale:
+// otherwise every row is on its own. In many columns all distances are alike, and small bandwidths see nothing.
+constexpr std::size_t kNearQuantile = 50;  // one in so many distances is smaller
+constexpr double kLeastBandwidth = 0.85;   // of that distance: a Gaussian falls to one half there
 
 // The bandwidth of the closest points: their distance is a low quantile of all distances, and a Gaussian of bandwidth
 // distance / sqrt(2) falls to 1/e there. It joins the grid unless a bandwidth within these factors is there already.
@@ -61,6 +74,16 @@ constexpr std::size_t kLargePool = 20'000;
 constexpr Ranks ranks_for(std::size_t num_rows) {
   return num_rows > kLargePool ? Ranks{20, 40} : Ranks{30, 64};
 }
+
+constexpr std::size_t kEffectDirections = 64;
+
+// Distances to the centre by ridge leverage: directions in which the rows vary little count more, less so, alike.
+constexpr std::array<double, 3> kRidges = {0.1, 1.0, std::numeric_limits<double>::infinity()};
+constexpr std::size_t kMostComponents = 256;
+constexpr std::size_t kMultipliedComponents = 10;
+constexpr double kPairBudget = 4e7;  // pooled rows times pairs of columns that are multiplied
+constexpr std::size_t kFewestPairs = 64;
+constexpr std::size_t kMostPairs = 1000;
 
 constexpr double kColumnBudget = 2e7;       // pooled rows times columns that are tested one by one
 constexpr std::size_t kFewestColumns = 64;  // tested one by one whatever the number of rows
@@ -96,7 +119,8 @@ constexpr std::array<ParameterInfo, 2> kParameters = {{
      "how configurations become one: a soft minimum of smooth p-values, the smallest one, or the smallest p-value by "
      "rank",
      kCombineWords},
-    {"landmarks", 0, 0, 4096, true, "pooled rows that span the principal functions; 0: min(128, N/4)"},
+    {"landmarks", 0, 0, 4096, true,
+     "pooled rows that span the principal functions; 0: all up to 256, 128 of more than 512"},
 }};
 
 // The aggregate under construction, with what its statistics share.
@@ -106,8 +130,8 @@ struct AggregateBuilder {
   std::vector<double> row_weights;
   BundleMemory memory;
   AggregatedPlan& plan;
-  std::vector<SpectralView> views = {};
-  std::vector<double> view_weights = {};  // of the statistics of `views`
+  std::vector<MeanFeatures> means = {};
+  std::vector<double> mean_weights = {};  // of the statistics of `means`
 
   void add_directions(BundleDirections directions, std::vector<GapSummary> summaries, GapWeight gap_weight) {
     auto bundle = std::make_unique<DirectionalBundle>(std::move(directions), std::move(summaries), gap_weight,
@@ -182,17 +206,22 @@ void add_kernel(AggregateBuilder& builder, const KernelSpec& spec, std::string_v
   const auto project = [rows, directions](std::size_t first, std::size_t num, ThreadCount threads) {
     return project_pool(*directions, rows, first, num, threads);
   };
-  builder.add_directions({fmt::format("quantiles, {}", what), count, project}, {GapSummary::average}, GapWeight::size);
-  builder.plan.weights.push_back(weights.quantiles);
-  SpectralView view{fmt::format("means, {}", what), kernel, std::move(basis), {}};
-  for (const auto& [fineness, weight] : {std::pair{Fineness::coarse, weights.coarse},
-                                         {Fineness::fine, weights.fine},
-                                         {Fineness::finest, weights.finest}}) {
-    if (weight == 0.0) continue;
-    view.statistics.push_back(fineness);
-    builder.view_weights.push_back(weight);
+  if (weights.quantiles > 0.0) {
+    builder.add_directions({fmt::format("quantiles, {}", what), count, project}, {GapSummary::average},
+                           GapWeight::size);
+    builder.plan.weights.push_back(weights.quantiles);
   }
-  if (!view.statistics.empty()) builder.views.push_back(std::move(view));
+  std::vector<MeanSummary> statistics;
+  for (const auto& [summary, weight] : {std::pair{MeanSummary::coarse, weights.coarse},
+                                        {MeanSummary::fine, weights.fine},
+                                        {MeanSummary::finest, weights.finest}}) {
+    if (weight == 0.0) continue;
+    statistics.push_back(summary);
+    builder.mean_weights.push_back(weight);
+  }
+  if (statistics.empty()) return;
+  builder.means.push_back(
+      principal_features(fmt::format("means, {}", what), kernel, std::move(basis), std::move(statistics)));
 }
 
 // The reason why the linear kernel cannot be used, whose sums of squared products of rows may leave the range of
@@ -230,16 +259,19 @@ std::vector<std::pair<double, StatisticWeights>> bandwidths(const KernelSpec& ke
   const auto is_another = [&](const auto& entry) {
     return close < kAlreadyBelow * entry.first || close > kAlreadyAbove * entry.first;
   };
-  if (in_range(close) && std::ranges::all_of(grid, is_another)) grid.emplace_back(close, kClosestPoints);
+  const bool joins = in_range(close) && std::ranges::all_of(grid, is_another);
+  const double least = std::min(middle, kLeastBandwidth * distances[distances.size() / kNearQuantile]);
+  std::erase_if(grid, [&](const auto& entry) { return entry.first < least; });
+  if (joins) grid.emplace_back(close, kClosestPoints);
   return grid;
 }
 
-void add_kernels(AggregateBuilder& builder, const KernelSpec& kernel, std::size_t landmarks, Warnings& warnings) {
+void add_kernels(AggregateBuilder& builder, const KernelSpec& kernel, std::size_t landmarks, bool with_linear) {
   const Pool rows = builder.pool.rows();
-  if (const auto trouble = linear_trouble(rows)) {
-    warn(warnings, *trouble);
-  } else if (rows.dim() > 1) {
-    add_kernel(builder, parse_kernel("linear"), "linear combinations", kLinearCombinations, landmarks);
+  if (with_linear && rows.dim() > 1) {
+    const KernelSpec linear = parse_kernel("linear");
+    const std::size_t enough = std::max(landmarks, default_num_landmarks(linear, rows.size(), rows.dim()));
+    add_kernel(builder, linear, "linear combinations", kLinearCombinations, enough);
   }
   if (!kernel.bandwidth || !has_bandwidth(kernel.family)) {
     add_kernel(builder, kernel, fmt::format("kernel {}", to_string(kernel)), kOneKernel, landmarks);
@@ -252,10 +284,45 @@ void add_kernels(AggregateBuilder& builder, const KernelSpec& kernel, std::size_
   }
 }
 
+// Landmarks of the kernels: all rows where they are few, so that nothing is drawn.
+std::size_t num_kernel_landmarks(std::size_t num_rows) {
+  constexpr std::size_t kAll = 256;
+  constexpr std::size_t kSome = 128;
+  return num_rows <= kAll ? num_rows : num_rows <= 2 * kAll ? kAll : kSome;
+}
+
+// Changes of spread and of dependence, which are small along every single direction: distances to the centre in three
+// metrics, and products of columns and of components.
+void add_second_order(AggregateBuilder& builder, std::size_t permutation_count) {
+  const Pool rows = builder.pool.rows();
+  const Seed seed = builder.options.seed;
+  const ThreadCount threads = builder.options.threads;
+  const std::size_t landmarks = std::max(num_kernel_landmarks(rows.size()), std::min(rows.dim() + 1, kMostComponents));
+  const auto components = std::make_shared<const LinearComponents>(linear_components(
+      rows, {.num_landmarks = std::min(rows.size(), landmarks), .max_rank = kMostComponents}, seed, threads));
+  if (components->variances.empty()) return;  // all rows are equal
+  std::vector<double> ridges(kRidges.begin(), kRidges.end());
+  if (rows.dim() == 1) ridges = {kRidges.back()};
+  builder.add_directions(leverage_scores(components, rows, ridges), {GapSummary::largest}, GapWeight::size);
+  const auto dim = static_cast<double>(rows.dim());
+  builder.plan.weights.push_back(std::min(kSpread, dim));
+  if (rows.dim() == 1) return;
+  const auto most_pairs =
+      static_cast<std::size_t>(std::clamp(kPairBudget / static_cast<double>(rows.size()),
+                                          static_cast<double>(kFewestPairs), static_cast<double>(kMostPairs)));
+  std::vector<MeanFeatures> products;
+  products.push_back(second_moments(components, rows, kMultipliedComponents, most_pairs, seed));
+  builder.plan.bundles.push_back(
+      std::make_unique<MeanBundle>(std::move(products), rows, builder.row_weights, permutation_count, threads));
+  const double share = std::min(1.0, (dim - 1.0) / (kColumnsForProducts - 1.0));
+  builder.plan.weights.push_back(share * kLargestProduct);
+  builder.plan.weights.push_back(share * kProductsOnAverage);
+}
+
 // e-KQD along Gaussian directions, which gives the effect size: its reference points are not rows, so none is held out.
 MethodOptions options_of_effect(const MethodOptions& options, std::size_t max_memory) {
   MethodOptions plain = options;
-  plain.directions = {};
+  plain.directions = {.num_directions = kEffectDirections, .num_reference = kEffectDirections};
   plain.power = 1.0;
   plain.weighting = {};
   plain.max_memory = max_memory;
@@ -273,17 +340,19 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
   if (options.max_memory > 0) prepared.aggregate.max_bytes = options.max_memory;
 
   AggregateBuilder builder{pool, options, pool.weights_of(pool.order), shares.bundles, prepared.aggregate};
-  const std::size_t landmarks = parameters.count("landmarks") > 0
-                                    ? parameters.count("landmarks")
-                                    : default_num_landmarks(prepared.frozen.kernel, num_rows, pool.x.dim());
+  const std::size_t landmarks =
+      parameters.count("landmarks") > 0 ? parameters.count("landmarks") : num_kernel_landmarks(num_rows);
   add_columns(builder, prepared.warnings);
-  add_kernels(builder, prepared.frozen.kernel, landmarks, prepared.warnings);
-  if (!builder.views.empty()) {
-    prepared.aggregate.bundles.push_back(std::make_unique<SpectralBundle>(
-        std::move(builder.views), pool.rows(), builder.row_weights, request.permutation_count, options.threads));
+  const auto trouble = linear_trouble(pool.rows());
+  if (trouble) warn(prepared.warnings, *trouble);
+  add_kernels(builder, prepared.frozen.kernel, landmarks, !trouble);
+  if (!trouble) add_second_order(builder, request.permutation_count);
+  if (!builder.means.empty()) {
+    prepared.aggregate.bundles.push_back(std::make_unique<MeanBundle>(
+        std::move(builder.means), pool.rows(), builder.row_weights, request.permutation_count, options.threads));
   }
   auto& weights = prepared.aggregate.weights;
-  weights.insert(weights.end(), builder.view_weights.begin(), builder.view_weights.end());
+  weights.insert(weights.end(), builder.mean_weights.begin(), builder.mean_weights.end());
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   for (double& weight : weights) weight /= total;
   prepared.details = {{"configurations", static_cast<double>(weights.size())},
@@ -314,7 +383,7 @@ Method adaptive_method() {
                    "of them together. The effect size is that of ekqd.",
                .reference = "kqd: docs/design/0005-adaptive-test.md; min-p: Westfall and Young (1993)",
                .sign_flip = true,
-               .uses = {.kernel = true, .columns = true, .max_memory = true},
+               .uses = {.kernel = true, .columns = true, .max_memory = true, .own_scales = true},
                .parameters = kParameters,
                .effect_method = "ekqd"},
       .prepare = prepare};

@@ -35,7 +35,7 @@ FeatureDistance distance_by_features(const SampleView& x_given, const SampleView
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
-  const TestPool pool = make_test_pool(x, y, options.seed, options.threads);
+  const TestPool pool = make_test_pool(x, y, options.threads);
   FeatureSetup setup = set_up(pool, options, {});
   const GroupStatistic& statistic = *setup.statistic;
   // X first, then Y: features of equal samples then round in the same way, and their distance is 0.

@@ -179,7 +179,7 @@ DistanceResult distance_as_coded(const SampleView& x_given, const SampleView& y_
   const CheckedSamples samples(x_given, y_given, options, result.warnings);
   const SampleView& x = samples.x;
   const SampleView& y = samples.y;
-  const TestPool pool = make_test_pool(x, y, options.seed, options.threads);
+  const TestPool pool = make_test_pool(x, y, options.threads);
   const AsCodedSetup setup = set_up_as_coded(pool, options, result.warnings);
   const Groups groups = pool.observed();
   result.statistic = setup.statistic(groups.x, groups.y);

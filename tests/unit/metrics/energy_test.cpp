@@ -142,7 +142,7 @@ TEST(Energy, plan_equals_recomputation) {
 TEST(Energy, plan_gives_the_same_bits_however_permutations_are_cut_into_batches) {
   const Sample x = test::drawn_sample(23, 2, {"", 23, 23}, 9);
   const Sample y = test::drawn_sample(40, 2, {"", 40, 40}, 10);
-  const TestPool pool = make_test_pool(x, y, Seed{1}, ThreadCount{1});
+  const TestPool pool = make_test_pool(x, y, ThreadCount{1});
   const PreparedPlan prepared =
       method_with_id("energy").prepare(pool, settings({{"form", kSliced}, {"slices", 5}}), {});
   const PermutationSource source(Design::independent(), {23, 40}, prepared.rows, Seed{1});

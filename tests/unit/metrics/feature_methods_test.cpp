@@ -379,7 +379,7 @@ TEST(MmdNystrom, as_coded_divides_the_sum_over_x_by_the_number_of_landmarks) {
   const Sample y = draw(30, 3, cases()[1], 2, 0.3);
   const MethodOptions options = with_settings({{"landmarks", 6}, {"form", 1}}, "gaussian@1.3");
   // The rows of X in the order of the pool; which of them are landmarks follows from the seed.
-  const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
+  const TestPool pool = make_test_pool(x, y, ThreadCount{1});
   std::vector<std::size_t> of_x;
   for (const std::size_t row : pool.order) {
     if (row < 23) of_x.push_back(row);

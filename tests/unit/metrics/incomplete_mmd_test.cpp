@@ -305,7 +305,7 @@ TEST(IncompleteMmd, refuses_what_it_cannot_use) {
 TEST(IncompleteMmd, refuses_patterns_that_take_hours_or_all_memory) {
   const Sample x{Matrix<double>(60'000, 1, 0.5), {}, {}};
   const MethodOptions all_pairs = with_gaussian(1, {{"subdiagonals", 59'999}});
-  const TestPool pool = make_test_pool(x, x, Seed{0}, ThreadCount{1});
+  const TestPool pool = make_test_pool(x, x, ThreadCount{1});
   PlanRequest request;
   request.permutation_count = 1000;
   try {

@@ -233,7 +233,7 @@ TEST(Kce, refuses_sizes_that_take_hours) {
   test::Source source(9);
   const Sample x = test::varied_sample({3000, 1}, source, false, false);
   const Sample other = test::varied_sample({3000, 1}, source, false, false);
-  const TestPool wide = make_test_pool(x, other, Seed{0}, ThreadCount{1});
+  const TestPool wide = make_test_pool(x, other, ThreadCount{1});
   PlanRequest request;
   request.permutation_count = 1000;
   try {

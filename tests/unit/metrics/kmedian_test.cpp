@@ -214,7 +214,7 @@ TEST(KMedian, refuses_sizes_that_take_hours_and_says_when_it_stopped_early) {
       distance("kmedian", column({0, 1, 3}), column({4, 5, 9}), test::options_with("gaussian@1", {{"iterations", 1}}));
   EXPECT_EQ(stopped.warnings.back(), make_warning(WarningId::median_not_converged, 1));
   const Sample large{Matrix<double>(20'000, 1, 0.5), {}, {}};
-  const TestPool pool = make_test_pool(large, large, Seed{0}, ThreadCount{1});
+  const TestPool pool = make_test_pool(large, large, ThreadCount{1});
   PlanRequest request;
   request.permutation_count = 1000;
   try {

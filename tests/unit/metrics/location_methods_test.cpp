@@ -188,7 +188,7 @@ TEST(LocationMethods, equal_their_formulas_at_given_locations) {
 TEST(Hotelling, with_one_feature_is_the_square_of_welchs_t) {
   const Sample x{Matrix<double>(2, 1, {0, 2}), {}, {}};
   const Sample y{Matrix<double>(2, 1, {1, 5}), {}, {}};
-  const TestPool pool = make_test_pool(x, y, Seed{1}, ThreadCount{1});
+  const TestPool pool = make_test_pool(x, y, ThreadCount{1});
   const FeatureMap identity{1, [](MatrixView<const double> rows, MatrixView<double> features) {
                               for (std::size_t i = 0; i < rows.rows(); ++i) features(i, 0) = rows(i, 0);
                             }};
@@ -205,7 +205,7 @@ TEST(Hotelling, with_one_feature_is_the_square_of_welchs_t) {
 TEST(Hotelling, does_not_mind_copies_and_constants_among_the_features) {
   const Sample x = draw(20, 2, cases()[0], 1);
   const Sample y = draw(25, 2, cases()[0], 2, 0.5);
-  const TestPool pool = make_test_pool(x, y, Seed{1}, ThreadCount{1});
+  const TestPool pool = make_test_pool(x, y, ThreadCount{1});
   const auto value = [&](const FeatureMap& map, std::size_t rank) {
     const WhitenedFeatures whitened = whiten(map, pool, pool.order, ThreadCount{1});
     EXPECT_EQ(whitened.map.count, rank);

@@ -286,7 +286,7 @@ TEST(Monk, refuses_what_it_cannot_use) {
                "monk takes no weights: its median counts blocks of rows, all alike; mmd-v and kmedian take them",
                [&] { static_cast<void>(distance("monk", weighted, weighted)); });
   const Sample large{Matrix<double>(10'000, 1, 0.5), {}, {}};
-  const TestPool pool = make_test_pool(large, large, Seed{0}, ThreadCount{1});
+  const TestPool pool = make_test_pool(large, large, ThreadCount{1});
   PlanRequest request;
   request.permutation_count = 1000;
   try {

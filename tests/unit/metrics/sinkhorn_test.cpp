@@ -245,7 +245,7 @@ TEST(Sinkhorn, plan_equals_recomputation) {
 TEST(Sinkhorn, plan_does_not_mind_which_group_is_called_x) {
   const Sample x = test::drawn_sample(15, 2, {"", 15, 15}, 7);
   const Sample y = test::drawn_sample(15, 2, {"", 15, 15}, 8);
-  const TestPool pool = make_test_pool(x, y, Seed{1}, ThreadCount{1});
+  const TestPool pool = make_test_pool(x, y, ThreadCount{1});
   const PreparedPlan prepared = method_with_id("sinkhorn").prepare(pool, {}, {});
   LabelBatch batch;
   batch.count = 2;
@@ -259,7 +259,7 @@ TEST(Sinkhorn, plan_does_not_mind_which_group_is_called_x) {
 TEST(Sinkhorn, plan_says_when_its_permutations_do_not_converge) {
   const Sample x = test::drawn_sample(15, 2, {"", 15, 15}, 7);
   const Sample y = test::drawn_sample(12, 2, {"", 12, 12}, 8);
-  const TestPool pool = make_test_pool(x, y, Seed{1}, ThreadCount{1});
+  const TestPool pool = make_test_pool(x, y, ThreadCount{1});
   MethodOptions options;
   EXPECT_TRUE(method_with_id("sinkhorn").prepare(pool, options, {}).warnings.empty());
   options.parameters["iterations"] = 1;

@@ -409,7 +409,7 @@ TEST(OptimisedPlans, that_refit_equal_the_distance_of_every_permutation) {
       options.power = 2.0;
       options.kernel = parse_kernel("linear");  // supkqd-opt: few maxima, so that both find the same one
       options.parameters = {{"share", 0.0}, {"starts", 12}};
-      const TestPool pool = make_test_pool(data.x, data.y, Seed{3}, ThreadCount{1});
+      const TestPool pool = make_test_pool(data.x, data.y, ThreadCount{1});
       const PreparedPlan prepared =
           method_with_id(id).prepare(pool, options, {.permutation_count = 4, .whole_units = {}});
       EXPECT_EQ(prepared.rows.size(), nx + ny);
@@ -431,7 +431,7 @@ TEST(OptimisedPlans, that_split_test_the_other_rows_along_one_direction) {
         MethodOptions options;
         options.power = power;
         options.kernel = parse_kernel("linear");
-        const TestPool pool = make_test_pool(data.x, data.y, Seed{3}, ThreadCount{1});
+        const TestPool pool = make_test_pool(data.x, data.y, ThreadCount{1});
         const PreparedPlan prepared = method_with_id(id).prepare(pool, options, {});
         EXPECT_EQ(prepared.num_set_aside, 35U);  // 15 and 20
         EXPECT_EQ(prepared.rows.size(), 36U);
@@ -461,7 +461,7 @@ TEST(OptimisedPlans, that_split_report_the_supremum_over_the_training_rows) {
     MethodOptions options;
     options.kernel = parse_kernel("linear");
     options.parameters = {{"starts", 12}};
-    const TestPool pool = make_test_pool(data.x, data.y, Seed{3}, ThreadCount{1});
+    const TestPool pool = make_test_pool(data.x, data.y, ThreadCount{1});
     const PreparedPlan prepared = method_with_id(id).prepare(pool, options, {});
     const Split split = split_for_training(pool, 0.5, {}, options.seed);
     const double direct = distance(id, split.train_x, split.train_y, options).statistic;
@@ -499,7 +499,7 @@ TEST(OptimisedPlans, give_the_same_bits_for_any_threads) {
       const Data data(16, 12, 2, false, false, 24);
       MethodOptions options;
       options.parameters = {{"share", share}};
-      const TestPool pool = make_test_pool(data.x, data.y, Seed{3}, ThreadCount{1});
+      const TestPool pool = make_test_pool(data.x, data.y, ThreadCount{1});
       options.threads = ThreadCount{1};
       const PreparedPlan only = method_with_id(id).prepare(pool, options, {});
       options.threads = ThreadCount{3};

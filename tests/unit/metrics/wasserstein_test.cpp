@@ -247,7 +247,7 @@ TEST(Wasserstein, refuses_what_it_cannot_do) {
   const Sample large{Matrix<double>(5001, 2, 0.0), {}, {}};
   EXPECT_THROW((void)wasserstein(large, y, 1.0), Error);
   const Sample many = normal_sample(5000, 2, 73);
-  const TestPool pool = make_test_pool(many, many, Seed{1}, ThreadCount{1});
+  const TestPool pool = make_test_pool(many, many, ThreadCount{1});
   EXPECT_THROW((void)method_with_id("wasserstein")
                    .prepare(pool, with_power(1.0), {.permutation_count = 1000, .whole_units = {}}),
                Error);
@@ -255,7 +255,7 @@ TEST(Wasserstein, refuses_what_it_cannot_do) {
 
 TEST(Wasserstein, says_beforehand_how_long_a_test_takes) {
   const Sample x = normal_sample(40, 2, 74);
-  const TestPool pool = make_test_pool(x, x, Seed{1}, ThreadCount{1});
+  const TestPool pool = make_test_pool(x, x, ThreadCount{1});
   const auto seconds = [&](std::size_t permutations) {
     return method_with_id("wasserstein")
         .prepare(pool, with_power(1.0), {.permutation_count = permutations, .whole_units = {}})

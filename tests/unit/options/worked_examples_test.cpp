@@ -100,7 +100,7 @@ TEST(WorkedExamples, a_method_of_one_file_gives_distance_plan_and_p_value) {
   const Sample y{Matrix<double>(4, 1, {7.0, 8.0, 9.0, 12.0}), {}, {}};
   EXPECT_DOUBLE_EQ(distance(method, x, y).statistic, 7.0);
 
-  const TestPool pool = make_test_pool(x, y, Seed{1}, ThreadCount{1});
+  const TestPool pool = make_test_pool(x, y, ThreadCount{1});
   const PreparedPlan prepared = method.prepare(pool, {}, {});
   const PermutationSource source(Design::independent(), {3, 4}, prepared.rows, Seed{1});
   const TestOutcome outcome = permutation_test(*prepared.plan, source);

@@ -86,7 +86,7 @@ TEST(Plans, pooled_reference_points_are_held_out) {
   const PlanCase c = cases()[1];
   const Sample x = drawn_sample(c.nx, 3, c, 1);
   const Sample y = drawn_sample(c.ny, 3, c, 2);
-  const TestPool pool = make_test_pool(x, y, options.seed, ThreadCount{1});
+  const TestPool pool = make_test_pool(x, y, ThreadCount{1});
   const PreparedPlan aside = method_with_id("ekqd").prepare(pool, options, {});
   EXPECT_EQ(aside.num_set_aside, 4U);
   EXPECT_EQ(aside.rows.size(), c.nx + c.ny - 4);

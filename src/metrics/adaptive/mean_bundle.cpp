@@ -1,0 +1,238 @@
+#include "metrics/adaptive/mean_bundle.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "core/executor.hpp"
+#include "core/summation.hpp"
+#include "kernel/kernel_block.hpp"
+#include "simd/label_sums.hpp"
+#include "simd/matrix_product.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kRowsPerTile = 256;
+constexpr std::size_t kMaxTasks = 16;  // partial sums that are kept apart until they are added in order
+constexpr std::size_t kNumWhitened = 30;
+constexpr double kRidge = 0.03;  // of the largest variance
+// Error of a difference of means, in units of the sizes of the terms of one value: the mean of the pool, which is added
+// with compensation, is off by some eps of them, and errors of single values average out.
+constexpr double kMeanError = 16.0 * std::numeric_limits<double>::epsilon();
+
+std::size_t rows_per_task(std::size_t num_rows) {
+  const std::size_t tiles = (num_rows + kRowsPerTile - 1) / kRowsPerTile;
+  return (tiles + kMaxTasks - 1) / kMaxTasks * kRowsPerTile;
+}
+
+}  // namespace
+
+MeanFeatures principal_features(std::string name, const Kernel& kernel, PrincipalBasis basis,
+                                std::vector<MeanSummary> statistics) {
+  std::vector<double> variances = basis.variances;
+  const std::size_t count = variances.size();
+  const auto shared = std::make_shared<const PrincipalBasis>(std::move(basis));
+  const auto block = std::make_shared<const KernelBlock>(kernel, shared->landmarks);
+  const auto evaluate = [shared, block](MatrixView<const double> rows, MatrixView<double> values,
+                                        MatrixView<double> sizes) {
+    Matrix<double> kernel_values(rows.rows(), shared->landmarks.rows());
+    block->evaluate(rows, kernel_values);
+    simd::multiply(kernel_values, simd::Op::none, shared->coefficients, simd::Op::none, values);
+    if (sizes.rows() == 0) return;
+    Matrix<double> coefficients(shared->coefficients.view());
+    for (double& value : kernel_values.values()) value = std::abs(value);
+    for (double& value : coefficients.values()) value = std::abs(value);
+    simd::multiply(kernel_values, simd::Op::none, coefficients, simd::Op::none, sizes);
+  };
+  return {std::move(name), count, evaluate, std::move(statistics), std::move(variances)};
+}
+
+MeanBundle::MeanBundle(std::vector<MeanFeatures> features, Pool pool, std::vector<double> weights,
+                       std::size_t permutation_count, ThreadCount threads)
+    : features_(std::move(features)), pool_(pool), weights_(std::move(weights)) {
+  const MeanSquares squares = measure(threads);
+  std::size_t first = 0;
+  for (MeanFeatures& own : features_) {
+    if (own.variances.empty()) {
+      for (std::size_t j = first; j < first + own.count; ++j) {
+        own.variances.push_back(squares.values[j] - means_[j] * means_[j]);
+      }
+    }
+    for (const MeanSummary summary : own.statistics) {
+      statistics_.push_back(statistic(own, first, summary, squares, permutation_count));
+    }
+    first += own.count;
+  }
+}
+
+MeanBundle::MeanSquares MeanBundle::measure(ThreadCount threads) {
+  std::size_t count = 0;
+  for (const MeanFeatures& own : features_) count += own.count;
+  means_.assign(count, 0.0);
+  const std::size_t step = rows_per_task(pool_.size());
+  const std::size_t num_tasks = (pool_.size() + step - 1) / step;
+  Matrix<double> sums(num_tasks, count, 0.0);
+  Matrix<double> value_squares(num_tasks, count, 0.0);
+  Matrix<double> size_squares(num_tasks, count, 0.0);
+  parallel_for_blocks(pool_.size(), step, threads, [&](std::size_t begin, std::size_t end) {
+    std::vector<CompensatedSum> own(count);
+    Matrix<double> tile(kRowsPerTile, count);
+    Matrix<double> size_tile(kRowsPerTile, count);
+    for (std::size_t first = begin; first < end; first += kRowsPerTile) {
+      const std::size_t last = std::min(end, first + kRowsPerTile);
+      const auto rows = tile.view().row_range(0, last - first);
+      const auto sizes = size_tile.view().row_range(0, last - first);
+      evaluate_rows(first, last, rows, sizes);
+      for (std::size_t i = 0; i < rows.rows(); ++i) {
+        const double w = weight(first + i);
+        for (std::size_t j = 0; j < count; ++j) {
+          own[j].add(w * rows(i, j));
+          value_squares(begin / step, j) += w * rows(i, j) * rows(i, j);
+          size_squares(begin / step, j) += sizes(i, j) * sizes(i, j);
+        }
+      }
+    }
+    for (std::size_t j = 0; j < count; ++j) sums(begin / step, j) = own[j].value();
+  });
+  CompensatedSum total;
+  for (std::size_t i = 0; i < pool_.size(); ++i) total.add(weight(i));
+  total_weight_ = total.value();
+  MeanSquares squares{std::vector<double>(count, 0.0), std::vector<double>(count, 0.0)};
+  for (std::size_t j = 0; j < count; ++j) {
+    CompensatedSum sum;
+    for (std::size_t t = 0; t < num_tasks; ++t) {
+      sum.add(sums(t, j));
+      squares.values[j] += value_squares(t, j) / total_weight_;
+      squares.sizes[j] += size_squares(t, j) / static_cast<double>(pool_.size());
+    }
+    means_[j] = sum.value() / total_weight_;
+  }
+  return squares;
+}
+
+MeanBundle::Statistic MeanBundle::statistic(const MeanFeatures& features, std::size_t first, MeanSummary summary,
+                                            const MeanSquares& squares, std::size_t permutation_count) const {
+  // The sum of q whitened squares has mean q w and standard deviation sqrt(2 q) w, w = 1/nx + 1/ny >= 4/N. Values that
+  // are closer than tie_slack(), 2 kMeanError sqrt(q w error), count as equal: that has to stay below the gap of two
+  // neighbours, sqrt(2 q) w / permutation_count, or all of them become one.
+  const double most_error = 2.0 / (static_cast<double>(pool_.size()) * kMeanError * kMeanError *
+                                   static_cast<double>(permutation_count) * static_cast<double>(permutation_count));
+  Statistic made{.first = first, .factors = {}, .largest = summary == MeanSummary::largest};
+  const double ridge = summary == MeanSummary::fine ? kRidge * features.variances.front() : 0.0;
+  for (std::size_t j = 0; j < features.count; ++j) {
+    const double variance = features.variances[j];
+    const double size = squares.sizes[first + j];
+    switch (summary) {
+      case MeanSummary::coarse:
+        made.factors.push_back(1.0);
+        made.error += size;
+        break;
+      case MeanSummary::fine:
+        made.factors.push_back(1.0 / (variance + ridge));
+        made.error += made.factors.back() * size;
+        break;
+      case MeanSummary::finest:
+        if (j == kNumWhitened || (j > 0 && made.error + size / variance > most_error)) return made;
+        made.factors.push_back(1.0 / variance);
+        made.error += made.factors.back() * size;
+        break;
+      case MeanSummary::largest:
+      case MeanSummary::average:
+        // Functions of one value, or of rounding only, have a factor of 0.
+        made.factors.push_back(variance * most_error > size && variance > 0.0 ? 1.0 / variance : 0.0);
+        made.error =
+            made.largest ? std::max(made.error, made.factors.back() * size) : made.error + made.factors.back() * size;
+        break;
+    }
+  }
+  return made;
+}
+
+std::vector<std::string> MeanBundle::names() const {
+  std::vector<std::string> names;
+  for (const MeanFeatures& own : features_) {
+    for (const MeanSummary summary : own.statistics) {
+      names.push_back(own.name + std::array{", coarse", ", fine", ", finest", ", the largest",
+                                            ", on average"}[static_cast<std::size_t>(summary)]);
+    }
+  }
+  return names;
+}
+
+void MeanBundle::evaluate_rows(std::size_t begin, std::size_t end, MatrixView<double> values,
+                               MatrixView<double> sizes) const {
+  Matrix<double> rows(end - begin, pool_.dim());
+  copy_rows(pool_, begin, rows);
+  std::size_t first = 0;
+  for (const MeanFeatures& own : features_) {
+    own.evaluate(rows, values.column_range(first, own.count),
+                 sizes.rows() > 0 ? sizes.column_range(first, own.count) : MatrixView<double>{});
+    first += own.count;
+  }
+  for (std::size_t i = 0; i < values.rows(); ++i) {
+    for (std::size_t j = 0; j < values.cols(); ++j) values(i, j) -= means_[j];
+  }
+}
+
+void MeanBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const {
+  const std::size_t count = means_.size();
+  const std::size_t permutation_count = values.cols();
+  const std::size_t step = rows_per_task(pool_.size());
+  const std::size_t num_tasks = (pool_.size() + step - 1) / step;
+  const simd::RowGroupLabels labels(batches, permutation_count);
+  // Column j < count: sum of weight * function j over the rows labelled X; the last column: their weight.
+  std::vector<Matrix<double>> sums(num_tasks);
+  parallel_for_blocks(pool_.size(), step, threads, [&](std::size_t begin, std::size_t end) {
+    Matrix<double>& own = sums[begin / step] = Matrix<double>(permutation_count, count + 1, 0.0);
+    Matrix<double> tile(kRowsPerTile, count + 1);
+    for (std::size_t first = begin; first < end; first += kRowsPerTile) {
+      stop_point();
+      const std::size_t num_rows = std::min(end - first, kRowsPerTile);
+      const auto rows = tile.view().row_range(0, num_rows);
+      evaluate_rows(first, first + num_rows, rows.column_range(0, count));
+      for (std::size_t i = 0; i < num_rows; ++i) {
+        rows(i, count) = 1.0;
+        if (weights_.empty()) continue;
+        for (double& value : rows.row(i)) value *= weights_[first + i];
+      }
+      simd::add_labelled_rows(rows, labels, first, own);
+    }
+  });
+  Matrix<double>& total = sums.front();
+  for (std::size_t t = 1; t < num_tasks; ++t) {
+    for (std::size_t k = 0; k < permutation_count; ++k) {
+      for (std::size_t j = 0; j <= count; ++j) total(k, j) += sums[t](k, j);
+    }
+  }
+  for (std::size_t k = 0; k < permutation_count; ++k) {
+    const double of_x = total(k, count);
+    // The functions sum to 0 over the pool: mean over X - mean over Y = S (1/W_X + 1/W_Y).
+    const double scale = total_weight_ / (of_x * (total_weight_ - of_x));
+    for (std::size_t r = 0; r < statistics_.size(); ++r) {
+      const Statistic& own = statistics_[r];
+      double value = 0.0;
+      for (std::size_t j = 0; j < own.factors.size(); ++j) {
+        const double gap = scale * total(k, own.first + j);
+        const double term = own.factors[j] * gap * gap;
+        value = own.largest ? std::max(value, term) : value + term;
+      }
+      values(r, k) = value;
+    }
+  }
+}
+
+double MeanBundle::tie_slack(std::size_t r, double value) const {
+  // A function is a sum of terms that may be much larger than it (a kernel column that hardly varies, points far from
+  // 0): it has an error of eps times their sizes s_j, and so has the mean that is taken from it. The statistic feels
+  // that as sqrt(value) times the error of d_j, once per function and times its factor, and near 0 as the square of it.
+  // Sums of N centred values round by sqrt(N) eps of themselves.
+  const double error = statistics_[r].error;
+  const double rounding = 4.0 * std::sqrt(static_cast<double>(pool_.size())) * std::numeric_limits<double>::epsilon();
+  return 2.0 * rounding * value + 2.0 * kMeanError * std::sqrt(value * error) + kMeanError * kMeanError * error;
+}
+
+}  // namespace kqd

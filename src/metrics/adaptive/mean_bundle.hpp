@@ -1,0 +1,81 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "core/pool.hpp"
+#include "core/statistic_bundle.hpp"
+#include "directions/principal.hpp"
+#include "kqd/kernel/kernel.hpp"
+
+namespace kqd {
+
+/// How differences of means d_j become one number, see MeanBundle.
+enum class MeanSummary { coarse, fine, finest, largest, average };
+
+/// Functions of the rows whose means are compared.
+struct MeanFeatures {
+  std::string name;
+  std::size_t count = 0;
+  /// values(i, j) = function j at row i. If `sizes` has rows: sizes(i, j) = the sum of the sizes of the terms that
+  /// values(i, j) is added from.
+  std::function<void(MatrixView<const double> rows, MatrixView<double> values, MatrixView<double> sizes)> evaluate;
+  std::vector<MeanSummary> statistics;  ///< one of each
+  std::vector<double> variances = {};   ///< of the functions over the pool; empty: computed
+};
+
+/// The principal functions of a kernel.
+[[nodiscard]] MeanFeatures principal_features(std::string name, const Kernel& kernel, PrincipalBasis basis,
+                                              std::vector<MeanSummary> statistics);
+
+/// Differences of the means of many functions f_j of the rows: with d_j the difference and v_j the pooled variance,
+///   coarse    sum_j d_j^2                       of principal functions: the MMD itself (Nystroem),
+///   fine      sum_j d_j^2 / (v_j + 0.03 v_1)    regularised (spectrally regularised MMD),
+///   finest    sum_j d_j^2 / v_j                 whitened: over the 30 leading functions, fewer where rounding of the
+///                                               others would make ties of different values,
+///   largest   max_j d_j^2 / v_j                 over all functions but those,
+///   average   sum_j d_j^2 / v_j                 over the same.
+/// Labels are read once for all of them.
+/// Cost: that of the functions, and O(N) per function and permutation.
+class MeanBundle : public StatisticBundle {
+ public:
+  /// `weights`: of the rows, empty for equal ones. `pool` views rows that must outlive the bundle. `permutation_count`:
+  /// how many values of each statistic will be compared.
+  MeanBundle(std::vector<MeanFeatures> features, Pool pool, std::vector<double> weights, std::size_t permutation_count,
+             ThreadCount threads);
+
+  [[nodiscard]] std::vector<std::string> names() const override;
+  void evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const override;
+  [[nodiscard]] double tie_slack(std::size_t r, double value) const override;
+
+ private:
+  // One statistic: the factors of d_j^2, of as many functions as it compares from the first of its features on.
+  struct Statistic {
+    std::size_t first = 0;
+    std::vector<double> factors;
+    bool largest = false;
+    double error = 0.0;  // sum, or largest, of factor times mean squared size
+  };
+
+  // values(i, j) = function j of all features at row begin + i, less its pooled mean; sizes as above, if asked for.
+  void evaluate_rows(std::size_t begin, std::size_t end, MatrixView<double> values,
+                     MatrixView<double> sizes = {}) const;
+  // Fills means_ and returns the pooled mean squares of values and sizes.
+  struct MeanSquares {
+    std::vector<double> values;
+    std::vector<double> sizes;
+  };
+  MeanSquares measure(ThreadCount threads);
+  [[nodiscard]] Statistic statistic(const MeanFeatures& features, std::size_t first, MeanSummary summary,
+                                    const MeanSquares& squares, std::size_t permutation_count) const;
+  [[nodiscard]] double weight(std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
+
+  std::vector<MeanFeatures> features_;
+  Pool pool_;
+  std::vector<double> weights_;
+  double total_weight_ = 0.0;
+  std::vector<double> means_;  // of all functions, one list of features after another
+  std::vector<Statistic> statistics_;
+};
+
+}  // namespace kqd
