@@ -70,9 +70,9 @@ TEST_F(DistributionOfDirections, is_normal_with_the_covariance_of_the_reference_
   for (const auto& [text, k] : {std::pair{"gaussian@1", test::gaussian_kernel(1.0)},
                                 std::pair{"polynomial:2:1", test::polynomial_kernel(2, 1.0)}}) {
     const auto drawn = draw_directions(Kernel(parse_kernel(text)), any, any, options_, Seed{1});
-    Matrix<double> values(options_.num_directions, 4);
+    Matrix<double> values(*options_.num_directions, 4);
     drawn.directions->evaluate(points_, 0, values, ThreadCount{1});
-    Matrix<double> f(4, options_.num_directions);
+    Matrix<double> f(4, *options_.num_directions);
     for (std::size_t i = 0; i < values.rows(); ++i) {
       for (std::size_t a = 0; a < 4; ++a) f(a, i) = values(i, a);
     }

@@ -37,13 +37,13 @@ struct GridBandwidth {
 constexpr std::array<GridBandwidth, 5> kGrid = {{
     {0.1, {.quantiles = 1.0}},
     {0.25, {.fine = 2.0, .finest = 2.0}},
-    {0.5, {.quantiles = 1.0, .fine = 5.0}},
-    {1.0, {.quantiles = 2.0, .coarse = 2.0, .finest = 3.0}},
-    {2.0, {.quantiles = 1.0}},
+    {0.5, {.quantiles = 2.0, .fine = 5.0}},
+    {1.0, {.quantiles = 3.0, .coarse = 2.0, .finest = 3.0}},
+    {2.0, {.quantiles = 2.0}},
 }};
 constexpr StatisticWeights kClosestPoints = {.coarse = 2.0};
 constexpr StatisticWeights kOneKernel = {.quantiles = 2.0, .coarse = 2.0, .fine = 2.0, .finest = 3.0};
-constexpr StatisticWeights kLinearCombinations = {.fine = 2.0};
+constexpr StatisticWeights kLinearCombinations = {.fine = 3.0};
 constexpr double kColumnsOnAverage = 3.0;
 constexpr double kLargestColumn = 3.0;
 constexpr double kOnlyColumn = 0.5;
@@ -120,7 +120,7 @@ constexpr std::array<ParameterInfo, 2> kParameters = {{
      "rank",
      kCombineWords},
     {"landmarks", 0, 0, 4096, true,
-     "pooled rows that span the principal functions; 0: all up to 256, 128 of more than 512"},
+     "pooled rows that span the principal functions; 0: all up to 256, 128 of more"},
 }};
 
 // The aggregate under construction, with what its statistics share.
@@ -288,7 +288,7 @@ void add_kernels(AggregateBuilder& builder, const KernelSpec& kernel, std::size_
 std::size_t num_kernel_landmarks(std::size_t num_rows) {
   constexpr std::size_t kAll = 256;
   constexpr std::size_t kSome = 128;
-  return num_rows <= kAll ? num_rows : num_rows <= 2 * kAll ? kAll : kSome;
+  return num_rows <= kAll ? num_rows : kSome;
 }
 
 // Changes of spread and of dependence, which are small along every single direction: distances to the centre in three
