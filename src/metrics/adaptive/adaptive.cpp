@@ -81,8 +81,8 @@ constexpr std::size_t kEffectDirections = 64;
 constexpr std::array<double, 3> kRidges = {0.1, 1.0, std::numeric_limits<double>::infinity()};
 constexpr std::size_t kMostComponents = 256;
 constexpr std::size_t kMultipliedComponents = 10;
-constexpr double kPairBudget = 4e7;  // pooled rows times pairs of columns that are multiplied
-constexpr std::size_t kFewestPairs = 64;
+constexpr double kPairBudget = 8e5;  // pooled rows times pairs of columns that are multiplied
+constexpr std::size_t kFewestPairs = 128;
 constexpr std::size_t kMostPairs = 1000;
 
 constexpr double kColumnBudget = 2e7;       // pooled rows times columns that are tested one by one

@@ -231,21 +231,33 @@ TEST(ReferenceMeasure, balanced_takes_half_of_its_rows_from_each_sample) {
 
 // --- drawing ---
 
-TEST(DrawDirections, defaults_are_64_directions_and_an_eighth_of_the_pool_up_to_64_reference_points) {
-  const auto num_reference = [](std::size_t n) {
-    const Sample all = pool_of(n, 1, 8);
-    const auto drawn = draw_directions(kGaussian, rows(all, 0, 1), rows(all, 1, n - 1), {}, Seed{});
-    EXPECT_EQ(drawn.directions->count(), 64U);
-    EXPECT_TRUE(drawn.warnings.empty());
-    EXPECT_EQ(as_kernel(drawn).reference().rows(), drawn.num_reference);
-    return drawn.num_reference;
+// Many where rows are few; rows of the pool are held out, so there are few of them.
+TEST(DrawDirections, defaults_follow_from_the_number_of_rows) {
+  struct Counts {
+    std::size_t directions;
+    std::size_t reference;
+    std::size_t pooled;
+    bool operator==(const Counts&) const = default;
   };
-  EXPECT_EQ(num_reference(2), 2U);
-  EXPECT_EQ(num_reference(23), 2U);
-  EXPECT_EQ(num_reference(24), 3U);
-  EXPECT_EQ(num_reference(511), 63U);
-  EXPECT_EQ(num_reference(512), 64U);
-  EXPECT_EQ(num_reference(5000), 64U);
+  const auto counts = [](std::size_t n) {
+    const Sample all = pool_of(n, 1, 8);
+    const auto drawn_from = [&](ReferenceMeasure measure) {
+      const DirectionOptions options{.reference = measure};
+      auto drawn = draw_directions(kGaussian, rows(all, 0, 1), rows(all, 1, n - 1), options, Seed{});
+      EXPECT_TRUE(drawn.warnings.empty());
+      EXPECT_EQ(as_kernel(drawn).reference().rows(), drawn.num_reference);
+      return drawn;
+    };
+    const DrawnDirections gaussian = drawn_from(ReferenceMeasure::gaussian);
+    return Counts{gaussian.directions->count(), gaussian.num_reference,
+                  drawn_from(ReferenceMeasure::pooled).num_reference};
+  };
+  EXPECT_EQ(counts(2), (Counts{1024, 512, 2}));
+  EXPECT_EQ(counts(23), (Counts{1024, 512, 2}));
+  EXPECT_EQ(counts(24), (Counts{1024, 512, 3}));
+  EXPECT_EQ(counts(512), (Counts{1024, 512, 64}));
+  EXPECT_EQ(counts(2048), (Counts{256, 128, 64}));
+  EXPECT_EQ(counts(10'000), (Counts{64, 64, 64}));
 }
 
 TEST(DrawDirections, are_a_function_of_the_unlabelled_pool_and_the_seed) {

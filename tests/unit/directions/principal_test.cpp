@@ -149,7 +149,7 @@ TEST(MixedDirections, are_half_principal_and_half_gaussian) {
   const Kernel kernel(parse_kernel("gaussian@1.5"));
   const DirectionOptions mixed{.family = DirectionFamily::mixed, .num_directions = 8};
   const DirectionOptions principal{.family = DirectionFamily::principal, .num_directions = 4};
-  const DirectionOptions gaussian{.num_directions = 4};
+  const DirectionOptions gaussian{.num_directions = 4, .num_reference = 12};
   const auto of = [&](const DirectionOptions& options) {
     const auto drawn = draw_directions(kernel, Pool{points, none}, options, Seed{3});
     Matrix<double> values(drawn.directions->count(), 100);

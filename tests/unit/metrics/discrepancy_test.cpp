@@ -177,9 +177,9 @@ TEST(Discrepancy, reports_what_was_used) {
   const Sample x = test::normal_sample({40, 3}, source);
   const Sample y = test::normal_sample({60, 3}, source);
   const DistanceResult plain = ekqd(x, y);
-  EXPECT_EQ(plain.num_directions, 64U);
-  EXPECT_EQ(plain.num_reference, 12U);
-  EXPECT_EQ(plain.per_direction.size(), 64U);
+  EXPECT_EQ(plain.num_directions, 1024U);
+  EXPECT_EQ(plain.num_reference, 512U);
+  EXPECT_EQ(plain.per_direction.size(), 1024U);
   EXPECT_TRUE(plain.kernel.bandwidth.has_value());
   EXPECT_FALSE(find_detail(plain.details, "mmd_squared").has_value());
   EXPECT_TRUE(plain.standard_error.has_value());
@@ -351,7 +351,7 @@ TEST(CompatFlags, zero_centred_puts_reference_points_around_the_origin) {
   const DistanceResult centred = ekqd(x, y, options);
   EXPECT_EQ(centred.statistic, 0.0);
   ASSERT_EQ(test::ids(centred.warnings), std::vector{WarningId::flat_directions_bandwidth});
-  EXPECT_EQ(centred.warnings[0].values[0], WarningValue(64));
+  EXPECT_EQ(centred.warnings[0].values[0], WarningValue(1024));
 }
 
 TEST(CompatFlags, point_levels_weigh_by_the_density_at_grid_points) {
@@ -501,7 +501,7 @@ TEST(Warnings, count_flat_directions) {
   const Sample x = test::normal_sample({100, 1}, source), y = test::normal_sample({100, 1}, source);
   MethodOptions options;
   options.kernel = parse_kernel("gaussian@1e-9");  // every value is 0 but at the reference points
-  EXPECT_EQ(ekqd(x, y, options).warnings, test::only(WarningId::flat_directions_bandwidth, 64, 64, 1e-9));
+  EXPECT_EQ(ekqd(x, y, options).warnings, test::only(WarningId::flat_directions_bandwidth, 1024, 1024, 1e-9));
 }
 
 // 95 of 100 equal values are not over 95%, 96 are; wherever they sit and however they are split.

@@ -301,6 +301,7 @@ TEST(MaxSw, is_above_sw_and_above_the_distance_of_the_means) {
     for (std::size_t i = 0; i < 30; ++i) x.weights.push_back(source.uniform());
     MethodOptions options;
     options.power = power;
+    options.directions.num_directions = 64;
     const double largest = distance("max-sw", x, y, options).statistic;
     EXPECT_GE(largest, distance("sw", x, y, options).statistic);
     options.kernel = parse_kernel("linear");
