@@ -44,7 +44,7 @@ class Embedding:
     (16, 3)
     >>> other = base.embed(february)
     >>> round(base.distance(other).statistic, 3)
-    0.071
+    0.083
     >>> base.distance(base).statistic
     0.0
 

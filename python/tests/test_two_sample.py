@@ -225,7 +225,7 @@ def test_identical_points_are_not_told_apart(value, reference, kernel):
     dict(set_aside=False), dict(null_distribution=True), dict(combine="rank"), dict(landmarks=16),
     dict(compat=[]), dict(compat=""),
     # Values that are the defaults.
-    dict(directions="gaussian", n_directions=np.int64(64), n_reference=None, reference="gaussian", coefficients=None,
+    dict(directions="gaussian", n_directions=None, n_reference=None, reference="gaussian", coefficients=None,
          power=1, weighting="uniform", compat=(), whiten=False, early_stop=None, effect_interval=False),
 ])
 def test_a_test_is_adaptive_unless_told_otherwise(options):
@@ -236,7 +236,7 @@ def test_a_test_is_adaptive_unless_told_otherwise(options):
 
 
 @pytest.mark.parametrize("options", [
-    dict(directions="linear"), dict(n_directions=5), dict(n_reference=3), dict(reference="uniform"),
+    dict(directions="linear"), dict(n_directions=5), dict(n_directions=np.int64(64)), dict(n_reference=3), dict(reference="uniform"),
     dict(reference=-X[:4]), dict(reference=(-X[:4]).tolist()), dict(coefficients=np.ones((4, 2))), dict(power=2),
     dict(weighting="triangle"), dict(compat=["jitter"]), dict(compat="jitter"), dict(whiten=True),
     dict(early_stop="betting", power=2),
@@ -261,12 +261,35 @@ def test_asking_for_more_output_changes_nothing_else(more):
 
 def test_profiles_and_effect_interval_of_the_adaptive_test_are_those_of_ekqd():
     options = dict(rng=0, n_resamples=63, profiles=3, effect_interval=True)
-    found, ekqd = kqd.test(X, Y, **options), kqd.test(X, Y, method="ekqd", **options)
+    found = kqd.test(X, Y, standardize="none", **options)
+    ekqd = kqd.test(X, Y, method="ekqd", n_directions=64, n_reference=64, **options)
     assert [entry.direction for entry in found.profiles] == [entry.direction for entry in ekqd.profiles]
     for ours, theirs in zip(found.profiles, ekqd.profiles):
         np.testing.assert_allclose(ours.x_quantiles, theirs.x_quantiles, rtol=1e-12)
     assert found.effect_size_ci == pytest.approx(ekqd.effect_size_ci, rel=1e-9)
     assert (found.n_directions, len(found.per_direction)) == (0, 0)
+
+
+def test_profiles_of_the_adaptive_test_are_taken_along_functions_of_the_rows_as_given():
+    x, y = X * [1000.0, 0.01], Y * [1000.0, 0.01]
+    found = kqd.test(x, y, rng=0, n_resamples=9, profiles=2)
+    assert found.own_scales
+    for entry in found.profiles:
+        assert np.all(np.diff(entry.x_quantiles) >= 0) and np.ptp(entry.x_quantiles) > 0
+
+
+def test_units_of_columns_do_not_matter():
+    scaled = [values * [1000.0, 0.01] + [5.0, -3.0] for values in (X, Y)]
+    one, other = kqd.test(X, Y, n_resamples=199), kqd.test(*scaled, n_resamples=199)
+    assert one.pvalue == other.pvalue and one.own_scales
+    assert not kqd.test(*scaled, n_resamples=9, standardize="none").own_scales
+    assert not kqd.test(*scaled, n_resamples=9, method="mmd").own_scales
+    with pytest.raises(ValueError, match="standardize = 'zscore'|standardize"):
+        kqd.test(X, Y, standardize="zscore")
+
+
+def test_the_seed_does_not_choose_the_p_value():
+    assert len({kqd.test(X, Y, rng=seed, n_resamples=199).pvalue for seed in range(5)}) == 1
 
 
 def test_early_stopping_of_a_combined_test_is_refused():
@@ -302,8 +325,8 @@ def test_a_result_says_what_was_tested_and_how(result):
 
 def test_a_result_of_one_statistic_tells_its_directions():
     found = kqd.test(X, Y, method="ekqd", rng=5, n_resamples=9)
-    assert (found.directions, found.n_directions, found.reference) == ("gaussian", 64, "gaussian")
-    assert found.per_direction.shape == (64,)
+    assert (found.directions, found.n_directions, found.reference) == ("gaussian", 1024, "gaussian")
+    assert found.per_direction.shape == (1024,)
 
 
 def test_methods_without_directions_say_so():

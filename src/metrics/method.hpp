@@ -22,6 +22,7 @@ struct PlanRequest {
   bool swaps_only = false;  ///< labels move only by swaps of row i of X with row i of Y (pairs, sign flips)
   bool bound_rows =
       false;  ///< some rows are labelled together or within groups: no choice of rows may depend on labels
+  bool own_scales = true;             ///< columns are measured in their own scales, by methods that can
   std::size_t permutation_count = 1;  ///< how many permutations the plan will evaluate, for estimates of its time
   /// Adds to some rows of (X, Y) those that must be held out together with them, by the design of the test.
   std::function<std::vector<std::size_t>(std::span<const std::size_t> rows)> whole_units;

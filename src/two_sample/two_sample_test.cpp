@@ -19,7 +19,6 @@
 #include "metrics/method.hpp"
 #include "testing/aggregated_test.hpp"
 #include "testing/permutation_run.hpp"
-#include "two_sample/column_scales.hpp"
 #include "two_sample/effect_interval.hpp"
 #include "two_sample/precision_test.hpp"
 #include "two_sample/test_by_method.hpp"
@@ -85,10 +84,8 @@ struct CheckedTest {
   MethodOptions statistic;
   TestOptions test;  // its design is that of `samples`
   TestSamples samples;
-  std::size_t dim = 0;  // of the rows as they were given
   std::uint64_t identity = 0;
-  bool own_scales = false;  // columns are measured in their own scales
-  std::vector<ColumnScale> scales;
+  bool own_scales = false;    // columns are measured in their own scales
   bool weights_stay = false;  // permutations exchange rows and leave the weights at their positions
   Warnings warnings;
 
@@ -118,8 +115,7 @@ CheckedTest check(const MethodInfo& method, const SampleView& x, const SampleVie
   CheckedTest checked{.statistic = options.statistic,
                       .test = options.test,
                       .samples = {},
-                      .dim = x.dim(),
-                      .scales = {},
+
                       .warnings = {}};
   share_resources(checked.statistic, checked.test);
   const ThreadCount threads = checked.statistic.threads;
@@ -145,14 +141,6 @@ CheckedTest check(const MethodInfo& method, const SampleView& x, const SampleVie
   checked.own_scales = method.uses.own_scales && options.own_scales;
   warn_about_samples(checked);
   if (options.calibration == Calibration::asymptotic) require_asymptotic(options, method);
-  if (checked.own_scales) {
-    ScaledSamples scaled = scale_columns(checked.samples.x, checked.samples.y, threads);
-    checked.samples.x_storage = std::move(scaled.x);
-    checked.samples.y_storage = std::move(scaled.y);
-    checked.scales = std::move(scaled.columns);
-    checked.samples.x = checked.samples.x_storage.view();
-    checked.samples.y = checked.samples.y_storage.view();
-  }
   return checked;
 }
 
@@ -170,6 +158,7 @@ PlanRequest plan_request(const CheckedTest& checked, bool set_aside, std::size_t
   return {.set_aside = set_aside,
           .swaps_only = design == DesignKind::paired,
           .bound_rows = design == DesignKind::blocks || design == DesignKind::clusters,
+          .own_scales = checked.own_scales,
           .permutation_count = permutation_count,
           .whole_units = [&checked](std::span<const std::size_t> rows) {
             return whole_units(checked.test.design, checked.sizes(), rows);
@@ -293,8 +282,7 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
     LabelBatch observed;
     prepared.permutations.fill(PermutationMode::random, 0, 1, observed);
     result.per_direction = plan.per_direction(observed, checked.statistic.threads);
-    result.directions =
-        checked.own_scales ? on_given_scale(plan.directions, checked.scales, checked.dim) : plan.directions;
+    result.directions = plan.directions;
   }
   if (!(plan.pooled_scale > 0.0)) return result;
   result.effect_size = outcome.effect / plan.pooled_scale;

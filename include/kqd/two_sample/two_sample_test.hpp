@@ -66,7 +66,7 @@ struct TwoSampleResult {
   std::optional<Interval> effect_interval;  ///< at TestOptions::confidence; claimed away from the null hypothesis only
   std::vector<double> per_direction;        ///< observed tau_p(u_i); empty for methods without directions
   KernelSpec kernel;                        ///< with the bandwidths that were used
-  bool own_scales = false;  ///< every column was measured in its own scale: bandwidths are in these units
+  bool own_scales = false;  ///< the statistics saw every column in its own scale; the effect size as it was given
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
   std::size_t num_set_aside = 0;                 ///< rows that were held out

@@ -14,6 +14,8 @@
 #include "core/warning.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
+#include "metrics/adaptive/column_scales.hpp"
+#include "metrics/adaptive/column_shapes.hpp"
 #include "metrics/adaptive/directional_bundle.hpp"
 #include "metrics/adaptive/mean_bundle.hpp"
 #include "metrics/adaptive/second_order.hpp"
@@ -45,7 +47,8 @@ constexpr StatisticWeights kClosestPoints = {.coarse = 2.0};
 constexpr StatisticWeights kOneKernel = {.quantiles = 2.0, .coarse = 2.0, .fine = 2.0, .finest = 3.0};
 constexpr StatisticWeights kLinearCombinations = {.fine = 3.0};
 constexpr double kColumnsOnAverage = 3.0;
-constexpr double kLargestColumn = 3.0;
+constexpr double kLargestColumn = 2.0;
+constexpr double kShapes = 3.0;
 constexpr double kOnlyColumn = 0.5;
 // In few columns single directions show changes of spread and dependence as well: the weights of their own statistics
 // grow with the number of columns.
@@ -79,6 +82,13 @@ constexpr std::size_t kEffectDirections = 64;
 
 // Distances to the centre by ridge leverage: directions in which the rows vary little count more, less so, alike.
 constexpr std::array<double, 3> kRidges = {0.1, 1.0, std::numeric_limits<double>::infinity()};
+// Polynomials of the ranks of a column; none where there are too many columns for three each.
+constexpr std::size_t kLargestDegree = 8;
+constexpr std::size_t kLeastDegree = 3;
+constexpr double kShapeBudget = 8e5;  // pooled rows times functions
+constexpr double kFewestShapes = 128.0;
+constexpr double kMostShapes = 1024.0;
+
 constexpr std::size_t kMostComponents = 256;
 constexpr std::size_t kMultipliedComponents = 10;
 constexpr double kPairBudget = 8e5;  // pooled rows times pairs of columns that are multiplied
@@ -119,13 +129,12 @@ constexpr std::array<ParameterInfo, 2> kParameters = {{
      "how configurations become one: a soft minimum of smooth p-values, the smallest one, or the smallest p-value by "
      "rank",
      kCombineWords},
-    {"landmarks", 0, 0, 4096, true,
-     "pooled rows that span the principal functions; 0: all up to 256, 128 of more"},
+    {"landmarks", 0, 0, 4096, true, "pooled rows that span the principal functions; 0: all up to 256, 128 of more"},
 }};
 
 // The aggregate under construction, with what its statistics share.
 struct AggregateBuilder {
-  const TestPool& pool;
+  Pool rows;
   const MethodOptions& options;
   std::vector<double> row_weights;
   BundleMemory memory;
@@ -135,7 +144,7 @@ struct AggregateBuilder {
 
   void add_directions(BundleDirections directions, std::vector<GapSummary> summaries, GapWeight gap_weight) {
     auto bundle = std::make_unique<DirectionalBundle>(std::move(directions), std::move(summaries), gap_weight,
-                                                      pool.order.size(), row_weights, memory, options.threads);
+                                                      rows.size(), row_weights, memory, options.threads);
     memory.kept -= bundle->kept_bytes();
     plan.bundles.push_back(std::move(bundle));
   }
@@ -163,7 +172,7 @@ std::vector<std::size_t> chosen_columns(const Pool& rows, Seed seed, Warnings& w
 }
 
 void add_columns(AggregateBuilder& builder, Warnings& warnings) {
-  const Pool rows = builder.pool.rows();
+  const Pool rows = builder.rows;
   const auto columns = chosen_columns(rows, builder.options.seed, warnings);
   const auto project = [rows, columns](std::size_t first, std::size_t count, ThreadCount) {
     Matrix<double> values(count, rows.size());
@@ -185,13 +194,19 @@ void add_columns(AggregateBuilder& builder, Warnings& warnings) {
     add(GapWeight::anderson_darling, "single columns, by ranks and tails", {GapSummary::average, GapSummary::largest});
     builder.plan.weights = {kLargestColumn, kColumnsOnAverage, kLargestColumn};
   }
+  const auto most_functions =
+      static_cast<std::size_t>(std::clamp(kShapeBudget / static_cast<double>(rows.size()), kFewestShapes, kMostShapes));
+  const std::size_t degree = std::min(kLargestDegree, most_functions / columns.size());
+  if (degree < kLeastDegree) return;
+  builder.means.push_back(column_shapes(rows, columns, degree, builder.options.threads));
+  builder.mean_weights.push_back(kShapes);
 }
 
 // Means and quantiles along the principal functions of one kernel.
 void add_kernel(AggregateBuilder& builder, const KernelSpec& spec, std::string_view what,
                 const StatisticWeights& weights, std::size_t num_landmarks) {
   const Kernel kernel(spec);
-  const Pool rows = builder.pool.rows();
+  const Pool rows = builder.rows;
   const Ranks ranks = ranks_for(rows.size());
   PrincipalBasis basis = principal_basis(kernel, rows, {.num_landmarks = num_landmarks, .max_rank = ranks.means},
                                          builder.options.seed, builder.options.threads);
@@ -267,7 +282,7 @@ std::vector<std::pair<double, StatisticWeights>> bandwidths(const KernelSpec& ke
 }
 
 void add_kernels(AggregateBuilder& builder, const KernelSpec& kernel, std::size_t landmarks, bool with_linear) {
-  const Pool rows = builder.pool.rows();
+  const Pool rows = builder.rows;
   if (with_linear && rows.dim() > 1) {
     const KernelSpec linear = parse_kernel("linear");
     const std::size_t enough = std::max(landmarks, default_num_landmarks(linear, rows.size(), rows.dim()));
@@ -294,7 +309,7 @@ std::size_t num_kernel_landmarks(std::size_t num_rows) {
 // Changes of spread and of dependence, which are small along every single direction: distances to the centre in three
 // metrics, and products of columns and of components.
 void add_second_order(AggregateBuilder& builder, std::size_t permutation_count) {
-  const Pool rows = builder.pool.rows();
+  const Pool rows = builder.rows;
   const Seed seed = builder.options.seed;
   const ThreadCount threads = builder.options.threads;
   const std::size_t landmarks = std::max(num_kernel_landmarks(rows.size()), std::min(rows.dim() + 1, kMostComponents));
@@ -339,17 +354,26 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
   prepared.aggregate.rule = kCombineRules[parameters.count("combine")];
   if (options.max_memory > 0) prepared.aggregate.max_bytes = options.max_memory;
 
-  AggregateBuilder builder{pool, options, pool.weights_of(pool.order), shares.bundles, prepared.aggregate};
+  Pool rows = pool.rows();
+  KernelSpec kernel = prepared.frozen.kernel;
+  if (request.own_scales) {
+    const auto scaled = std::make_shared<const ScaledSamples>(scale_columns(rows.x, rows.y, options.threads));
+    prepared.aggregate.data = scaled;
+    rows = {scaled->x, scaled->y, pool.order};
+    Warnings of_scaled;  // the same as those of the rows as they were given
+    kernel = resolve_kernel(options, rows, of_scaled);
+  }
+  AggregateBuilder builder{rows, options, pool.weights_of(pool.order), shares.bundles, prepared.aggregate};
   const std::size_t landmarks =
       parameters.count("landmarks") > 0 ? parameters.count("landmarks") : num_kernel_landmarks(num_rows);
   add_columns(builder, prepared.warnings);
-  const auto trouble = linear_trouble(pool.rows());
+  const auto trouble = linear_trouble(rows);
   if (trouble) warn(prepared.warnings, *trouble);
-  add_kernels(builder, prepared.frozen.kernel, landmarks, !trouble);
+  add_kernels(builder, kernel, landmarks, !trouble);
   if (!trouble) add_second_order(builder, request.permutation_count);
   if (!builder.means.empty()) {
     prepared.aggregate.bundles.push_back(std::make_unique<MeanBundle>(
-        std::move(builder.means), pool.rows(), builder.row_weights, request.permutation_count, options.threads));
+        std::move(builder.means), rows, builder.row_weights, request.permutation_count, options.threads));
   }
   auto& weights = prepared.aggregate.weights;
   weights.insert(weights.end(), builder.mean_weights.begin(), builder.mean_weights.end());

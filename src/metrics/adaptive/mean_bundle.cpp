@@ -121,7 +121,8 @@ MeanBundle::Statistic MeanBundle::statistic(const MeanFeatures& features, std::s
   // neighbours, sqrt(2 q) w / permutation_count, or all of them become one.
   const double most_error = 2.0 / (static_cast<double>(pool_.size()) * kMeanError * kMeanError *
                                    static_cast<double>(permutation_count) * static_cast<double>(permutation_count));
-  Statistic made{.first = first, .factors = {}, .largest = summary == MeanSummary::largest};
+  Statistic made{
+      .first = first, .factors = {}, .group_size = summary == MeanSummary::largest ? features.group_size : 0};
   const double ridge = summary == MeanSummary::fine ? kRidge * features.variances.front() : 0.0;
   for (std::size_t j = 0; j < features.count; ++j) {
     const double variance = features.variances[j];
@@ -144,8 +145,7 @@ MeanBundle::Statistic MeanBundle::statistic(const MeanFeatures& features, std::s
       case MeanSummary::average:
         // Functions of one value, or of rounding only, have a factor of 0.
         made.factors.push_back(variance * most_error > size && variance > 0.0 ? 1.0 / variance : 0.0);
-        made.error =
-            made.largest ? std::max(made.error, made.factors.back() * size) : made.error + made.factors.back() * size;
+        made.error += made.factors.back() * size;
         break;
     }
   }
@@ -214,13 +214,17 @@ void MeanBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<double
     const double scale = total_weight_ / (of_x * (total_weight_ - of_x));
     for (std::size_t r = 0; r < statistics_.size(); ++r) {
       const Statistic& own = statistics_[r];
-      double value = 0.0;
-      for (std::size_t j = 0; j < own.factors.size(); ++j) {
-        const double gap = scale * total(k, own.first + j);
-        const double term = own.factors[j] * gap * gap;
-        value = own.largest ? std::max(value, term) : value + term;
+      const std::size_t group = own.group_size == 0 ? own.factors.size() : own.group_size;
+      double largest = 0.0;
+      for (std::size_t first = 0; first < own.factors.size(); first += group) {
+        double sum = 0.0;
+        for (std::size_t j = first; j < std::min(first + group, own.factors.size()); ++j) {
+          const double gap = scale * total(k, own.first + j);
+          sum += own.factors[j] * gap * gap;
+        }
+        largest = std::max(largest, sum);
       }
-      values(r, k) = value;
+      values(r, k) = largest;
     }
   }
 }

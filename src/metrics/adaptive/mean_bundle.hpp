@@ -22,6 +22,7 @@ struct MeanFeatures {
   std::function<void(MatrixView<const double> rows, MatrixView<double> values, MatrixView<double> sizes)> evaluate;
   std::vector<MeanSummary> statistics;  ///< one of each
   std::vector<double> variances = {};   ///< of the functions over the pool; empty: computed
+  std::size_t group_size = 1;           ///< the largest statistic is over groups of so many neighbouring functions
 };
 
 /// The principal functions of a kernel.
@@ -33,7 +34,7 @@ struct MeanFeatures {
 ///   fine      sum_j d_j^2 / (v_j + 0.03 v_1)    regularised (spectrally regularised MMD),
 ///   finest    sum_j d_j^2 / v_j                 whitened: over the 30 leading functions, fewer where rounding of the
 ///                                               others would make ties of different values,
-///   largest   max_j d_j^2 / v_j                 over all functions but those,
+///   largest   max_j d_j^2 / v_j                 over all functions but those, or over sums of groups of them,
 ///   average   sum_j d_j^2 / v_j                 over the same.
 /// Labels are read once for all of them.
 /// Cost: that of the functions, and O(N) per function and permutation.
@@ -53,8 +54,8 @@ class MeanBundle : public StatisticBundle {
   struct Statistic {
     std::size_t first = 0;
     std::vector<double> factors;
-    bool largest = false;
-    double error = 0.0;  // sum, or largest, of factor times mean squared size
+    std::size_t group_size = 0;  // of the largest; 0: the sum of all
+    double error = 0.0;          // sum, or largest, of factor times mean squared size
   };
 
   // values(i, j) = function j of all features at row begin + i, less its pooled mean; sizes as above, if asked for.

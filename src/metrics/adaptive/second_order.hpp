@@ -27,8 +27,9 @@ struct LinearComponents {
                                                  ThreadCount threads);
 
 /// One score per row and ridge: the cube root of the ridge leverage (x - mean)' (C + lambda I)^-1 (x - mean), with the
-/// pooled covariance C and lambda = ridge times its mean eigenvalue; an infinite ridge gives the squared distance to the
-/// mean. The root makes the scores of normal rows about normal (Wilson and Hilferty). `rows` must outlive the result.
+/// pooled covariance C and lambda = ridge times its mean eigenvalue; an infinite ridge gives the squared distance to
+/// the mean. The root makes the scores of normal rows about normal (Wilson and Hilferty). `rows` must outlive the
+/// result.
 [[nodiscard]] BundleDirections leverage_scores(std::shared_ptr<const LinearComponents> components, const Pool& rows,
                                                std::vector<double> ridges);
 
