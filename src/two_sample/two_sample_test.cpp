@@ -229,7 +229,7 @@ RunOutcome run(const Method& method, const CheckedTest& checked, const PreparedT
   const PreparedPlan& plan = prepared.plan;
   if (checked.weights_stay) {
     MethodOptions statistic = checked.statistic;
-    statistic.kernel = plan.frozen.kernel;
+    if (!checked.own_scales) statistic.kernel = plan.frozen.kernel;  // scaled columns have a bandwidth of their own
     PrecisionOutcome outcome = precision_test(method, prepared.pool, statistic, prepared.request, plan,
                                               prepared.positions, checked.test, control);
     return {std::move(outcome.test), std::move(outcome.statistics), outcome.effect, 0.0};
