@@ -10,7 +10,7 @@
 #include "scenario.hpp"
 #include "support/source.hpp"
 
-namespace kqd::validation {
+namespace kqd::validation::classifier_level {
 namespace {
 
 struct NullCase {
@@ -78,10 +78,10 @@ TEST(ClassifierPower, finds_correlations_that_cancel_between_clusters) {
     options.test.num_permutations = 199;
     const Sample x = draw(false);
     const Sample y = draw(true);
-    rejected += two_sample_test(x, y, options).test.reject ? 1 : 0;
+    rejected += two_sample_test(x, y, options).test.reject ? 1U : 0U;
   }
   EXPECT_GE(rejected, 16U);
 }
 
 }  // namespace
-}  // namespace kqd::validation
+}  // namespace kqd::validation::classifier_level

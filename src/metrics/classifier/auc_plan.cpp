@@ -14,8 +14,8 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kRowsPerTile = 256;
-constexpr std::size_t kRowsPerTask = 64 * kRowsPerTile;
+constexpr std::size_t kRankedRowsPerTile = 256;
+constexpr std::size_t kRankedRowsPerTask = 64 * kRankedRowsPerTile;
 
 // Pairs (x, y) of a part with x above y: U of Mann and Whitney.
 double pairs_above(double rank_sum, double num_x) {
@@ -60,14 +60,14 @@ void AucPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> va
 void AucPlan::evaluate_some(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const {
   const std::size_t columns = 2 * ends_.size();
   const simd::RowGroupLabels labels(batches, values.size());
-  const std::size_t num_tasks = (num_rows() + kRowsPerTask - 1) / kRowsPerTask;
+  const std::size_t num_tasks = (num_rows() + kRankedRowsPerTask - 1) / kRankedRowsPerTask;
   std::vector<Matrix<double>> sums(num_tasks);
-  parallel_for_blocks(num_rows(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    Matrix<double>& own = sums[begin / kRowsPerTask] = Matrix<double>(values.size(), columns, 0.0);
-    Matrix<double> tile(kRowsPerTile, columns);
-    for (std::size_t first = begin; first < end; first += kRowsPerTile) {
+  parallel_for_blocks(num_rows(), kRankedRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    Matrix<double>& own = sums[begin / kRankedRowsPerTask] = Matrix<double>(values.size(), columns, 0.0);
+    Matrix<double> tile(kRankedRowsPerTile, columns);
+    for (std::size_t first = begin; first < end; first += kRankedRowsPerTile) {
       stop_point();
-      const auto rows = tile.view().row_range(0, std::min(kRowsPerTile, end - first));
+      const auto rows = tile.view().row_range(0, std::min(kRankedRowsPerTile, end - first));
       std::ranges::fill(tile.values(), 0.0);
       auto part = static_cast<std::size_t>(std::ranges::upper_bound(ends_, first) - ends_.begin());
       for (std::size_t i = 0; i < rows.rows(); ++i) {

@@ -19,7 +19,7 @@ constexpr std::size_t kManyComponents = 20;  // in place of them
 constexpr std::size_t kMostLandmarks = 128;
 constexpr std::array<double, 2> kVarianceShares = {1.0, 0.125};  // squared bandwidth over the number of columns
 constexpr std::size_t kIterations = 40;
-constexpr double kFlat = 1e-12;  // variance of a direction that is rounding: scores have variances of about 1
+constexpr double kFlatDirection = 1e-12;  // variance of a direction that is rounding: scores have variances of about 1
 
 // Normal quantiles of ranks; equal values have the mean of their ranks. True when the column varies.
 bool fill_normal_scores(const Pool& pool, std::size_t column, Matrix<double>& scores) {
@@ -73,12 +73,12 @@ FeatureDictionary::FeatureDictionary(const Pool& pool, Seed seed, ThreadCount th
 
 // Orthogonal iteration. Components need not be accurate: any linear combination is a valid feature.
 void FeatureDictionary::find_components(ThreadCount threads) {
-  constexpr std::size_t kRowsPerTask = 4096;
+  constexpr std::size_t kFewestRows = 4096;
   const std::size_t n = scores_.rows();
   const std::size_t dim = scores_.cols();
   Matrix<double> moments(dim, dim, 0.0);
   // Bounded memory: as many blocks of rows at a time as there are small matrices.
-  const std::size_t step = std::max(kRowsPerTask, (n + 15) / 16);
+  const std::size_t step = std::max(kFewestRows, (n + 15) / 16);
   std::vector<Matrix<double>> parts((n + step - 1) / step);
   parallel_for_blocks(n, step, threads, [&](std::size_t begin, std::size_t end) {
     Matrix<double>& own = parts[begin / step] = Matrix<double>(dim, dim);
@@ -105,7 +105,7 @@ void FeatureDictionary::find_components(ThreadCount threads) {
   components_ = Matrix<double>(dim, count);
   for (std::size_t j = 0; j < count; ++j) {
     const double variance = simd::dot(directions.row(j), images.row(j));
-    const double factor = variance > kFlat ? 1.0 / std::sqrt(variance) : 0.0;
+    const double factor = variance > kFlatDirection ? 1.0 / std::sqrt(variance) : 0.0;
     for (std::size_t c = 0; c < dim; ++c) components_(c, j) = factor * directions(j, c);
   }
 }

@@ -20,7 +20,7 @@ constexpr double kStop = 0.7;
 constexpr std::size_t kRowsPerTile = 64;
 constexpr std::size_t kRowsPerTask = 1024;
 constexpr std::size_t kMostTasks = 32;
-constexpr double kFlat = 1e-10;  // a variance this small next to the mean square is rounding
+constexpr double kFlatFeature = 1e-10;  // a variance this small next to the mean square is rounding
 
 // Ends of tasks depend on the number of rows only.
 std::size_t rows_of_task(std::size_t num_rows) {
@@ -97,7 +97,7 @@ Learner screen(const Moments& m) {
     const double mean = m.sum[k] / m.rows;
     const double mean_square = m.square[k] / m.rows;
     const double variance = mean_square - mean * mean;
-    const bool varies = variance > kFlat * mean_square;
+    const bool varies = variance > kFlatFeature * mean_square;
     const double unit = varies ? 1.0 / std::sqrt(variance) : 0.0;
     all.centre.push_back(mean);
     all.unit.push_back(unit);

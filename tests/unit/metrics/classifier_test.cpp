@@ -17,7 +17,7 @@
 #include "support/errors.hpp"
 #include "support/source.hpp"
 
-namespace kqd {
+namespace kqd::classifier_test {
 namespace {
 
 using test::expect_error;
@@ -271,7 +271,10 @@ std::vector<double> values_of_all_labels(const AucPlan& plan, std::size_t num_x)
   for (std::size_t bits = 0; bits < (std::size_t{1} << n); ++bits) {
     std::vector<char> is_x(n);
     std::size_t count = 0;
-    for (std::size_t i = 0; i < n; ++i) count += is_x[i] = static_cast<char>((bits >> i) & 1U);
+    for (std::size_t i = 0; i < n; ++i) {
+      is_x[i] = static_cast<char>((bits >> i) & 1U);
+      count += (bits >> i) & 1U;
+    }
     if (count == num_x) values.push_back(plan.value(is_x));
   }
   std::ranges::sort(values);
@@ -454,4 +457,4 @@ TEST(Classifier, same_bits_for_any_threads) {
 }
 
 }  // namespace
-}  // namespace kqd
+}  // namespace kqd::classifier_test
