@@ -159,12 +159,14 @@ Fields own_test_fields() {
       {{"limiting_distribution", "distribution that the p-value comes from if asymptotic, else null", setting,
         "limiting distribution"},
        [](In s) { return is_permuted(s) ? Json() : Json(s.test->limiting_distribution); }},
-      {{"effect_size", "discrepancy minus its permutation mean, in pooled standard deviations; of classifier the AUC; null if asymptotic",
+      {{"effect_size",
+        "discrepancy minus its permutation mean, in pooled standard deviations; of classifier the AUC; null if "
+        "asymptotic",
         result, "effect size"},
        [](In s) { return if_permuted(s, s.test->effect_size); },
        effect_lines},
-      {{"effect_size_ci", "[lower, upper]: interval for the effect size on request, of an AUC always, else null", result,
-        "interval of the effect size"},
+      {{"effect_size_ci", "[lower, upper]: interval for the effect size on request, of an AUC always, else null",
+        result, "interval of the effect size"},
        [](In s) {
          const auto& interval = s.test->effect_interval;
          return interval ? Json{interval->lower, interval->upper} : Json();
