@@ -232,9 +232,10 @@ class TestResult(Result):
     #: Of the intervals.
     confidence_level: float
     #: The discrepancy minus its permutation mean, in pooled standard deviations: near 0 for equal distributions.
+    #: Of ``method="classifier"`` the AUC: near 0.5 for equal distributions.
     #: None with ``calibration="asymptotic"``, which has no permutations.
     effect_size: Optional[float]
-    #: With ``effect_interval=True``; claimed only away from equal distributions.
+    #: With ``effect_interval=True``, and of an AUC always; claimed only away from equal distributions.
     effect_size_ci: Optional[Tuple[float, float]]
     #: The method that the effect size belongs to: `method`, or for a test of several statistics another one.
     effect_method: Optional[str]

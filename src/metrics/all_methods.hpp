@@ -13,7 +13,9 @@
   /* Transport */                                                                                             \
   X(wasserstein) X(sw) X(max_sw) X(gsw) X(max_gsw) X(sinkhorn) X(energy)                                      \
   /* Other embeddings */                                                                                      \
-  X(kce) X(kmedian)
+  X(kce) X(kmedian)                                                                                           \
+  /* Learners */                                                                                              \
+  X(classifier)
 // clang-format on
 
 namespace kqd {

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -43,6 +44,8 @@ struct PreparedPlan {
   std::size_t num_reference = 0;
   std::shared_ptr<const Directions> directions;  ///< the directions behind per_direction
   std::string_view no_interval;                  ///< why half-samples say nothing about this statistic; empty: they do
+  /// Lower and upper end of an interval for an effect size that is the statistic itself; null: by half-samples.
+  std::function<std::array<double, 2>(double confidence)> effect_interval;
   double expected_seconds = 0.0;  ///< of one thread for all permutations, for methods that cannot reuse work; else 0
   std::vector<Detail> details;
   Warnings warnings;
@@ -59,7 +62,7 @@ struct AsymptoticResult {
 /// that returns a Method, declare it in all_methods.hpp and list it in methods.cpp.
 struct Method {
   MethodInfo info;
-  /// Null for tests that are made of several statistics and have no distance of their own.
+  /// Null for methods that are only a test.
   DistanceResult (*distance)(const SampleView& x, const SampleView& y, const MethodOptions& options) = nullptr;
   /// For distances that compare quantiles along directions which can be drawn once for many samples; null for others.
   SharedSlices (*slices)(const Pool& pool, const MethodOptions& options) = nullptr;

@@ -59,7 +59,7 @@ void validate_parameters(const MethodInfo& method, const Parameters& parameters)
 
 void require_distance(const MethodInfo& method) {
   if (method.has_distance) return;
-  fail_option("method", method.id, "a method with a distance; this one is a test of several statistics",
+  fail_option("method", method.id, "a method with a distance; this one is only a test",
               fmt::format("Use {} or another method", method.effect_method));
 }
 

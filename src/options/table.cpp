@@ -253,7 +253,7 @@ std::string unless_principal(const Settings& s) {
 std::string unless_memory_is_bounded(const Settings& s) {
   const MethodInfo& method = find_method(s.test.method);
   const MethodInfo& measured = method.effect_method.empty() ? method : find_method(method.effect_method);
-  return on_method_unless(measured.uses.num_directions, s);
+  return on_method_unless(measured.uses.num_directions && method.effect_words.empty(), s);
 }
 
 std::string with_asymptotic_calibration(const Settings& s) {

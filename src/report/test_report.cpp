@@ -47,7 +47,7 @@ Json if_permuted(const Source& s, double value) {
 // A test made of several statistics has no units of its own and takes the effect size of another method.
 std::string_view effect_method(const Source& s) {
   const MethodInfo& method = *s.statistic.method;
-  return method.effect_method.empty() ? method.id : method.effect_method;
+  return method.effect_method.empty() || !method.effect_words.empty() ? method.id : method.effect_method;
 }
 
 Json components_json(const TwoSampleResult& result) {
@@ -100,6 +100,8 @@ Lines effect_lines(const Source& s) {
   const auto& interval = s.test->effect_interval;
   const std::string ci =
       interval ? interval_phrase(s.test_options->test.confidence, interval->lower, interval->upper) + "; " : "";
+  const std::string_view words = s.statistic.method->effect_words;
+  if (!words.empty()) return {explained(rounded(s.test->effect_size, 2), fmt::format("{}{}", ci, words))};
   const bool is_own = effect_method(s) == s.statistic.method->id;
   return {explained(rounded(s.test->effect_size, 2), fmt::format("{}{} minus its permutation mean, in pooled SDs", ci,
                                                                  is_own ? "statistic" : effect_method(s)))};
@@ -159,12 +161,14 @@ Fields own_test_fields() {
       {{"limiting_distribution", "distribution that the p-value comes from if asymptotic, else null", setting,
         "limiting distribution"},
        [](In s) { return is_permuted(s) ? Json() : Json(s.test->limiting_distribution); }},
-      {{"effect_size", "discrepancy minus its permutation mean, in pooled standard deviations; null if asymptotic",
+      {{"effect_size",
+        "discrepancy minus its permutation mean, in pooled standard deviations; of classifier the AUC; null if "
+        "asymptotic",
         result, "effect size"},
        [](In s) { return if_permuted(s, s.test->effect_size); },
        effect_lines},
-      {{"effect_size_ci", "[lower, upper]: interval for the effect size on request, else null", result,
-        "interval of the effect size"},
+      {{"effect_size_ci", "[lower, upper]: interval for the effect size on request, of an AUC always, else null",
+        result, "interval of the effect size"},
        [](In s) {
          const auto& interval = s.test->effect_interval;
          return interval ? Json{interval->lower, interval->upper} : Json();

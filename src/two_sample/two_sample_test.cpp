@@ -181,7 +181,8 @@ PreparedTest prepare(const Method& method, const CheckedTest& checked, const Two
   const TestOptions& test = checked.test;
   PermutationSource permutations(test.design, checked.sizes(), pool.order, pool.permutation_seed);
   const PermutationRun run(permutations, static_cast<std::uint64_t>(test.num_permutations), test.enumeration_limit);
-  if (test.early_stop != EarlyStop::none && method.distance == nullptr && !run.enumerated()) {
+  if (test.early_stop != EarlyStop::none && method.distance == nullptr && method.info.effect_words.empty() &&
+      !run.enumerated()) {
     fail(ErrorCode::invalid_option,
          "early stopping needs a method with one statistic, {} combines several; use " KQD_OPTION("method=ekqd"),
          method.info.id);
@@ -191,7 +192,7 @@ PreparedTest prepare(const Method& method, const CheckedTest& checked, const Two
     const ProgressScope progress(control, "preparing");
     return method.prepare(pool, checked.statistic, request);
   }();
-  if (options.effect_interval && !plan.no_interval.empty()) {
+  if (options.effect_interval && !plan.effect_interval && !plan.no_interval.empty()) {
     fail(ErrorCode::invalid_option, "{} has no interval for the effect size: {}", method.info.id, plan.no_interval);
   }
   if (plan.rows != pool.order) {
@@ -285,6 +286,14 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
     result.directions = plan.directions;
   }
   if (!(plan.pooled_scale > 0.0)) return result;
+  if (!method.info.effect_words.empty()) {
+    result.effect_size = result.test.statistic;
+    if (plan.effect_interval) {
+      const auto [lower, upper] = plan.effect_interval(checked.test.confidence);
+      result.effect_interval = {lower, upper};
+    }
+    return result;
+  }
   result.effect_size = outcome.effect / plan.pooled_scale;
   if (options.effect_interval) {
     const std::string_view measured_by = method.info.effect_method;

@@ -136,7 +136,7 @@ def test_columns_are_matched_by_name_over_all_files(kqd, folder):
     ("a.csv", "kqd matrix got a.csv only, expected two data sets or more"),
     ("a.csv b.csv one-column.csv", "a.csv has 2 columns of points and one-column.csv has 1, expected the same number"),
     ("a.csv b.csv missing.csv", "missing.csv: no such file"),
-    ("a.csv b.csv --method adaptive", "--method adaptive: expected a method with a distance; this one is a test of several statistics. Use ekqd or another method"),
+    ("a.csv b.csv --method adaptive", "--method adaptive: expected a method with a distance; this one is only a test. Use ekqd or another method"),
     ("a.csv b.csv --reference balanced", "reference balanced takes half of its points from each of two samples; for a "
      "matrix use pooled, gaussian or uniform"),
     ("a.csv b.csv --test --alpha 2", "--alpha 2: expected a number between 0 and 1"),

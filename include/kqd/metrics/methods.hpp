@@ -36,12 +36,15 @@ struct MethodInfo {
   bool centered = false;             ///< a centered discrepancy: needs directions of norm 1
   bool sign_flip = false;            ///< may be calibrated by swaps within pairs of rows
   bool asymptotic = false;           ///< has a limiting distribution; set by the registry
-  bool has_distance = false;         ///< false for tests made of several statistics; set by the registry
+  bool has_distance = false;         ///< false for methods that are only a test; set by the registry
   std::string_view directions = {};  ///< the word for its directions, when it has its own and asks for no family
   MethodUses uses = {};
   std::span<const ParameterInfo> parameters = {};  ///< its own, besides the common options
   /// Of a test without a distance: the method that measures its effect size and its distances in a matrix.
   std::string_view effect_method = {};
+  /// Of a test whose statistic is an effect size itself: its meaning. Empty: the statistic minus its permutation mean,
+  /// in pooled standard deviations.
+  std::string_view effect_words = {};
 };
 
 /// Every method, in the order in which they are listed.

@@ -200,7 +200,7 @@ TEST(DistanceMatrix, refuses_what_makes_no_matrix) {
                      [&] { (void)distance_matrix(mixed, letters(1)); });
   test::expect_error(
       ErrorCode::invalid_option,
-      "method = adaptive: expected a method with a distance; this one is a test of several statistics. Use ekqd or "
+      "method = adaptive: expected a method with a distance; this one is only a test. Use ekqd or "
       "another method",
       [&] { (void)matrix_of(samples, few_directions("adaptive")); });
   DistanceMatrixOptions options;

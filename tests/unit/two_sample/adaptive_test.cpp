@@ -654,7 +654,7 @@ TEST(AdaptiveTest, refuses_what_it_cannot_do_in_a_sentence) {
                      [&] { static_cast<void>(two_sample_test(x, y, early)); });
   test::expect_error(
       ErrorCode::invalid_option,
-      "method = adaptive: expected a method with a distance; this one is a test of several statistics. Use ekqd or "
+      "method = adaptive: expected a method with a distance; this one is only a test. Use ekqd or "
       "another method",
       [&] { static_cast<void>(distance("adaptive", x, y)); });
   TwoSampleOptions weighted = adaptive();
