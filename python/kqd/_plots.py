@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _OBSERVED, _NULL = "#d55e00", "#9aa5b1"
+_LEVELS = np.arange(0.5, 200) / 200
 _DIRECTIONS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9")  # distinguishable without red and green
 
 
@@ -34,6 +35,42 @@ def plot(result: Any, kind: Optional[str], ax: Optional["Axes"]) -> "Figure":
     for draw, place in zip(drawings, axes[0]):
         draw(result, place)
     return figure
+
+
+def quantile_functions(
+    embeddings: Sequence[Any], directions: Sequence[int], labels: Optional[Sequence[str]], ax: Any
+) -> "Figure":
+    """The quantile functions of all samples, one axes per direction."""
+    names = [f"sample {i + 1}" for i in range(len(embeddings))] if labels is None else list(labels)
+    if len(names) != len(embeddings):
+        raise ValueError(f"labels has {len(names)} entries for {len(embeddings)} samples, expected one for each")
+    places = _axes(len(directions)) if ax is None else list(np.ravel(np.asarray(ax, dtype=object)))
+    if len(places) != len(directions):
+        raise ValueError(f"ax has {len(places)} Axes for {len(directions)} directions, expected one for each")
+    quantiles = [embedding.quantiles(_LEVELS) for embedding in embeddings]
+    for place, direction in zip(places, directions):
+        for i, (values, name) in enumerate(zip(quantiles, names)):
+            place.plot(
+                _LEVELS, values[direction], color=_DIRECTIONS[i % len(_DIRECTIONS)],
+                linestyle=("-", "--", ":")[i // len(_DIRECTIONS) % 3], linewidth=1.6, label=name,
+            )
+        place.set_xlim(0, 1)
+        place.set_xlabel("quantile level")
+        _finish(place, f"direction {direction}")
+    places[0].set_ylabel("quantile")
+    if len(embeddings) > 1 or labels is not None:
+        places[0].legend(frameon=False, fontsize="small")
+    return places[0].figure
+
+
+def _axes(count: int) -> List[Any]:
+    """Axes of a new figure, side by side."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("plot() needs matplotlib, which is not installed") from None
+    _, axes = plt.subplots(1, count, figsize=(4.2 * count, 3.4), squeeze=False, layout="constrained")
+    return list(axes[0])
 
 
 def _drawings(result: Any, kind: Optional[str]) -> List[Callable[[Any, Any], None]]:

@@ -86,10 +86,21 @@ void validate(const MethodOptions& options);
 [[nodiscard]] DistanceResult supkqd_centered(const SampleView& x, const SampleView& y,
                                              const MethodOptions& options = {});
 
-/// e-KQD between embeddings that share their directions: nothing is projected or sorted again. Reads only the options
-/// power, weighting, point_evaluated_levels and threads.
+/// The same between embeddings that share their directions: nothing is projected or sorted again. Reads only the
+/// options power, weighting, point_evaluated_levels and threads. Centered ones cost O(n_P n_Q d) on top and throw
+/// Error{invalid_option} for directions that are not of norm 1.
 [[nodiscard]] DistanceResult ekqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
                                   const MethodOptions& options = {});
+[[nodiscard]] DistanceResult supkqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
+                                    const MethodOptions& options = {});
+[[nodiscard]] DistanceResult ekqd_centered(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
+                                           const MethodOptions& options = {});
+[[nodiscard]] DistanceResult supkqd_centered(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
+                                             const MethodOptions& options = {});
+
+/// One of the four above by the id of the method: "ekqd", "supkqd", "ekqd-centered", "supkqd-centered".
+[[nodiscard]] DistanceResult distance(std::string_view id, const KernelQuantileEmbedding& p,
+                                      const KernelQuantileEmbedding& q, const MethodOptions& options = {});
 
 /// A difference between the authors' code and the paper, available for comparison.
 struct CompatFlag {
