@@ -389,7 +389,7 @@ def _column_names(sample: Any) -> Any:
 
 
 def _empty_frame(names: Optional[Sequence[str]]) -> Any:
-    """What _column_names keeps, from the names; None without pandas."""
+    """A frame without rows that has these columns, as _column_names keeps it; None without pandas."""
     if names is None:
         return None
     try:

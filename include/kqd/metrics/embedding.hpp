@@ -21,7 +21,7 @@ struct QuantileIndex {
 };
 
 /// The kernel quantile embedding of a sample: rho^{alpha,u} = q_{u#P}(alpha) u, for the directions u it was made with
-/// [KQE Def. 1]. The centered form is (q - <u, mu>) u + mu with mu the kernel mean embedding.
+/// [KQE eq. 2]. The centered form is (q - <u, mu>) u + mu with mu the kernel mean embedding.
 class KernelQuantileEmbedding {
  public:
   /// Copies the sample (its mean embedding needs the points; rows of weight zero are dropped) and sorts it along every

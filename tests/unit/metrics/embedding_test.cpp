@@ -57,7 +57,7 @@ Features square_features(std::span<const double> x) {
 
 const std::vector<Explicit> kExplicit = {{"linear", linear_features}, {"polynomial:2:1", square_features}};
 
-// A sample and directions in feature space, and the embedding by its definition [KQE Def. 1].
+// A sample and directions in feature space, and the embedding by its definition [KQE eq. 2].
 class PlainEmbedding {
  public:
   PlainEmbedding(const Explicit& kernel, const Sample& sample, const Matrix<double>& reference,
@@ -184,7 +184,7 @@ TEST_P(EmbeddingOf, two_samples_have_the_inner_products_of_their_vectors) {
   }
 }
 
-// ||rho~_P - rho~_Q||^2 = D^2 - c^2 + MMD^2 with D = q_P - q_Q and c = <u, mu_P - mu_Q>, at each level [KQE Prop. 3].
+// ||rho~_P - rho~_Q||^2 = D^2 - c^2 + MMD^2 with D = q_P - q_Q and c = <u, mu_P - mu_Q>, at each level [KQE Prop. 2].
 TEST_P(EmbeddingOf, centered_distance_is_the_gap_less_the_mean_gap_plus_the_mmd) {
   const auto ep = p();
   const auto eq = q();
