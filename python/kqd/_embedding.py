@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _core
+from . import _arrays, _core, _objects
 from ._kernels import PRECOMPUTED, KernelLike
 from ._options import Rng, boolean, core_settings, count, hinting, settings
 from ._results import DistanceResult
@@ -72,8 +72,14 @@ class Embedding:
     >>> np.allclose(np.quantile(u, 0.5, axis=0, method="inverted_cdf"), base.quantiles(0.5))
     True
 
+    With ``kernel="precomputed"`` the sample is a square Gram matrix, with a function of lists it may be a list of objects.
+    `embed`, `evaluate` and `reference` then take numbers of these objects, from 0.
+
     An embedding can be pickled and saved, with its directions and a copy of its sample; not so one by a kernel function.
     """
+
+    #: The kernel between objects; None for rows of numbers.
+    _object_kernel: Optional[_core.Kernel] = None
 
     @hinting
     def __init__(
@@ -95,8 +101,9 @@ class Embedding:
         workers: Optional[int] = None,
     ) -> None:
         asked = {name: value for name, value in locals().items() if name != "self"}
-        if isinstance(kernel, str) and kernel == PRECOMPUTED:
-            raise ValueError('kernel "precomputed" is defined only on the rows of one comparison; an embedding needs a kernel')
+        if (isinstance(kernel, str) and kernel == PRECOMPUTED) or _objects.are_meant(kernel, sample):
+            self._embed_objects(asked, kernel)
+            return
         options = core_settings("embedding", asked)
         options.complete()
         sample = _arrays.as_frame(sample)
@@ -106,6 +113,32 @@ class Embedding:
         self._columns = _column_names(sample)
         # Of the sample, the core has what it needs.
         self._asked = {**asked, "sample": self._columns, "rng": options.seed}
+
+    def _embed_objects(self, asked: Dict[str, Any], kernel: KernelLike) -> None:
+        """The embedding of all objects; further samples, and points of functions, are numbers of these objects."""
+        if asked["weights"] is not None or asked["nan_policy"] != "raise":
+            raise ValueError("weights and nan_policy are for rows of numbers; a kernel of objects takes all of them alike")
+        if asked["directions"] in ("linear", "axis") or asked["bandwidth"] != "median":
+            raise ValueError("linear and axis directions and a bandwidth need columns, which objects do not have")
+        if isinstance(kernel, str):
+            gram = _arrays.matrix(asked["sample"], "sample")
+            if len(gram) == 0 or gram.shape[0] != gram.shape[1]:
+                raise ValueError(
+                    f'sample is {gram.shape[0]} x {gram.shape[1]}, but kernel "precomputed" needs a square Gram matrix'
+                )
+            _arrays.require_gram(gram)
+            core = _core.gram_kernel(gram, gram[:0])
+            rows = _core.Sample(np.arange(float(len(gram)))[:, np.newaxis])
+        else:
+            (rows,), core = _objects.pooled(kernel, asked["sample"])
+        options = core_settings("embedding", {**asked, "sample": None}, core)
+        options.complete(kernel_values_only=True)
+        if isinstance(asked["reference"], str) and asked["reference"] == "gaussian":
+            options.use_pooled_reference()  # there are no other points
+        self._core = _core.Embedding(rows, options)
+        self._columns = None
+        self._object_kernel = core
+        self._asked = {**asked, "sample": None, "rng": options.seed}
 
     @hinting
     def embed(
@@ -215,8 +248,8 @@ class Embedding:
         asked: Dict[str, Any] = {
             **self._asked, "method": method, "power": power, "weighting": weighting, "workers": workers
         }
-        options = core_settings("distance", asked)
-        options.complete()
+        options = core_settings("distance", asked, self._object_kernel)
+        options.complete(kernel_values_only=self._object_kernel is not None)
         found = self._core.distance(second._core, options)
         del found["functions"], found["gaps"]
         found["elapsed_s"] = time.perf_counter() - started
