@@ -258,14 +258,20 @@ class Embedding:
     def plot(
         self,
         *others: Union["Embedding", ArrayLike],
+        kind: str = "quantiles",
         directions: Union[int, Sequence[int]] = 3,
         labels: Optional[Sequence[str]] = None,
         ax: Any = None,
     ) -> "Figure":
-        """Plot quantile functions along some directions, of this sample and of others, with matplotlib.
+        """Plot the embedding with matplotlib: quantile functions, or the paper's figures for data of one or two columns.
 
         Parameters
         ----------
+        kind : "quantiles", "functions" or "plane"
+            Quantile functions along some directions, of this sample and of others. Of one column: directions u as
+            functions, the values of the sample along them, and the quantiles that make the embedding (figure 2 of the
+            paper). Of two columns: the sample, its values along the direction in which it spreads most, and its
+            quantiles along all directions of the plane (figure 1).
         *others : Embedding or array_like
             Further embeddings along the same directions, or samples to be embedded along them.
         directions : int or sequence of int
@@ -274,12 +280,31 @@ class Embedding:
         labels : sequence of str, optional
             One for each sample.
         ax : matplotlib Axes or a sequence of them, optional
-            One for each direction, instead of a new figure.
+            One for each direction, or three for a plane, instead of a new figure.
         """
         from . import _plots
 
+        if kind not in ("quantiles", "functions", "plane"):
+            raise ValueError(f'kind {_arrays.quoted(kind)} is unknown, expected "quantiles", "functions" or "plane"')
+        if kind != "quantiles":
+            wanted = 1 if kind == "functions" else 2
+            if others or labels is not None:
+                raise ValueError(f'kind "{kind}" shows one sample; other samples and labels are for "quantiles"')
+            if self.dim != wanted or self._object_kernel is not None:
+                raise ValueError(f'kind "{kind}" needs a sample of {wanted} column{"s"[: wanted - 1]}, this one has {self.dim}')
+            if kind == "functions":
+                return _plots.functions(self, self._chosen(directions, ()), ax)
+            return _plots.plane(self, self._around_the_plane(), ax)
         embeddings = [self, *(other if isinstance(other, Embedding) else self.embed(other) for other in others)]
         return _plots.quantile_functions(embeddings, self._chosen(directions, embeddings[1:]), labels, ax)
+
+    def _around_the_plane(self) -> "Embedding":
+        """The embedding of the sample along all directions of the plane, 2 degrees apart."""
+        angles = np.radians(np.arange(0, 360, 2))
+        return Embedding(
+            self.sample, weights=self.weights, kernel="linear", reference=np.eye(2),
+            coefficients=np.array([np.cos(angles), np.sin(angles)]), rng=0,
+        )
 
     def _chosen(self, directions: Union[int, Sequence[int]], others: Sequence["Embedding"]) -> Sequence[int]:
         """Indices of directions to plot."""
