@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +16,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "embedding.hpp"
 #include "explain.hpp"
 #include "kernels.hpp"
 #include "kqd/kqd.hpp"
@@ -226,10 +226,6 @@ py::list field_table(ResultKind kind) {
   return table;
 }
 
-bool calls_python(const KernelSpec& kernel) {
-  return kernel.family == KernelFamily::custom || std::ranges::any_of(kernel.parts, calls_python);
-}
-
 // True for work that takes some milliseconds at most, whatever the data: it needs no interruption, and a hand-over to
 // another thread takes as long as the work. Counted with the most expensive of the methods that follow given
 // directions.
@@ -281,179 +277,12 @@ py::dict test_of(const ArraySample& x, const ArraySample& y, const Settings& set
 
 // ---- Embeddings ----
 
-// Calls visit for every plain kernel of a sum or product, in the order of its text.
-template <class Spec, class Visit>
-void for_each_leaf(Spec& spec, const Visit& visit) {
-  if (spec.parts.empty()) return visit(spec);
-  for (auto& part : spec.parts) for_each_leaf(part, visit);
+py::dict embedding_distance(const ArrayEmbedding& p, const ArrayEmbedding& q, const Settings& settings) {
+  const MethodOptions& options = settings.test.statistic;
+  const std::string& method = settings.test.method;
+  const DistanceResult result = p.distance(method, q, options);
+  return distance_fields(result, options, run_info(method, p.num_points(), q.num_points(), p.directions().dim()));
 }
-
-// The text of a kernel does not include the origin of its distances, so the origins are stored with it.
-py::tuple kernel_state(const KernelSpec& spec) {
-  std::vector<std::vector<double>> origins;
-  for_each_leaf(spec, [&](const KernelSpec& leaf) { origins.push_back(leaf.origin); });
-  return py::make_tuple(to_string(spec), origins);
-}
-
-KernelSpec kernel_from(const py::tuple& state) {
-  KernelSpec spec = parse_kernel(state[0].cast<std::string>());
-  auto origins = state[1].cast<std::vector<std::vector<double>>>();
-  std::size_t next = 0;
-  for_each_leaf(spec, [&](KernelSpec& leaf) { leaf.origin = std::move(origins.at(next++)); });
-  return spec;
-}
-
-// Directions are stored as their kernel and their functions, which are weights of columns or of reference points.
-py::tuple state_of(const Directions& directions) {
-  const py::tuple kernel = kernel_state(directions.kernel().spec());
-  if (const auto* const linear = dynamic_cast<const LinearDirections*>(&directions)) {
-    return py::make_tuple(kernel, py::none(), to_array(linear->weights()).attr("tobytes")(), linear->weights().rows(),
-                          linear->dim());
-  }
-  const auto& own = dynamic_cast<const KernelDirections&>(directions);
-  return py::make_tuple(kernel, to_array(own.reference()).attr("tobytes")(),
-                        to_array(own.coefficients()).attr("tobytes")(), own.coefficients().rows(), own.dim());
-}
-
-Matrix<double> matrix_from(const py::handle& bytes, std::size_t rows) {
-  const auto text = bytes.cast<std::string_view>();
-  const std::size_t count = text.size() / sizeof(double);
-  Matrix<double> values(rows, count / rows);
-  std::memcpy(values.values().data(), text.data(), values.values().size() * sizeof(double));
-  return values;
-}
-
-std::shared_ptr<const Directions> directions_from(const py::tuple& state) {
-  const auto rows = state[3].cast<std::size_t>();
-  Matrix<double> functions = matrix_from(state[2], rows);
-  if (state[1].is_none()) return std::make_shared<LinearDirections>(std::move(functions), false);
-  return std::make_shared<KernelDirections>(Kernel(kernel_from(state[0].cast<py::tuple>())),
-                                            matrix_from(state[1], rows), std::move(functions), false);
-}
-
-// One sample along directions that are drawn from it, or shared with another embedding.
-class ArrayEmbedding {
- public:
-  ArrayEmbedding(const ArraySample& sample, const Settings& settings) : threads_(settings.test.statistic.threads) {
-    const MethodOptions& options = settings.test.statistic;
-    if (options.directions.reference == ReferenceMeasure::balanced) {
-      throw Error(ErrorCode::invalid_option, "reference balanced needs two samples, an embedding has one");
-    }
-    while_watching(
-        [&](const RunControl* control) { run_stoppable(*control, [&] { draw_and_embed(sample, options); }); });
-  }
-
-  // Another sample along the same directions.
-  [[nodiscard]] ArrayEmbedding embed(const ArraySample& sample) const {
-    ArrayEmbedding other = *this;
-    other.warnings_.clear();
-    while_watching([&](const RunControl* control) {
-      run_stoppable(*control, [&] { other.embed_along(sample.view(), embedding_->directions(), threads_); });
-    });
-    return other;
-  }
-
-  // A row per direction, a column per level.
-  [[nodiscard]] Array quantiles(const std::vector<double>& levels) const {
-    Matrix<double> values(directions().count(), levels.size());
-    for (std::size_t i = 0; i < values.rows(); ++i) {
-      for (std::size_t k = 0; k < levels.size(); ++k) values(i, k) = embedding_->quantile({levels[k], i});
-    }
-    return to_array(values.view());
-  }
-
-  [[nodiscard]] Array means() const {
-    std::vector<double> values(directions().count());
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = embedding_->mean(i);
-    return to_array(values);
-  }
-
-  // u_i(x_j): a row per direction, a column per point.
-  [[nodiscard]] Array evaluate(const Array& points) const {
-    const auto rows = matrix_view(points);
-    validate(SampleView{rows, {}}, "points");
-    Matrix<double> values(directions().count(), rows.rows());
-    {
-      const py::gil_scoped_release other_threads_may_run;
-      directions().evaluate(rows, 0, values, threads_);
-    }
-    return to_array(values.view());
-  }
-
-  [[nodiscard]] py::dict distance(const ArrayEmbedding& other, const Settings& settings) const {
-    const MethodOptions& options = settings.test.statistic;
-    DistanceResult result;
-    while_watching([&](const RunControl* control) {
-      run_stoppable(*control, [&] { result = ekqd(*embedding_, *other.along(embedding_->directions()), options); });
-    });
-    result.num_reference = num_reference_;
-    return distance_fields(result, options, run_info("ekqd", num_points(), other.num_points(), directions().dim()));
-  }
-
-  // Both are along the same functions: the very same, or copies of them.
-  [[nodiscard]] bool shares_directions(const ArrayEmbedding& other) const {
-    if (embedding_->directions() == other.embedding_->directions()) return true;
-    return !calls_python(directions().kernel().spec()) && state_of(directions()).equal(state_of(other.directions()));
-  }
-
-  // All that makes an embedding, for pickle.
-  [[nodiscard]] py::tuple state() const {
-    if (calls_python(directions().kernel().spec())) {
-      throw py::type_error("an embedding by a kernel function cannot be pickled, one by a kernel with a name can");
-    }
-    const SampleView sample = embedding_->sample();
-    const std::vector<double> weights(sample.weights.begin(), sample.weights.end());
-    std::vector<SavedWarning> warnings;
-    for (const Warning& warning : warnings_) warnings.emplace_back(id_of(warning), warning.values);
-    return py::make_tuple(state_of(directions()), to_array(sample.points), weights, num_reference_, warnings);
-  }
-
-  explicit ArrayEmbedding(const py::tuple& state) : num_reference_(state[3].cast<std::size_t>()) {
-    for (const auto& [name, values] : state[4].cast<std::vector<SavedWarning>>()) {
-      warnings_.push_back({.id = parse_warning(name), .values = values});
-    }
-    const auto points = state[1].cast<Array>();
-    const auto weights = state[2].cast<std::vector<double>>();
-    embed_along({matrix_view(points), weights}, directions_from(state[0].cast<py::tuple>()), ThreadCount{});
-  }
-
-  [[nodiscard]] const Directions& directions() const { return *embedding_->directions(); }
-  [[nodiscard]] std::size_t num_points() const { return embedding_->sample().size(); }
-  [[nodiscard]] std::size_t num_reference() const { return num_reference_; }
-  [[nodiscard]] const Warnings& warnings() const { return warnings_; }
-
- private:
-  using SavedWarning = std::pair<std::string, std::vector<WarningValue>>;  // name and values
-
-  void draw_and_embed(const ArraySample& sample, const MethodOptions& options) {
-    const SampleView x = sample.view();
-    validate(x, "sample", options.threads);
-    const SampleView none{MatrixView<const double>(nullptr, 0, x.dim()), {}};
-    const Kernel kernel(has_own_kernel(options.directions.family)
-                            ? parse_kernel("linear")
-                            : resolve(options.kernel, x, none, options.bandwidth_rule, options.seed, warnings_));
-    DrawnDirections drawn = draw_directions(kernel, x, none, options.directions, options.seed, options.threads);
-    num_reference_ = drawn.num_reference;
-    warnings_.insert(warnings_.end(), drawn.warnings.begin(), drawn.warnings.end());
-    embed_along(x, std::move(drawn.directions), options.threads);
-  }
-
-  // Along the very same directions: as it is, or again when it has a copy of them.
-  [[nodiscard]] std::shared_ptr<const KernelQuantileEmbedding> along(
-      const std::shared_ptr<const Directions>& directions) const {
-    if (embedding_->directions() == directions) return embedding_;
-    return std::make_shared<const KernelQuantileEmbedding>(embedding_->sample(), directions);
-  }
-
-  void embed_along(const SampleView& sample, std::shared_ptr<const Directions> directions, ThreadCount threads) {
-    embedding_ = std::make_shared<const KernelQuantileEmbedding>(sample, std::move(directions), threads);
-  }
-
-  std::shared_ptr<const KernelQuantileEmbedding> embedding_;
-  ThreadCount threads_;
-  std::size_t num_reference_ = 0;
-  Warnings warnings_;
-};
 
 // ---- The module ----
 
@@ -547,22 +376,8 @@ void bind_comparisons(py::module_& m) {
       .def("evaluate", &Functions::evaluate, py::arg("points").noconvert(), py::arg("index"));
   m.def("distance", &distance_of, py::arg("x"), py::arg("y"), py::arg("settings"));
   m.def("test", &test_of, py::arg("x"), py::arg("y"), py::arg("settings"), py::arg("progress"));
-  py::class_<ArrayEmbedding>(m, "Embedding")
-      .def(py::init<const ArraySample&, const Settings&>(), py::arg("sample"), py::arg("settings"))
-      .def("embed", &ArrayEmbedding::embed, py::arg("sample"))
-      .def("quantiles", &ArrayEmbedding::quantiles, py::arg("levels"))
-      .def("means", &ArrayEmbedding::means)
-      .def("evaluate", &ArrayEmbedding::evaluate, py::arg("points").noconvert())
-      .def("distance", &ArrayEmbedding::distance, py::arg("other"), py::arg("settings"))
-      .def("shares_directions", &ArrayEmbedding::shares_directions, py::arg("other"))
-      .def(py::pickle([](const ArrayEmbedding& embedding) { return embedding.state(); },
-                      [](const py::tuple& state) { return ArrayEmbedding(state); }))
-      .def_property_readonly("kernel",
-                             [](const ArrayEmbedding& e) { return to_string(e.directions().kernel().spec()); })
-      .def_property_readonly("n_directions", [](const ArrayEmbedding& e) { return e.directions().count(); })
-      .def_property_readonly("n_reference", &ArrayEmbedding::num_reference)
-      .def_property_readonly("n_points", &ArrayEmbedding::num_points)
-      .def_property_readonly("dim", [](const ArrayEmbedding& e) { return e.directions().dim(); })
+  bind_embedding(m)
+      .def("distance", &embedding_distance, py::arg("other"), py::arg("settings"))
       .def_property_readonly("warnings", [](const ArrayEmbedding& e) { return texts_of(e.warnings(), sentence); })
       .def_property_readonly("warning_ids", [](const ArrayEmbedding& e) { return texts_of(e.warnings(), id_of); });
 }

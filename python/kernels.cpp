@@ -33,6 +33,10 @@ std::size_t row_number(double value, std::size_t num_rows) {
 
 }  // namespace
 
+bool calls_python(const KernelSpec& kernel) {
+  return kernel.family == KernelFamily::custom || std::ranges::any_of(kernel.parts, calls_python);
+}
+
 bool is_gram(const KernelSpec& kernel) {
   return to_string(kernel) == "precomputed";
 }

@@ -17,4 +17,7 @@ namespace kqd {
 [[nodiscard]] KernelSpec gram_kernel(Array x, Array y);
 [[nodiscard]] bool is_gram(const KernelSpec& kernel);
 
+/// True for a kernel function of the caller, and for sums and products with one.
+[[nodiscard]] bool calls_python(const KernelSpec& kernel);
+
 }  // namespace kqd

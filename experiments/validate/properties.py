@@ -202,7 +202,7 @@ def rates(findings):
         findings.curves["errors"][label] = {"sizes": over.tolist(), "errors": [float(f"{e:.5g}") for e in errors]}
         progress(name)
     findings.table("Errors shrink like n^(-1/2) and l^(-1/2)",
-                   "Least-squares slope of log error against log size; theory says -1/2 ([KQE, theorems 2 and 3](references.md)), and "
+                   "Least-squares slope of log error against log size; theory says -1/2 ([KQE Theorems 3 and 5](references.md)), and "
                    "a deviation below 0.06 is expected.",
                    ("error in", "sizes", "slope"), rows)
 

@@ -125,6 +125,10 @@ def samples(
     return Samples(x_sample, y_sample, dim, (keep_x, keep_y), warnings, columns)
 
 
+# Rows of a Gram matrix up to which all eigenvalues are computed: a second.
+_MOST_EIGENVALUES = 1500
+
+
 def gram(x: ArrayLike, y: ArrayLike) -> Tuple[Samples, _core.Kernel]:
     """Samples and kernel from the rows of a pooled Gram matrix: those of x, then those of y.
 
@@ -138,13 +142,25 @@ def gram(x: ArrayLike, y: ArrayLike) -> Tuple[Samples, _core.Kernel]:
                 f'{name} has {rows.shape[1]} column{"" if rows.shape[1] == 1 else "s"}, but kernel "precomputed" needs one per pooled row, {n}: '
                 "x and y are the rows of the pooled Gram matrix, x = gram[:n_x] and y = gram[n_x:]"
             )
-    whole = np.concatenate([top, bottom])
-    for (row, column), problem in _gram_problems(whole):
-        place = f"row {row + 1}, column {column + 1} of the pooled Gram matrix"
-        raise ValueError(f'kernel "precomputed": {problem} ({place})')
+    require_gram(np.concatenate([top, bottom]))
     numbers = np.arange(float(n))[:, np.newaxis]
     pair = Samples(_core.Sample(numbers[:n_x]), _core.Sample(numbers[n_x:]), n)
     return pair, _core.gram_kernel(top, bottom)
+
+
+def require_gram(whole: NDArray[np.float64]) -> None:
+    """Refuses a matrix that is not a Gram matrix."""
+    for (row, column), problem in _gram_problems(whole):
+        place = f"row {row + 1}, column {column + 1} of the pooled Gram matrix"
+        raise ValueError(f'kernel "precomputed": {problem} ({place})')
+    if len(whole) > _MOST_EIGENVALUES:
+        return
+    eigenvalues = np.linalg.eigvalsh((whole + whole.T) / 2)
+    if eigenvalues[0] < -1e-5 * eigenvalues[-1]:  # single precision, and some more
+        raise ValueError(
+            f'kernel "precomputed": the matrix has the eigenvalue {eigenvalues[0]:.4g} (the largest is '
+            f"{eigenvalues[-1]:.4g}), needs >= 0; the function behind it is not a kernel"
+        )
 
 
 def _gram_problems(whole: NDArray[np.float64]) -> Iterator[Tuple[Tuple[Any, ...], str]]:

@@ -8,9 +8,9 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, TypeVa
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _arrays, _core
+from . import _arrays, _core, _objects
 from ._arrays import Warned
-from ._kernels import PRECOMPUTED
+from ._kernels import PRECOMPUTED, kernel_name
 from ._options import core_settings, count, own_parameters, settings
 from ._results import Profile, Result
 
@@ -43,11 +43,19 @@ class Comparison:
         self._started = time.perf_counter()
         self._asked = asked
         self._num_profiles = count(asked["profiles"], "profiles")
-        precomputed = isinstance(asked["kernel"], str) and asked["kernel"] == PRECOMPUTED
+        kernel = asked["kernel"]
+        precomputed = isinstance(kernel, str) and kernel == PRECOMPUTED
+        by_objects = _objects.are_meant(kernel, asked["x"], asked["y"])
+        values_only = precomputed or by_objects
+        if values_only:
+            _require_kernel_values_only(asked, kernel_name(kernel))
         if precomputed:
-            _require_kernel_values_only(asked)
-            self.samples, kernel = _arrays.gram(asked["x"], asked["y"])
-            self.settings = core_settings(call, asked, kernel)
+            self.samples, core = _arrays.gram(asked["x"], asked["y"])
+            self.settings = core_settings(call, asked, core)
+        elif by_objects:
+            (x, y), core = _objects.pooled(kernel, asked["x"], asked["y"])
+            self.samples = _arrays.Samples(x, y, len(x.points) + len(y.points))
+            self.settings = core_settings(call, asked, core)
         else:
             paired = asked.get("design") == "paired" or asked.get("calibration") == "sign-flip"
             self.samples = _arrays.samples(
@@ -55,9 +63,9 @@ class Comparison:
                 nan_policy=asked["nan_policy"], paired=paired,
             )
             self.settings = core_settings(call, asked)
-        self._ignored = tuple(Warned(*found) for found in self.settings.complete(kernel_values_only=precomputed))
-        if precomputed and asked["reference"] == "gaussian":
-            self.settings.use_pooled_reference()  # the Gram matrix has no other points
+        self._ignored = tuple(Warned(*found) for found in self.settings.complete(kernel_values_only=values_only))
+        if values_only and isinstance(asked["reference"], str) and asked["reference"] == "gaussian":
+            self.settings.use_pooled_reference()  # there are no other points
         self.settings.set_parameters(own_parameters(call, self.settings.method, asked))
         if self._num_profiles > 0:
             self.settings.keep_effect_directions()
@@ -109,30 +117,26 @@ def _quantiles(values: NDArray[np.float64], weights: Optional[NDArray[np.float64
     return quantiles
 
 
-def _require_kernel_values_only(asked: Mapping[str, Any]) -> None:
-    """Refuses what looks at the columns of the data, which a Gram matrix does not have."""
+def _require_kernel_values_only(asked: Mapping[str, Any], kernel: str) -> None:
+    """Refuses what looks at the columns of the data, which objects and Gram matrices do not have."""
     method = asked["method"]
     if isinstance(method, str):
         info = _core.method(method)
         if not info.uses_kernel or info.uses_columns:
             raise ValueError(
-                f'method "{method}" looks at columns, kernel "precomputed" has none; use "ekqd", "mmd" or another'
+                f'method "{method}" looks at columns, kernel "{kernel}" has none; use "ekqd", "mmd" or another'
             )
     directions = asked["directions"]
     if directions in ("linear", "axis"):
         raise ValueError(
-            f'directions "{directions}" look at columns, kernel "precomputed" has none; use "gaussian" or "principal"'
+            f'directions "{directions}" look at columns, kernel "{kernel}" has none; use "gaussian" or "principal"'
         )
     for name in ("x_weights", "y_weights"):
         if asked[name] is not None:
-            raise ValueError(f'{name} are given with kernel "precomputed", which takes rows without weights')
+            raise ValueError(f'{name} are given with kernel "{kernel}", which takes rows without weights')
     if asked["nan_policy"] != "raise":
         raise ValueError(
-            'nan_policy "omit" excludes rows of data, kernel "precomputed" has a matrix; exclude them first'
+            f'nan_policy "omit" excludes rows of data, kernel "{kernel}" has none; exclude them first'
         )
     if asked["bandwidth"] != "median":
-        raise ValueError('bandwidth is given with kernel "precomputed", which has none; omit it')
-    if not isinstance(asked["reference"], str):
-        raise ValueError(
-            'reference points are given with kernel "precomputed", which is defined only on the pooled rows'
-        )
+        raise ValueError(f'bandwidth is given with kernel "{kernel}", which has none; omit it')

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import json
+import os
 import time
-from typing import Any, Dict, Optional, Sequence, Tuple, Union
+import zipfile
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _core
+from . import _arrays, _core, _objects
 from ._kernels import PRECOMPUTED, KernelLike
-from ._options import Rng, core_settings, hinting, settings
+from ._options import Rng, boolean, core_settings, count, hinting, settings
 from ._results import DistanceResult
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_SCHEMA = "kqd.embedding/1"
 
 
 class Embedding:
-    """The kernel quantile embedding of a sample: its quantile function along each of many directions.
+    """The kernel quantile embedding of a sample: rho(x) = q u(x), q a quantile of the sample along a direction u.
+
+    A direction is a function u = sum_j c_j k(z_j, .) of norm 1 in the feature space of the kernel, with the points z of
+    `reference` and a column c of `coefficients`. The sample has a quantile q along u for every level between 0 and 1;
+    the function q u is the embedding of that level and direction, and (q - <u, mu>) u + mu its centered form, with mu
+    the kernel mean embedding.
 
     Embeddings that share their directions are compared without looking at the rows again, one with many others if need
     be: `embed` makes the second from the first. Directions are drawn from the sample that comes first, so it pays to
@@ -48,8 +61,25 @@ class Embedding:
     >>> base.distance(base).statistic
     0.0
 
-    An embedding can be pickled, with its directions and a copy of its sample; not so one by a kernel function.
+    The embedding at the level 0.9, of every direction, as a function at two points:
+
+    >>> base.evaluate(january[:2], 0.9).shape
+    (16, 2)
+
+    Kernel, reference points and coefficients are all that another program needs for the same numbers:
+
+    >>> u = base.kernel_matrix(january, base.reference) @ base.coefficients
+    >>> np.allclose(np.quantile(u, 0.5, axis=0, method="inverted_cdf"), base.quantiles(0.5))
+    True
+
+    With ``kernel="precomputed"`` the sample is a square Gram matrix, with a function of lists it may be a list of objects.
+    `embed`, `evaluate` and `reference` then take numbers of these objects, from 0.
+
+    An embedding can be pickled and saved, with its directions and a copy of its sample; not so one by a kernel function.
     """
+
+    #: The kernel between objects; None for rows of numbers.
+    _object_kernel: Optional[_core.Kernel] = None
 
     @hinting
     def __init__(
@@ -71,8 +101,9 @@ class Embedding:
         workers: Optional[int] = None,
     ) -> None:
         asked = {name: value for name, value in locals().items() if name != "self"}
-        if isinstance(kernel, str) and kernel == PRECOMPUTED:
-            raise ValueError('kernel "precomputed" is defined only on the rows of one comparison; an embedding needs a kernel')
+        if (isinstance(kernel, str) and kernel == PRECOMPUTED) or _objects.are_meant(kernel, sample):
+            self._embed_objects(asked, kernel)
+            return
         options = core_settings("embedding", asked)
         options.complete()
         sample = _arrays.as_frame(sample)
@@ -82,6 +113,32 @@ class Embedding:
         self._columns = _column_names(sample)
         # Of the sample, the core has what it needs.
         self._asked = {**asked, "sample": self._columns, "rng": options.seed}
+
+    def _embed_objects(self, asked: Dict[str, Any], kernel: KernelLike) -> None:
+        """The embedding of all objects; further samples, and points of functions, are numbers of these objects."""
+        if asked["weights"] is not None or asked["nan_policy"] != "raise":
+            raise ValueError("weights and nan_policy are for rows of numbers; a kernel of objects takes all of them alike")
+        if asked["directions"] in ("linear", "axis") or asked["bandwidth"] != "median":
+            raise ValueError("linear and axis directions and a bandwidth need columns, which objects do not have")
+        if isinstance(kernel, str):
+            gram = _arrays.matrix(asked["sample"], "sample")
+            if len(gram) == 0 or gram.shape[0] != gram.shape[1]:
+                raise ValueError(
+                    f'sample is {gram.shape[0]} x {gram.shape[1]}, but kernel "precomputed" needs a square Gram matrix'
+                )
+            _arrays.require_gram(gram)
+            core = _core.gram_kernel(gram, gram[:0])
+            rows = _core.Sample(np.arange(float(len(gram)))[:, np.newaxis])
+        else:
+            (rows,), core = _objects.pooled(kernel, asked["sample"])
+        options = core_settings("embedding", {**asked, "sample": None}, core)
+        options.complete(kernel_values_only=True)
+        if isinstance(asked["reference"], str) and asked["reference"] == "gaussian":
+            options.use_pooled_reference()  # there are no other points
+        self._core = _core.Embedding(rows, options)
+        self._columns = None
+        self._object_kernel = core
+        self._asked = {**asked, "sample": None, "rng": options.seed}
 
     @hinting
     def embed(
@@ -101,41 +158,237 @@ class Embedding:
 
         The quantile of level a is the smallest value with at least the share a of the sample at or below it.
         """
-        wanted = np.asarray(levels, dtype=float)
-        if wanted.ndim > 1:
-            raise ValueError(f"levels has {wanted.ndim} dimensions, expected a number or one dimension")
-        values = self._core.quantiles(np.atleast_1d(wanted).tolist())
-        return values if wanted.ndim else values[:, 0]
+        wanted, single = _levels(levels)
+        values = self._core.quantiles(wanted)
+        return values[:, 0] if single else values
 
     def means(self) -> NDArray[np.float64]:
         """The mean along every direction: the inner product with the kernel mean embedding."""
         return self._core.means()
 
-    def evaluate(self, points: ArrayLike) -> NDArray[np.float64]:
-        """The directions as functions: a row per direction, a column per point."""
-        return self._core.evaluate(_arrays.matrix(points, "points"))
+    def direction_values(self, points: ArrayLike) -> NDArray[np.float64]:
+        """The directions u as functions: a row per direction, a column per point."""
+        return self._core.direction_values(_arrays.matrix(points, "points"))
+
+    def evaluate(
+        self, points: ArrayLike, levels: ArrayLike = 0.5, *, centered: bool = False
+    ) -> NDArray[np.float64]:
+        """The embedding rho, or its centered form, as functions at the points.
+
+        Returns
+        -------
+        array of shape (directions, levels, points), without the second axis for a single level
+        """
+        wanted, single = _levels(levels)
+        rows = _arrays.matrix(points, "points")
+        values = self._core.evaluate(wanted, rows, boolean(centered, "centered"))
+        values = values.reshape(self.n_directions, len(wanted), len(rows))
+        return values[:, 0] if single else values
+
+    def mean_embedding(self, points: ArrayLike) -> NDArray[np.float64]:
+        """The kernel mean embedding mu(x) = sum_i a_i k(x_i, x) at every point."""
+        return self._core.mean_embedding(_arrays.matrix(points, "points"))
+
+    def inner_product(
+        self,
+        other: Optional["Embedding"] = None,
+        levels: ArrayLike = 0.5,
+        other_levels: Optional[ArrayLike] = None,
+        *,
+        centered: bool = False,
+    ) -> NDArray[np.float64]:
+        """Inner products of the embeddings of all directions and levels with those of another sample, or its own.
+
+        The directions of `other` may be different ones, of the same kernel. `other_levels` are `levels` by default.
+
+        Returns
+        -------
+        array of shape (directions, levels, directions of other, other_levels), without the axis of a single level
+        """
+        second = self if other is None else other
+        if not isinstance(second, Embedding):
+            raise TypeError(f"other is of type {type(second).__name__}, expected an Embedding; embed() makes one")
+        wanted, single = _levels(levels)
+        others, others_single = (wanted, single) if other_levels is None else _levels(other_levels, "other_levels")
+        values = self._core.inner_products(wanted, second._core, others, boolean(centered, "centered"))
+        values = values.reshape(self.n_directions, len(wanted), second.n_directions, len(others))
+        values = values[..., 0] if others_single else values
+        return values[:, 0] if single else values
+
+    def norm(self, levels: ArrayLike = 0.5, *, centered: bool = False) -> NDArray[np.float64]:
+        """Norms of the embeddings in the feature space, in the shape of `quantiles`."""
+        wanted, single = _levels(levels)
+        values = self._core.norms(wanted, boolean(centered, "centered"))
+        return values[:, 0] if single else values
+
+    def kernel_matrix(self, a: ArrayLike, b: Optional[ArrayLike] = None) -> NDArray[np.float64]:
+        """Values k(a_i, b_j) of the kernel with the bandwidths that were used; b is a by default."""
+        rows = _arrays.matrix(a, "a")
+        return self._core.kernel_matrix(rows, rows if b is None else _arrays.matrix(b, "b"))
 
     @hinting
     def distance(
         self,
         other: Union["Embedding", ArrayLike],
         *,
+        method: str = "ekqd",
         power: float = 1.0,
         weighting: str = "uniform",
         workers: Optional[int] = None,
     ) -> DistanceResult:
-        """The expected kernel quantile discrepancy to another embedding, or sample, along the same directions."""
+        """The discrepancy to another embedding, or sample, along the same directions.
+
+        `method` is ``"ekqd"`` (mean over directions), ``"supkqd"`` (largest), ``"ekqd-centered"`` or
+        ``"supkqd-centered"``.
+        """
         started = time.perf_counter()
         second = other if isinstance(other, Embedding) else self.embed(other)
         if not self._core.shares_directions(second._core):
             raise ValueError("the embeddings have directions of their own; make the second one by first.embed(sample)")
-        asked: Dict[str, Any] = {**self._asked, "power": power, "weighting": weighting, "workers": workers}
-        options = core_settings("distance", asked)
-        options.complete()
+        asked: Dict[str, Any] = {
+            **self._asked, "method": method, "power": power, "weighting": weighting, "workers": workers
+        }
+        options = core_settings("distance", asked, self._object_kernel)
+        options.complete(kernel_values_only=self._object_kernel is not None)
         found = self._core.distance(second._core, options)
         del found["functions"], found["gaps"]
         found["elapsed_s"] = time.perf_counter() - started
-        return DistanceResult(**found, profiles=(), settings=settings(asked, "ekqd", self.seed))
+        return DistanceResult(**found, profiles=(), settings=settings(asked, method, self.seed))
+
+    def plot(
+        self,
+        *others: Union["Embedding", ArrayLike],
+        kind: str = "quantiles",
+        directions: Union[int, Sequence[int]] = 3,
+        labels: Optional[Sequence[str]] = None,
+        ax: Any = None,
+    ) -> "Figure":
+        """Plot the embedding with matplotlib: quantile functions, or the paper's figures for data of one or two columns.
+
+        Parameters
+        ----------
+        kind : "quantiles", "functions" or "plane"
+            Quantile functions along some directions, of this sample and of others. Of one column: directions u as
+            functions, the values of the sample along them, and the quantiles that make the embedding (figure 2 of the
+            paper). Of two columns: the sample, its values along the direction in which it spreads most, and its
+            quantiles along all directions of the plane (figure 1).
+        *others : Embedding or array_like
+            Further embeddings along the same directions, or samples to be embedded along them.
+        directions : int or sequence of int
+            Indices of directions, or how many: those along which the samples differ most, or the first ones of a
+            single sample.
+        labels : sequence of str, optional
+            One for each sample.
+        ax : matplotlib Axes or a sequence of them, optional
+            One for each direction, or three for a plane, instead of a new figure.
+        """
+        from . import _plots
+
+        if kind not in ("quantiles", "functions", "plane"):
+            raise ValueError(f'kind {_arrays.quoted(kind)} is unknown, expected "quantiles", "functions" or "plane"')
+        if kind != "quantiles":
+            wanted = 1 if kind == "functions" else 2
+            if others or labels is not None:
+                raise ValueError(f'kind "{kind}" shows one sample; other samples and labels are for "quantiles"')
+            if self.dim != wanted or self._object_kernel is not None:
+                raise ValueError(f'kind "{kind}" needs a sample of {wanted} column{"s"[: wanted - 1]}, this one has {self.dim}')
+            if kind == "functions":
+                return _plots.functions(self, self._chosen(directions, ()), ax)
+            return _plots.plane(self, self._around_the_plane(), ax)
+        embeddings = [self, *(other if isinstance(other, Embedding) else self.embed(other) for other in others)]
+        return _plots.quantile_functions(embeddings, self._chosen(directions, embeddings[1:]), labels, ax)
+
+    def _around_the_plane(self) -> "Embedding":
+        """The embedding of the sample along all directions of the plane, 2 degrees apart."""
+        angles = np.radians(np.arange(0, 360, 2))
+        return Embedding(
+            self.sample, weights=self.weights, kernel="linear", reference=np.eye(2),
+            coefficients=np.array([np.cos(angles), np.sin(angles)]), rng=0,
+        )
+
+    def _chosen(self, directions: Union[int, Sequence[int]], others: Sequence["Embedding"]) -> Sequence[int]:
+        """Indices of directions to plot."""
+        if isinstance(directions, Sequence) or isinstance(directions, np.ndarray):
+            chosen = [count(index, "directions") for index in directions]
+            if not chosen or max(chosen) >= self.n_directions:
+                raise ValueError(f"directions={list(chosen)}: expected indices in 0..{self.n_directions - 1}")
+            return chosen
+        wanted = min(count(directions, "directions"), self.n_directions)
+        if wanted == 0:
+            raise ValueError("directions=0: expected a whole number >= 1, or a list of indices")
+        if not others:
+            return range(wanted)
+        gaps = np.max([self.distance(other).per_direction for other in others], axis=0)
+        return sorted(np.argsort(-gaps, kind="stable")[:wanted].tolist())
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Write the embedding to a file of arrays (NPZ) that `Embedding.load` reads, and NumPy without kqd."""
+        state = self._core.state()
+        arrays = {name: state.pop(name) for name in ("reference", "coefficients", "sample", "weights")}
+        asked = {key: value for key, value in self._asked.items() if key not in ("sample", "workers")}
+        for name in ("reference", "coefficients", "weights"):
+            if asked.get(name) is not None and not isinstance(asked[name], str):
+                arrays["asked_" + name] = np.asarray(asked.pop(name), dtype=float)
+        columns = None if self._columns is None else [str(name) for name in self._columns.columns]
+        about = {"schema": _SCHEMA, "version": _core.__version__, **state, "asked": asked, "columns": columns}
+        kept = {name: values for name, values in arrays.items() if values is not None}
+        target = os.fspath(path)
+        partial = f"{target}.{os.getpid()}.part"
+        try:
+            with open(partial, "wb") as file:
+                np.savez(file, about=np.array(json.dumps(about, default=_json_value)), **kept)
+            os.replace(partial, target)
+        finally:
+            if os.path.exists(partial):
+                os.remove(partial)
+
+    @classmethod
+    def load(cls, path: Union[str, "os.PathLike[str]"]) -> "Embedding":
+        """The embedding that `save` wrote, bit for bit."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            about = json.loads(str(arrays.pop("about")))
+            if about["schema"] != _SCHEMA:
+                raise KeyError("schema")
+            state = {name: arrays.get(name) for name in ("reference", "coefficients", "sample", "weights")}
+            for name in ("kernel", "origins", "n_reference", "warnings"):
+                state[name] = about[name]
+            embedding = object.__new__(cls)
+            embedding._core = _core.Embedding.from_state(state)
+            asked = about["asked"]
+        except OSError as error:
+            if error.errno is not None:  # the file cannot be opened
+                raise
+            raise _not_saved(path) from None
+        except (KeyError, ValueError, TypeError, EOFError, zipfile.BadZipFile, RuntimeError):
+            raise _not_saved(path) from None
+        for name in ("reference", "coefficients", "weights"):
+            if "asked_" + name in arrays:
+                asked[name] = arrays["asked_" + name]
+        embedding._columns = _empty_frame(about["columns"])
+        embedding._asked = {**asked, "sample": embedding._columns, "workers": None}
+        return embedding
+
+    @property
+    def reference(self) -> Optional[NDArray[np.float64]]:
+        """Points z that span the directions, a row each; None for linear and axis directions."""
+        return self._core.terms()[0]
+
+    @property
+    def coefficients(self) -> NDArray[np.float64]:
+        """Column i has direction i: u_i = sum_j c_ji k(z_j, .); the weights of the columns where there is no z."""
+        return self._core.terms()[1]
+
+    @property
+    def sample(self) -> NDArray[np.float64]:
+        """A copy of the rows, without those of weight 0."""
+        return self._core.sample()[0]
+
+    @property
+    def weights(self) -> Optional[NDArray[np.float64]]:
+        """A weight per row of `sample`; None for equal ones."""
+        return self._core.sample()[1]
 
     @property
     def kernel(self) -> str:
@@ -191,3 +444,31 @@ class Embedding:
 def _column_names(sample: Any) -> Any:
     """A DataFrame without its rows: enough to match others by name."""
     return sample.iloc[:0] if hasattr(sample, "iloc") and hasattr(sample, "columns") else None
+
+
+def _empty_frame(names: Optional[Sequence[str]]) -> Any:
+    """A frame without rows that has these columns, as _column_names keeps it; None without pandas."""
+    if names is None:
+        return None
+    try:
+        import pandas
+    except ImportError:
+        return None
+    return pandas.DataFrame(columns=list(names), dtype=float)
+
+
+def _levels(levels: ArrayLike, name: str = "levels") -> Tuple[List[float], bool]:
+    """Levels as a list, and whether only one was given as a number."""
+    wanted = np.asarray(levels, dtype=float)
+    if wanted.ndim > 1:
+        raise ValueError(f"{name} has {wanted.ndim} dimensions, expected a number or one dimension")
+    return np.atleast_1d(wanted).tolist(), wanted.ndim == 0
+
+
+def _json_value(value: Any) -> Any:
+    """A value that JSON does not know: a number of NumPy, or a set."""
+    return value.item() if isinstance(value, np.generic) else list(value)
+
+
+def _not_saved(path: Any) -> ValueError:
+    return ValueError(f"{os.fspath(path)!r} is not an embedding; Embedding.save writes one")

@@ -107,6 +107,14 @@ void Directions::evaluate_from(std::span<const double> /*origin*/, MatrixView<co
   evaluate(points, first, values, threads);
 }
 
+Matrix<double> Directions::inner_products(const Directions& v) const {
+  Matrix<double> products(count(), v.count());
+  for (std::size_t i = 0; i < products.rows(); ++i) {
+    for (std::size_t j = 0; j < products.cols(); ++j) products(i, j) = inner_product(i, v, j);
+  }
+  return products;
+}
+
 struct KernelDirections::Prepared {
   KernelBlock block;
 };
@@ -154,20 +162,37 @@ void KernelDirections::evaluate(MatrixView<const double> points, std::size_t fir
   });
 }
 
-double KernelDirections::inner_product(std::size_t i, const Directions& v, std::size_t j) const {
+const KernelDirections& KernelDirections::in_same_space(const Directions& v) const {
   const auto* other = dynamic_cast<const KernelDirections*>(&v);
   if (other == nullptr || !same_kernel(other->kernel_.spec(), kernel_.spec()) || v.dim() != dim()) {
     fail(ErrorCode::shape_mismatch, "directions of {} and {} live in different spaces", to_string(kernel_.spec()),
          to_string(v.kernel().spec()));
   }
-  Matrix<double> gram(reference_.rows(), other->reference_.rows());
-  kernel_.evaluate(reference_, other->reference_, gram);
+  return *other;
+}
+
+double KernelDirections::inner_product(std::size_t i, const Directions& v, std::size_t j) const {
+  const KernelDirections& other = in_same_space(v);
+  Matrix<double> gram(reference_.rows(), other.reference_.rows());
+  kernel_.evaluate(reference_, other.reference_, gram);
   double total = 0.0;
   for (std::size_t a = 0; a < gram.rows(); ++a) {
-    for (std::size_t b = 0; b < gram.cols(); ++b)
-      total += coefficients_(a, i) * gram(a, b) * other->coefficients_(b, j);
+    for (std::size_t b = 0; b < gram.cols(); ++b) {
+      total += coefficients_(a, i) * gram(a, b) * other.coefficients_(b, j);
+    }
   }
   return total;
+}
+
+Matrix<double> KernelDirections::inner_products(const Directions& v) const {
+  const KernelDirections& other = in_same_space(v);
+  Matrix<double> gram(reference_.rows(), other.reference_.rows());
+  kernel_.evaluate(reference_, other.reference_, gram);
+  Matrix<double> half(gram.rows(), v.count());
+  simd::multiply(gram, simd::Op::none, other.coefficients_, simd::Op::none, half);
+  Matrix<double> products(count(), v.count());
+  simd::multiply(coefficients_, simd::Op::transpose, half, simd::Op::none, products);
+  return products;
 }
 
 LinearDirections::LinearDirections(Matrix<double> weights, bool normalise, double jitter)
@@ -216,6 +241,15 @@ void LinearDirections::evaluate_from(std::span<const double> origin, MatrixView<
       require_finite_values(out, first);
     }
   });
+}
+
+DirectionTerms LinearDirections::terms() const {
+  DirectionTerms terms;
+  terms.coefficients = Matrix<double>(dim(), count());
+  for (std::size_t i = 0; i < count(); ++i) {
+    for (std::size_t k = 0; k < dim(); ++k) terms.coefficients(k, i) = weights_(i, k);
+  }
+  return terms;
 }
 
 double LinearDirections::inner_product(std::size_t i, const Directions& v, std::size_t j) const {

@@ -53,14 +53,14 @@ class LevelGrid {
 };
 
 /// The function of a gap between quantiles that is summed. The centered form replaces |D| by sqrt(max(0, D^2 + shift))
-/// with shift = MMD^2 - <u, mu_P - mu_Q>^2 [KQE Prop. 3].
+/// with shift = MMD^2 - <u, mu_P - mu_Q>^2 [KQE Prop. 2].
 struct GapForm {
   bool centered = false;
   double shift = 0.0;
 };
 
-/// tau_p = (integral |q_x - q_y|^p d nu)^(1/p) between equally weighted samples, exactly on the merged grid [KQE eq.
-/// 6].
+/// tau_p = (integral |q_x - q_y|^p d nu)^(1/p) between equally weighted samples, exactly on the merged grid
+/// [KQE sec. 3.2].
 [[nodiscard]] double quantile_gap(std::span<const double> x_sorted, std::span<const double> y_sorted,
                                   const LevelGrid& grid, Power power, GapForm form = {});
 

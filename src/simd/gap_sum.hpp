@@ -6,7 +6,7 @@
 namespace kqd::simd {
 
 /// The term of a pair of quantiles: g^power with g = |x - y|, or in the centered form g = sqrt(max(0, (x - y)^2 +
-/// shift)) where shift = MMD^2 - c^2 [KQE Prop. 3]. A `scale` > 0 divides g first, and a quotient above 1 counts as 1:
+/// shift)) where shift = MMD^2 - c^2 [KQE Prop. 2]. A `scale` > 0 divides g first, and a quotient above 1 counts as 1:
 /// with the largest g that has mass as the scale, powers stay finite and only pairs without mass are clipped.
 struct GapRule {
   double power = 1.0;

@@ -16,6 +16,12 @@
 
 namespace kqd KQD_PUBLIC {
 
+/// The numbers that define directions, so that another program can compute them again.
+struct DirectionTerms {
+  Matrix<double> reference;     ///< z, m x d; empty for directions that are functions of the columns
+  Matrix<double> coefficients;  ///< c, m x l: u_i = sum_j c_ji k(z_j, .); without z, column i has the weights of u_i
+};
+
 /// Directions u_1..u_l of a feature space: functions on R^d of norm 1, along which quantiles are taken.
 ///
 /// A family is a class derived from this one and a branch of draw_directions().
@@ -43,6 +49,10 @@ class Directions {
 
   /// <u_i, v_j> in the feature space. Throws Error{shape_mismatch} when v lives in another one.
   [[nodiscard]] virtual double inner_product(std::size_t i, const Directions& v, std::size_t j) const = 0;
+  /// <u_i, v_j> for all i and j. Throws likewise.
+  [[nodiscard]] virtual Matrix<double> inner_products(const Directions& v) const;
+
+  [[nodiscard]] virtual DirectionTerms terms() const = 0;
 };
 
 /// u_i = f_i / ||f_i||, f_i = sum_j c_ji k(z_j, .).
@@ -60,6 +70,9 @@ class KernelDirections : public Directions {
   void evaluate(MatrixView<const double> points, std::size_t first, MatrixView<double> values,
                 ThreadCount threads) const override;
   [[nodiscard]] double inner_product(std::size_t i, const Directions& v, std::size_t j) const override;
+  /// Cost: O(m^2 (d + l) + m l^2).
+  [[nodiscard]] Matrix<double> inner_products(const Directions& v) const override;
+  [[nodiscard]] DirectionTerms terms() const override { return {reference_, coefficients_}; }
 
   [[nodiscard]] MatrixView<const double> reference() const { return reference_; }
   /// Of u_i in column i: divided by the norm when normalised.
@@ -69,6 +82,8 @@ class KernelDirections : public Directions {
 
  private:
   struct Prepared;
+  [[nodiscard]] const KernelDirections& in_same_space(const Directions& v) const;
+
   Kernel kernel_;
   Matrix<double> reference_;
   Matrix<double> coefficients_;  // divided by the norms when normalised
@@ -91,6 +106,8 @@ class LinearDirections : public Directions {
   void evaluate_from(std::span<const double> origin, MatrixView<const double> points, std::size_t first,
                      MatrixView<double> values, ThreadCount threads) const override;
   [[nodiscard]] double inner_product(std::size_t i, const Directions& v, std::size_t j) const override;
+  /// Column i of the coefficients is w_i.
+  [[nodiscard]] DirectionTerms terms() const override;
 
   [[nodiscard]] MatrixView<const double> weights() const { return weights_; }
 

@@ -65,7 +65,7 @@ struct DistanceResult {
 /// Throws Error{invalid_option} with option, value and bound: "power = 0.5: expected a number >= 1".
 void validate(const MethodOptions& options);
 
-/// Expected kernel quantile discrepancy e-KQD_p = (mean_i tau_p^p(u_i))^(1/p) [KQE eq. 9].
+/// Expected kernel quantile discrepancy e-KQD_p = (mean_i tau_p^p(u_i))^(1/p) [KQE eq. 4].
 ///
 /// Samples of unequal size or weight are compared on the merged grid of their levels: no point is dropped. As p grows
 /// the mean becomes a maximum, so at p = infinity this is sup-KQD.
@@ -75,10 +75,10 @@ void validate(const MethodOptions& options);
 /// degenerate_directions}.
 [[nodiscard]] DistanceResult ekqd(const SampleView& x, const SampleView& y, const MethodOptions& options = {});
 
-/// Supremum over the drawn directions, sup-KQD_p = max_i tau_p(u_i) [KQE eq. 10].
+/// Supremum over the drawn directions, sup-KQD_p = max_i tau_p(u_i) [KQE eq. 4].
 [[nodiscard]] DistanceResult supkqd(const SampleView& x, const SampleView& y, const MethodOptions& options = {});
 
-/// e-KQD of the centered embeddings: |q_P - q_Q| becomes sqrt((q_P - q_Q)^2 - c_i^2 + MMD_V^2) [KQE Prop. 3].
+/// e-KQD of the centered embeddings: |q_P - q_Q| becomes sqrt((q_P - q_Q)^2 - c_i^2 + MMD_V^2) [KQE Prop. 2].
 /// Cost: O(N^2 d) on top.
 [[nodiscard]] DistanceResult ekqd_centered(const SampleView& x, const SampleView& y, const MethodOptions& options = {});
 
@@ -86,10 +86,21 @@ void validate(const MethodOptions& options);
 [[nodiscard]] DistanceResult supkqd_centered(const SampleView& x, const SampleView& y,
                                              const MethodOptions& options = {});
 
-/// e-KQD between embeddings that share their directions: nothing is projected or sorted again. Reads only the options
-/// power, weighting, point_evaluated_levels and threads.
+/// The same between embeddings that share their directions: nothing is projected or sorted again. Reads only the
+/// options power, weighting, point_evaluated_levels and threads. Centered ones cost O(n_P n_Q d) on top and throw
+/// Error{invalid_option} for directions that are not of norm 1.
 [[nodiscard]] DistanceResult ekqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
                                   const MethodOptions& options = {});
+[[nodiscard]] DistanceResult supkqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
+                                    const MethodOptions& options = {});
+[[nodiscard]] DistanceResult ekqd_centered(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
+                                           const MethodOptions& options = {});
+[[nodiscard]] DistanceResult supkqd_centered(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
+                                             const MethodOptions& options = {});
+
+/// One of the four above by the id of the method: "ekqd", "supkqd", "ekqd-centered", "supkqd-centered".
+[[nodiscard]] DistanceResult distance(std::string_view id, const KernelQuantileEmbedding& p,
+                                      const KernelQuantileEmbedding& q, const MethodOptions& options = {});
 
 /// A difference between the authors' code and the paper, available for comparison.
 struct CompatFlag {

@@ -2,7 +2,9 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <vector>
 
+#include "kqd/core/matrix.hpp"
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/core/visibility.hpp"
@@ -19,7 +21,7 @@ struct QuantileIndex {
 };
 
 /// The kernel quantile embedding of a sample: rho^{alpha,u} = q_{u#P}(alpha) u, for the directions u it was made with
-/// [KQE Def. 1]. The centered form is (q - <u, mu>) u + mu with mu the kernel mean embedding.
+/// [KQE eq. 2]. The centered form is (q - <u, mu>) u + mu with mu the kernel mean embedding.
 class KernelQuantileEmbedding {
  public:
   /// Copies the sample (its mean embedding needs the points; rows of weight zero are dropped) and sorts it along every
@@ -42,11 +44,22 @@ class KernelQuantileEmbedding {
   [[nodiscard]] double mean(std::size_t direction) const;
   /// mu_P(x) = sum_i a_i k(x_i, x). Cost: O(n d).
   [[nodiscard]] double mean_embedding(std::span<const double> x) const;
+  /// mu_P at every row of `points`: the same numbers.
+  [[nodiscard]] std::vector<double> mean_embeddings(MatrixView<const double> points, ThreadCount threads = {}) const;
 
   /// rho^{alpha,u}(x).
   [[nodiscard]] double evaluate(QuantileIndex at, std::span<const double> x) const;
   /// The centered embedding at x.
   [[nodiscard]] double evaluate_centered(QuantileIndex at, std::span<const double> x) const;
+
+  /// A row per direction, a column per level.
+  [[nodiscard]] Matrix<double> quantiles(std::span<const double> levels) const;
+  /// The embedding or its centered form at many points: a row for each direction and, within it, each level; a column
+  /// for each point.
+  [[nodiscard]] Matrix<double> evaluate(std::span<const double> levels, MatrixView<const double> points,
+                                        ThreadCount threads = {}) const;
+  [[nodiscard]] Matrix<double> evaluate_centered(std::span<const double> levels, MatrixView<const double> points,
+                                                 ThreadCount threads = {}) const;
 
  private:
   Sample sample_;
@@ -67,5 +80,18 @@ class KernelQuantileEmbedding {
 
 /// The norm of a centered embedding.
 [[nodiscard]] double norm_centered(const KernelQuantileEmbedding& p, QuantileIndex at);
+
+/// Inner products of all elements of two embeddings at some levels, plain or centered. A row for each direction and,
+/// within it, each level of p; a column likewise for q.
+[[nodiscard]] Matrix<double> inner_products(const KernelQuantileEmbedding& p, std::span<const double> levels_p,
+                                            const KernelQuantileEmbedding& q, std::span<const double> levels_q);
+[[nodiscard]] Matrix<double> inner_products_centered(const KernelQuantileEmbedding& p, std::span<const double> levels_p,
+                                                     const KernelQuantileEmbedding& q, std::span<const double> levels_q,
+                                                     ThreadCount threads = {});
+
+/// Norms: a row per direction, a column per level.
+[[nodiscard]] Matrix<double> norms(const KernelQuantileEmbedding& p, std::span<const double> levels);
+[[nodiscard]] Matrix<double> norms_centered(const KernelQuantileEmbedding& p, std::span<const double> levels,
+                                            ThreadCount threads = {});
 
 }  // namespace kqd

@@ -3,8 +3,10 @@
 #include <cmath>
 #include <utility>
 
+#include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "metrics/mean/mean_embedding.hpp"
+#include "metrics/quantile/kqd.hpp"
 #include "quantiles/sorted_projections.hpp"
 
 namespace kqd {
@@ -32,6 +34,66 @@ Sample owned(const SampleView& sample, ThreadCount threads) {
 
 double deviation(const KernelQuantileEmbedding& p, QuantileIndex at) {
   return p.quantile(at) - p.mean(at.direction);
+}
+
+// q - <u, mu>, a row per direction and a column per level.
+Matrix<double> deviations(const KernelQuantileEmbedding& p, std::span<const double> levels) {
+  Matrix<double> values = p.quantiles(levels);
+  for (std::size_t i = 0; i < values.rows(); ++i) {
+    const double mean = p.mean(i);
+    for (double& value : values.row(i)) value -= mean;
+  }
+  return values;
+}
+
+// factors(i, a) u_i(x_j) in row (i, a) and column j.
+Matrix<double> scaled_directions(const Directions& directions, const Matrix<double>& factors,
+                                 MatrixView<const double> points, ThreadCount threads) {
+  Matrix<double> values(directions.count(), points.rows());
+  directions.evaluate(points, 0, values, threads);
+  Matrix<double> result(factors.rows() * factors.cols(), points.rows());
+  for (std::size_t i = 0; i < factors.rows(); ++i) {
+    for (std::size_t a = 0; a < factors.cols(); ++a) {
+      const auto row = result.row(i * factors.cols() + a);
+      for (std::size_t j = 0; j < row.size(); ++j) row[j] = factors(i, a) * values(i, j);
+    }
+  }
+  return result;
+}
+
+// factors_p(i, a) factors_q(j, b) <u_i, v_j> in row (i, a) and column (j, b).
+Matrix<double> scaled_products(const Matrix<double>& factors_p, const Matrix<double>& products,
+                               const Matrix<double>& factors_q) {
+  Matrix<double> result(factors_p.rows() * factors_p.cols(), factors_q.rows() * factors_q.cols());
+  for (std::size_t row = 0; row < result.rows(); ++row) {
+    for (std::size_t column = 0; column < result.cols(); ++column) {
+      result(row, column) = factors_p.values()[row] * factors_q.values()[column] *
+                            products(row / factors_p.cols(), column / factors_q.cols());
+    }
+  }
+  return result;
+}
+
+// <u_i, mu_P> for directions that need not be those of p.
+std::vector<double> means_along(const KernelQuantileEmbedding& p, const Directions& directions, DirectionRange range,
+                                ThreadCount threads) {
+  std::vector<double> means(range.count);
+  if (&directions == p.directions().get()) {
+    for (std::size_t i = 0; i < means.size(); ++i) means[i] = p.mean(range.first + i);
+    return means;
+  }
+  Matrix<double> values(range.count, p.sample().size());
+  directions.evaluate(p.sample().points, range.first, values, threads);
+  const std::vector<double> weights = normalised_weights(p.sample());
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    for (std::size_t j = 0; j < weights.size(); ++j) means[i] += weights[j] * values(i, j);
+  }
+  return means;
+}
+
+double mean_product(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q, ThreadCount threads) {
+  return mean_inner_product(p.directions()->kernel(), p.sample().points, normalised_weights(p.sample()),
+                            q.sample().points, normalised_weights(q.sample()), threads);
 }
 
 }  // namespace
@@ -72,6 +134,37 @@ double KernelQuantileEmbedding::mean_embedding(std::span<const double> x) const 
                             ThreadCount{1});
 }
 
+std::vector<double> KernelQuantileEmbedding::mean_embeddings(MatrixView<const double> points,
+                                                             ThreadCount threads) const {
+  std::vector<double> values(points.rows());
+  parallel_for_blocks(points.rows(), 1, threads,
+                      [&](std::size_t i, std::size_t) { values[i] = mean_embedding(points.row(i)); });
+  return values;
+}
+
+Matrix<double> KernelQuantileEmbedding::quantiles(std::span<const double> levels) const {
+  Matrix<double> values(directions_->count(), levels.size());
+  for (std::size_t i = 0; i < values.rows(); ++i) {
+    for (std::size_t a = 0; a < levels.size(); ++a) values(i, a) = quantile({levels[a], i});
+  }
+  return values;
+}
+
+Matrix<double> KernelQuantileEmbedding::evaluate(std::span<const double> levels, MatrixView<const double> points,
+                                                 ThreadCount threads) const {
+  return scaled_directions(*directions_, quantiles(levels), points, threads);
+}
+
+Matrix<double> KernelQuantileEmbedding::evaluate_centered(std::span<const double> levels,
+                                                          MatrixView<const double> points, ThreadCount threads) const {
+  Matrix<double> values = scaled_directions(*directions_, deviations(*this, levels), points, threads);
+  const std::vector<double> means = mean_embeddings(points, threads);
+  for (std::size_t row = 0; row < values.rows(); ++row) {
+    for (std::size_t j = 0; j < means.size(); ++j) values(row, j) += means[j];
+  }
+  return values;
+}
+
 double KernelQuantileEmbedding::evaluate(QuantileIndex at, std::span<const double> x) const {
   return quantile(at) * value_of_direction(*directions_, at.direction, x);
 }
@@ -95,19 +188,51 @@ double inner_product_centered(const KernelQuantileEmbedding& p, QuantileIndex at
   // With A = q_P - <u, mu_P> and B = q_Q - <v, mu_Q>: A B <u,v> + A <u, mu_Q> + B <v, mu_P> + <mu_P, mu_Q>.
   const double a = deviation(p, at_p);
   const double b = deviation(q, at_q);
-  const auto mean_along = [](const KernelQuantileEmbedding& sample, const Directions& u, std::size_t i) {
-    Matrix<double> values(1, sample.sample().size());
-    u.evaluate(sample.sample().points, i, values, ThreadCount{1});
-    const std::vector<double> weights = normalised_weights(sample.sample());
-    double total = 0.0;
-    for (std::size_t j = 0; j < weights.size(); ++j) total += weights[j] * values(0, j);
-    return total;
-  };
   const double uv = p.directions()->inner_product(at_p.direction, *q.directions(), at_q.direction);
-  const double mu_pq = mean_inner_product(p.directions()->kernel(), p.sample().points, normalised_weights(p.sample()),
-                                          q.sample().points, normalised_weights(q.sample()), ThreadCount{1});
-  return a * b * uv + a * mean_along(q, *p.directions(), at_p.direction) +
-         b * mean_along(p, *q.directions(), at_q.direction) + mu_pq;
+  const double u_mu_q = means_along(q, *p.directions(), {at_p.direction, 1}, ThreadCount{1}).front();
+  const double v_mu_p = means_along(p, *q.directions(), {at_q.direction, 1}, ThreadCount{1}).front();
+  return a * b * uv + a * u_mu_q + b * v_mu_p + mean_product(p, q, ThreadCount{1});
+}
+
+Matrix<double> inner_products(const KernelQuantileEmbedding& p, std::span<const double> levels_p,
+                              const KernelQuantileEmbedding& q, std::span<const double> levels_q) {
+  return scaled_products(p.quantiles(levels_p), p.directions()->inner_products(*q.directions()), q.quantiles(levels_q));
+}
+
+Matrix<double> inner_products_centered(const KernelQuantileEmbedding& p, std::span<const double> levels_p,
+                                       const KernelQuantileEmbedding& q, std::span<const double> levels_q,
+                                       ThreadCount threads) {
+  const Matrix<double> a = deviations(p, levels_p);
+  const Matrix<double> b = deviations(q, levels_q);
+  Matrix<double> result = scaled_products(a, p.directions()->inner_products(*q.directions()), b);
+  const std::vector<double> q_means = means_along(q, *p.directions(), {0, a.rows()}, threads);
+  const std::vector<double> p_means = means_along(p, *q.directions(), {0, b.rows()}, threads);
+  const double means = mean_product(p, q, threads);
+  for (std::size_t row = 0; row < result.rows(); ++row) {
+    for (std::size_t column = 0; column < result.cols(); ++column) {
+      result(row, column) +=
+          a.values()[row] * q_means[row / a.cols()] + b.values()[column] * p_means[column / b.cols()] + means;
+    }
+  }
+  return result;
+}
+
+Matrix<double> norms(const KernelQuantileEmbedding& p, std::span<const double> levels) {
+  Matrix<double> values = p.quantiles(levels);
+  for (double& value : values.values()) value = std::abs(value);
+  return values;
+}
+
+Matrix<double> norms_centered(const KernelQuantileEmbedding& p, std::span<const double> levels, ThreadCount threads) {
+  Matrix<double> values = deviations(p, levels);
+  const double means = mean_product(p, p, threads);
+  for (std::size_t i = 0; i < values.rows(); ++i) {
+    const double squared = p.directions()->inner_product(i, *p.directions(), i);
+    for (double& value : values.row(i)) {
+      value = std::sqrt(std::max(0.0, value * value * squared + 2.0 * value * p.mean(i) + means));
+    }
+  }
+  return values;
 }
 
 double norm_centered(const KernelQuantileEmbedding& p, QuantileIndex at) {

@@ -17,6 +17,12 @@ namespace kqd {
 /// How the gaps tau_p(u_i) along the directions become one number: their power mean (e-KQD) or their maximum (sup-KQD).
 enum class Over { mean, maximum };
 
+/// Some of the directions, one after the other.
+struct DirectionRange {
+  std::size_t first;
+  std::size_t count;
+};
+
 /// (mean_i tau_i^p)^(1/p) or max_i tau_i; scaled by the largest, so that no power leaves the range of doubles.
 [[nodiscard]] double over_directions(Over over, std::span<const double> tau, double p);
 

@@ -65,6 +65,13 @@ class GapMeter {
   std::optional<LevelGrid> grid_;
 };
 
+// Plain, or centered when the squared MMD_V is given.
+GapForm gap_form(double mean_x, double mean_y, std::optional<double> mmd_squared) {
+  if (!mmd_squared) return {};
+  const double c = mean_x - mean_y;
+  return {.centered = true, .shift = *mmd_squared - c * c};
+}
+
 // If most pooled values are equal, the median of one of the samples is that value.
 bool is_flat(const QuantileFunction& x, const QuantileFunction& y) {
   const std::size_t total = x.values.size() + y.values.size();
@@ -78,12 +85,6 @@ bool is_flat(const QuantileFunction& x, const QuantileFunction& y) {
   }
   return false;
 }
-
-// Some of the directions, one after the other.
-struct DirectionRange {
-  std::size_t first;
-  std::size_t count;
-};
 
 SortedProjections project(const Directions& directions, std::span<const double> origin, const SampleView& sample,
                           DirectionRange range, ThreadCount threads) {
@@ -119,12 +120,7 @@ DirectionGaps direction_gaps(const SampleView& x, const SampleView& y, const Dir
     const SortedProjections px = project(directions, origin, x, {first, count}, options.threads);
     const SortedProjections py = project(directions, origin, y, {first, count}, options.threads);
     parallel_for_blocks(count, 1, options.threads, [&](std::size_t i, std::size_t) {
-      GapForm form;
-      if (mmd_squared) {
-        const double c = px.mean(i) - py.mean(i);
-        form = {.centered = true, .shift = *mmd_squared - c * c};
-      }
-      gaps.tau[first + i] = meter.tau(px.quantiles(i), py.quantiles(i), form);
+      gaps.tau[first + i] = meter.tau(px.quantiles(i), py.quantiles(i), gap_form(px.mean(i), py.mean(i), mmd_squared));
       flat[first + i] = is_flat(px.quantiles(i), py.quantiles(i)) ? 1 : 0;
     });
   }
@@ -305,7 +301,23 @@ DistanceResult supkqd_centered(const SampleView& x, const SampleView& y, const M
   return discrepancy(x, y, options, Over::maximum, true);
 }
 
-DistanceResult ekqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q, const MethodOptions& options) {
+namespace {
+
+// A norm is a root of a sum that is at least 1e-12 of its terms (directions.cpp), so that directions of norm 1 have it
+// to 1e-3 at worst.
+void require_unit_norms(const Directions& directions) {
+  constexpr double kWorstNorm = 1e-3;
+  for (std::size_t i = 0; i < directions.count(); ++i) {
+    const double squared = directions.inner_product(i, directions, i);
+    if (std::abs(squared - 1.0) <= 2.0 * kWorstNorm) continue;
+    fail(ErrorCode::invalid_option,
+         "a centered discrepancy needs directions of norm 1, but direction {} has norm {:.4g}", i + 1,
+         std::sqrt(std::max(0.0, squared)));
+  }
+}
+
+DistanceResult discrepancy(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
+                           const MethodOptions& options, Over over, bool centered) {
   validate(options);
   if (p.directions() != q.directions()) {
     fail(ErrorCode::shape_mismatch, "the embeddings have different directions, expected the same object");
@@ -314,12 +326,53 @@ DistanceResult ekqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedd
   result.kernel = p.directions()->kernel().spec();
   result.num_directions = p.directions()->count();
   result.per_direction.resize(result.num_directions);
+  result.directions = p.directions();
+  std::optional<double> mmd_squared;
+  if (centered) {
+    require_unit_norms(*p.directions());
+    mmd_squared = mmd_v_squared(p.directions()->kernel(), p.sample(), q.sample(), options.threads);
+    result.details.push_back({"mmd_squared", *mmd_squared});
+  }
   const GapMeter meter(p.projections(), q.projections(), options);
   parallel_for_blocks(result.num_directions, 1, options.threads, [&](std::size_t i, std::size_t) {
-    result.per_direction[i] = meter.tau(p.projections().quantiles(i), q.projections().quantiles(i), {});
+    result.per_direction[i] = meter.tau(p.projections().quantiles(i), q.projections().quantiles(i),
+                                        gap_form(p.projections().mean(i), q.projections().mean(i), mmd_squared));
   });
-  summarise(result, Over::mean, options.power);
+  require_finite_gaps(result.per_direction);
+  summarise(result, over, options.power);
   return result;
+}
+
+}  // namespace
+
+DistanceResult ekqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q, const MethodOptions& options) {
+  return discrepancy(p, q, options, Over::mean, false);
+}
+
+DistanceResult supkqd(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
+                      const MethodOptions& options) {
+  return discrepancy(p, q, options, Over::maximum, false);
+}
+
+DistanceResult ekqd_centered(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
+                             const MethodOptions& options) {
+  return discrepancy(p, q, options, Over::mean, true);
+}
+
+DistanceResult supkqd_centered(const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
+                               const MethodOptions& options) {
+  return discrepancy(p, q, options, Over::maximum, true);
+}
+
+DistanceResult distance(std::string_view id, const KernelQuantileEmbedding& p, const KernelQuantileEmbedding& q,
+                        const MethodOptions& options) {
+  constexpr std::string_view kCentered = "-centered";
+  const bool centered = id.ends_with(kCentered);
+  const std::string_view plain = centered ? id.substr(0, id.size() - kCentered.size()) : id;
+  if (plain != "ekqd" && plain != "supkqd") {
+    fail_option("method", id, "ekqd, supkqd, ekqd-centered or supkqd-centered for embeddings");
+  }
+  return discrepancy(p, q, options, plain == "ekqd" ? Over::mean : Over::maximum, centered);
 }
 
 }  // namespace kqd

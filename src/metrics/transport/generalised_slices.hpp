@@ -43,6 +43,8 @@ class PolynomialDirections : public Directions {
   void evaluate(MatrixView<const double> points, std::size_t first, MatrixView<double> values,
                 ThreadCount threads) const override;
   [[nodiscard]] double inner_product(std::size_t i, const Directions& v, std::size_t j) const override;
+  /// Column i of the coefficients is theta_i, a weight for each monomial.
+  [[nodiscard]] DirectionTerms terms() const override { return theta_.terms(); }
 
  private:
   PolynomialMap map_;
@@ -62,6 +64,8 @@ class CircularDirections : public Directions {
                 ThreadCount threads) const override;
   /// Throws Error{invalid_option}: these functions are not elements of the feature space of a kernel.
   [[nodiscard]] double inner_product(std::size_t i, const Directions& v, std::size_t j) const override;
+  /// Column i of the coefficients is theta_i.
+  [[nodiscard]] DirectionTerms terms() const override { return theta_.terms(); }
 
  private:
   double radius_;

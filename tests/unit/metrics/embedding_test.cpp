@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kqd/metrics/discrepancy.hpp"
+#include "kqd/metrics/methods.hpp"
 #include "support/errors.hpp"
 #include "support/oracles.hpp"
 #include "support/rounding.hpp"
@@ -56,7 +57,7 @@ Features square_features(std::span<const double> x) {
 
 const std::vector<Explicit> kExplicit = {{"linear", linear_features}, {"polynomial:2:1", square_features}};
 
-// A sample and directions in feature space, and the embedding by its definition [KQE Def. 1].
+// A sample and directions in feature space, and the embedding by its definition [KQE eq. 2].
 class PlainEmbedding {
  public:
   PlainEmbedding(const Explicit& kernel, const Sample& sample, const Matrix<double>& reference,
@@ -183,7 +184,7 @@ TEST_P(EmbeddingOf, two_samples_have_the_inner_products_of_their_vectors) {
   }
 }
 
-// ||rho~_P - rho~_Q||^2 = D^2 - c^2 + MMD^2 with D = q_P - q_Q and c = <u, mu_P - mu_Q>, at each level [KQE Prop. 3].
+// ||rho~_P - rho~_Q||^2 = D^2 - c^2 + MMD^2 with D = q_P - q_Q and c = <u, mu_P - mu_Q>, at each level [KQE Prop. 2].
 TEST_P(EmbeddingOf, centered_distance_is_the_gap_less_the_mean_gap_plus_the_mmd) {
   const auto ep = p();
   const auto eq = q();
@@ -210,6 +211,112 @@ TEST_P(EmbeddingOf, integral_of_the_quantiles_is_the_mean) {
       integral += Real{embedding.quantile({static_cast<double>(k) / 23.0, i})} / 23;
     }
     EXPECT_TRUE(within(embedding.mean(i), integral, bound(plain_p_.largest())));
+  }
+}
+
+// Forms for many levels, directions and points against those for one, which the tests above compare with vectors.
+TEST_P(EmbeddingOf, forms_for_many_elements_have_the_values_of_those_for_one) {
+  const auto ep = p();
+  const auto eq = q();
+  const std::vector<double> levels = {0.0, 0.3, 0.5, 1.0};
+  const std::vector<double> other_levels = {0.25, 0.9};
+  const auto points = y_.points.view().row_range(0, 6);
+  const Matrix<double> quantiles = ep.quantiles(levels);
+  const Matrix<double> plain = ep.evaluate(levels, points);
+  const Matrix<double> centered = ep.evaluate_centered(levels, points);
+  const std::vector<double> means = ep.mean_embeddings(points);
+  const Matrix<double> products = inner_products(ep, levels, eq, other_levels);
+  const Matrix<double> centered_products = inner_products_centered(ep, levels, eq, other_levels);
+  const Matrix<double> lengths = norms(ep, levels);
+  const Matrix<double> centered_lengths = norms_centered(ep, levels);
+  ASSERT_EQ(plain.rows(), 12);
+  ASSERT_EQ(products.rows(), 12);
+  ASSERT_EQ(products.cols(), 6);
+  const Real size = plain_p_.largest() * plain_q_.largest();
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t a = 0; a < levels.size(); ++a) {
+      const QuantileIndex at{levels[a], i};
+      EXPECT_EQ(quantiles(i, a), ep.quantile(at));
+      EXPECT_EQ(lengths(i, a), norm(ep, at));
+      const Real squared_error = bound(9 * plain_p_.largest() * plain_p_.largest());
+      const Real length_of = length(plain_p_.centered(at));
+      EXPECT_TRUE(
+          within(centered_lengths(i, a), length_of, std::min(std::sqrt(squared_error), squared_error / length_of)));
+      for (std::size_t j = 0; j < points.rows(); ++j) {
+        EXPECT_EQ(means[j], ep.mean_embedding(points.row(j)));
+        const Real value_size = 4 * plain_p_.largest() * length(GetParam().map(points.row(j)));
+        EXPECT_TRUE(within(plain(i * 4 + a, j), ep.evaluate(at, points.row(j)), bound(value_size)));
+        EXPECT_TRUE(within(centered(i * 4 + a, j), ep.evaluate_centered(at, points.row(j)), bound(value_size)));
+      }
+      for (std::size_t k = 0; k < 3; ++k) {
+        for (std::size_t b = 0; b < other_levels.size(); ++b) {
+          const QuantileIndex other{other_levels[b], k};
+          EXPECT_TRUE(within(products(i * 4 + a, k * 2 + b), dot(plain_p_.embedding(at), plain_q_.embedding(other)),
+                             bound(size)));
+          EXPECT_TRUE(within(centered_products(i * 4 + a, k * 2 + b),
+                             dot(plain_p_.centered(at), plain_q_.centered(other)), bound(9 * size)));
+        }
+      }
+    }
+  }
+}
+
+// Directions that q does not have: their means over q are taken from the points.
+TEST_P(EmbeddingOf, centered_products_of_embeddings_with_other_directions_are_those_of_their_vectors) {
+  const Matrix<double> coefficients = test::normal_matrix({5, 2}, source_);
+  const PlainEmbedding plain(GetParam(), y_, reference_, coefficients);
+  const KernelQuantileEmbedding other(
+      y_,
+      draw_directions(
+          Kernel(parse_kernel(GetParam().text)), x_, y_,
+          {.reference = ReferenceMeasure::points, .reference_points = reference_, .coefficients = coefficients}, Seed{})
+          .directions);
+  const std::vector<double> level = {0.4};
+  const Matrix<double> found = inner_products_centered(p(), level, other, level);
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      const Real exact = dot(plain_p_.centered({0.4, i}), plain.centered({0.4, k}));
+      EXPECT_TRUE(within(found(i, k), exact, 20 * bound(9 * plain_p_.largest() * plain_q_.largest())));
+      EXPECT_TRUE(within(inner_product_centered(p(), {0.4, i}, other, {0.4, k}), exact,
+                         20 * bound(9 * plain_p_.largest() * plain_q_.largest())));
+    }
+  }
+}
+
+TEST_P(EmbeddingOf, four_discrepancies_of_embeddings_are_those_of_their_samples) {
+  MethodOptions options;
+  options.kernel = parse_kernel(GetParam().text);
+  options.directions.reference = ReferenceMeasure::points;
+  options.directions.reference_points = reference_;
+  options.directions.coefficients = coefficients_;
+  for (const double power : {1.0, 2.0}) {
+    options.power = power;
+    for (const char* const id : {"ekqd", "supkqd", "ekqd-centered", "supkqd-centered"}) {
+      const DistanceResult found = distance(id, p(), q(), options);
+      const DistanceResult expected = distance(id, x_, y_, options);
+      // Linear directions of samples are measured from the pooled mean, those of embeddings are not.
+      const Real error = bound(4 * std::max(plain_p_.largest(), plain_q_.largest()));
+      EXPECT_TRUE(within(found.statistic, expected.statistic, error)) << id;
+      EXPECT_EQ(found.directions, directions_);
+    }
+  }
+}
+
+TEST_P(EmbeddingOf, terms_of_directions_give_their_values) {
+  const DirectionTerms terms = directions_->terms();
+  Matrix<double> values(3, 4);
+  directions_->evaluate(y_.points.view().row_range(0, 4), 0, values, {});
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 4; ++j) {
+      const auto x = y_.points.row(j);
+      Real value = 0;
+      for (std::size_t k = 0; k < terms.coefficients.rows(); ++k) {
+        const Real term =
+            terms.reference.empty() ? Real{x[k]} : dot(GetParam().map(terms.reference.row(k)), GetParam().map(x));
+        value += terms.coefficients(k, i) * term;
+      }
+      EXPECT_TRUE(within(values(i, j), value, bound(length(GetParam().map(x)))));
+    }
   }
 }
 
@@ -354,6 +461,23 @@ TEST(EkqdOfEmbeddings, needs_the_same_directions) {
   const KernelQuantileEmbedding q(column({1, 2}), gaussian_directions());
   expect_error(ErrorCode::shape_mismatch, "the embeddings have different directions, expected the same object",
                [&] { static_cast<void>(ekqd(p, q)); });
+}
+
+TEST(Embedding, centered_discrepancy_needs_directions_of_norm_one) {
+  const auto long_ones = std::make_shared<KernelDirections>(
+      Kernel(parse_kernel("gaussian@1")), Matrix<double>(1, 1, {0.0}), Matrix<double>(1, 1, {2.0}), false);
+  const KernelQuantileEmbedding embedding(column({0.4, 1.0}), long_ones);
+  expect_error(ErrorCode::invalid_option,
+               "a centered discrepancy needs directions of norm 1, but direction 1 has norm 2",
+               [&] { static_cast<void>(ekqd_centered(embedding, embedding)); });
+  EXPECT_EQ(ekqd(embedding, embedding).statistic, 0.0);
+}
+
+TEST(Embedding, discrepancy_with_another_id_is_refused) {
+  const KernelQuantileEmbedding embedding(column({0.4, 1.0}), gaussian_directions());
+  expect_error(ErrorCode::invalid_option,
+               "method = mmd: expected ekqd, supkqd, ekqd-centered or supkqd-centered for embeddings",
+               [&] { static_cast<void>(distance("mmd", embedding, embedding)); });
 }
 
 }  // namespace
