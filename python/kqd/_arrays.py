@@ -85,7 +85,7 @@ def cells_named(columns: Sequence[str], kept: Mapping[str, Kept]) -> Iterator[No
         name = f" ({printable(columns[column - 1])})" if column <= len(columns) else ""
         hint = '; nan_policy="omit" excludes such rows' if value == "nan" else ""
         raise ValueError(
-            f"{sample}: row {given}, column {column}{name} is {value}, expected a finite number{hint}"
+            f"{sample.lower()}: row {given}, column {column}{name} is {value}, expected a finite number{hint}"
         ) from None
 
 

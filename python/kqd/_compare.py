@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from . import _arrays, _core, _objects
 from ._arrays import Warned
 from ._kernels import PRECOMPUTED, kernel_name
-from ._options import core_settings, count, own_parameters, settings
+from ._options import core_settings, count, own_parameters, refuse_unknown, settings
 from ._results import Profile, Result
 
 _PROFILE_LEVELS = np.arange(0.5, 100) / 100
@@ -42,6 +42,7 @@ class Comparison:
     def __init__(self, call: str, asked: Mapping[str, Any]) -> None:
         self._started = time.perf_counter()
         self._asked = asked
+        refuse_unknown(call, asked)
         self._num_profiles = count(asked["profiles"], "profiles")
         kernel = asked["kernel"]
         precomputed = isinstance(kernel, str) and kernel == PRECOMPUTED

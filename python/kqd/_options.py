@@ -70,7 +70,9 @@ def _argument(keyword: str, kind: str, value: Any, asked: Mapping[str, Any]) -> 
     if keyword == "bandwidth" and isinstance(value, str) and value != "median":
         raise ValueError(f'bandwidth={_arrays.quoted(value)}: expected median, or a number > 0')
     if kind in ("real", "size") or (keyword == "bandwidth" and not isinstance(value, str)):
-        return repr(real(value, keyword)) + ("B" if kind == "size" else "")
+        number = real(value, keyword)
+        shown = str(value) if isinstance(value, int) else repr(number)  # as it was given
+        return shown + ("B" if kind == "size" else "")
     return text(value, keyword)
 
 
@@ -101,6 +103,18 @@ def _kept(values: ArrayLike) -> np.ndarray:
     copy = np.array(values)
     copy.setflags(write=False)
     return copy
+
+
+def refuse_unknown(call: str, asked: Mapping[str, Any]) -> None:
+    """Refuses a keyword that no method has, before any value is looked at."""
+    known = {name for method in _core.methods() for name in method.parameters}
+    for name in asked.get("parameters", {}):
+        if name not in known:
+            keywords = [keyword for keyword in asked if keyword not in ("x", "y", "parameters")]
+            raise TypeError(
+                f"unknown keyword {_arrays.quoted(name)}: not one of kqd.{call}, nor of a method"
+                + _meant(name, [*keywords, *sorted(known)])
+            )
 
 
 def own_parameters(call: str, method: str, asked: Mapping[str, Any]) -> Dict[str, Parameter]:
@@ -155,8 +169,11 @@ def _without_none(keywords: Mapping[str, Any], known: Mapping[str, inspect.Param
 
 def _meant(name: str, known: Collection[str]) -> str:
     """The end of a sentence on an unknown keyword: the one with this name in the program or in C++, or a similar one."""
-    keyword = _core.keyword(name)
-    return f"; did you mean {keyword}?" if keyword in known else _core.suggestion(name, list(known))
+    for spelled in (name, name.removeprefix("n_")):
+        keyword = _core.keyword(spelled)
+        if keyword in known:
+            return f"; did you mean {keyword}?"
+    return _core.suggestion(name, list(known))
 
 
 def seed_from(rng: Rng) -> int:

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 import numpy as np
 
 from . import _core, _distance, _test
+from ._arrays import printable
 from ._compare import Origin
 from ._explain import explain
 from ._kernels import PRECOMPUTED
@@ -28,6 +29,8 @@ def write(
     image_shape: Optional[Sequence[int]],
 ) -> None:
     """Writes the page completely or not at all."""
+    if not os.fspath(path).endswith((".html", ".htm")):
+        raise ValueError(f"{printable(os.fspath(path))}: expected a file name ending in .html")
     if origin is None:
         raise ValueError("a result of embeddings has no rows to show on a page; use the result of kqd.distance(x, y)")
     explanation, note = _explained(result, origin, image_shape)

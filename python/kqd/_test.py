@@ -183,7 +183,8 @@ def design_groups(
 ) -> Tuple[str, List[int], Tuple[str, ...]]:
     """The kind of design, the group of every pooled row, rows of x first, and the names of the groups."""
     if text(design, "design") not in ("independent", "paired"):
-        raise ValueError(f"design={quoted(design)}: expected independent or paired, or use blocks= or clusters=")
+        meant = _core.suggestion(design, ["independent", "paired"])
+        raise ValueError(f'design={quoted(design)}: expected "independent" or "paired", or use blocks= or clusters={meant}')
     given = [(name, pair) for name, pair in (("blocks", blocks), ("clusters", clusters)) if pair is not None]
     if not given:
         return design, [], ()

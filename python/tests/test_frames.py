@@ -53,7 +53,7 @@ def test_numbers_of_any_type_in_columns_are_accepted():
 
 def test_missing_values_of_pandas_are_nan():
     missing = pandas.DataFrame({"a": pandas.array([1, None, 3], dtype="Int64")})
-    with pytest.raises(ValueError, match=r"X: row 2, column 1 \(a\) is nan, expected a finite number"):
+    with pytest.raises(ValueError, match=r"x: row 2, column 1 \(a\) is nan, expected a finite number"):
         kqd.distance(missing, missing, rng=0)
     assert kqd.distance(missing, missing, rng=0, nan_policy="omit").n_x == 2
 
@@ -156,11 +156,11 @@ def test_what_is_not_finite_is_reported_with_the_name_of_its_column(call):
     with pytest.raises(ValueError) as raised:
         call(x, y, rng=0)
     assert str(raised.value) == (
-        'Y: row 4, column 2 (b) is nan, expected a finite number; nan_policy="omit" excludes such rows')
+        'y: row 4, column 2 (b) is nan, expected a finite number; nan_policy="omit" excludes such rows')
     y.loc[7, "a"] = np.inf  # a row that is left out comes before it
     with pytest.raises(ValueError) as raised:
         call(x, y, rng=0, nan_policy="omit")
-    assert str(raised.value) == "Y: row 8, column 1 (a) is inf, expected a finite number"
+    assert str(raised.value) == "y: row 8, column 1 (a) is inf, expected a finite number"
 
 
 def test_what_is_not_finite_in_an_embedding_is_reported_with_the_name_of_its_column():
@@ -174,12 +174,12 @@ def test_what_is_not_finite_in_an_embedding_is_reported_with_the_name_of_its_col
 
 
 def test_names_that_explain_is_given_are_those_of_its_errors():
-    with pytest.raises(ValueError, match=r"^X: row 3, column 2 \(second\) is nan"):
+    with pytest.raises(ValueError, match=r"^x: row 3, column 2 \(second\) is nan"):
         kqd.explain(with_holes(X, [2]), Y, columns=["first", "second", "third"])
 
 
 def test_infinities_are_no_missing_values():
-    with pytest.raises(ValueError, match="X: row 1, column 1 is inf"):
+    with pytest.raises(ValueError, match="x: row 1, column 1 is inf"):
         kqd.distance([np.inf, 1.0, np.nan], [1.0, 2.0], rng=0, nan_policy="omit")
 
 

@@ -107,8 +107,8 @@ def test_weights_of_any_type_of_number_and_layout_are_accepted():
     (np.zeros((3, 0)), ValueError, "X: no columns, expected at least one"),
     ([[1, 2]], ValueError, "X has 2 columns and Y has 1, expected the same number"),
     ([1, np.nan], ValueError, 
-     'X: row 2, column 1 is nan, expected a finite number; nan_policy="omit" excludes such rows'),
-    ([-np.inf, 1], ValueError, "X: row 1, column 1 is -inf, expected a finite number"),
+     'x: row 2, column 1 is nan, expected a finite number; nan_policy="omit" excludes such rows'),
+    ([-np.inf, 1], ValueError, "x: row 1, column 1 is -inf, expected a finite number"),
 ])
 def test_data_that_cannot_be_used_is_refused(x, error, sentence):
     with pytest.raises(error) as raised:

@@ -108,8 +108,8 @@ def test_an_infinite_power_takes_the_largest_gap():
     (dict(kernel="gaussian@-1"), 'kernel="gaussian@-1": expected a bandwidth in 1e-150 .. 1e150'),
     (dict(bandwidth="mean"), 'bandwidth="mean": expected median, or a number > 0'),
     (dict(bandwidth="1.5"), 'bandwidth="1.5": expected median, or a number > 0'),
-    (dict(bandwidth=0), "bandwidth=0.0: expected median, or a number > 0"),
-    (dict(bandwidth=float("nan")), "bandwidth=nan: expected median, or a number > 0"),
+    (dict(bandwidth=0), 'bandwidth=0: expected median, or a number > 0'),
+    (dict(bandwidth=float("nan")), 'bandwidth=nan: expected median, or a number > 0'),
     (dict(kernel="linear", bandwidth=2), "bandwidth=2: expected none, because kernel linear has no bandwidth"),
     (dict(directions="gauss"), 'directions="gauss": expected one of gaussian, linear, axis, principal, mixed'),
     (dict(reference="sample"), 'reference="sample": expected one of gaussian, uniform, pooled, balanced, or points of '
@@ -229,7 +229,7 @@ EMBEDDING = kqd.Embedding(X, rng=0)
 
 
 @pytest.mark.parametrize("call, name, meant", [
-    (kqd.test, "permutations", "n_resamples"), (kqd.test, "seed", "rng"), (kqd.test, "threads", "workers"),
+    (kqd.test, "permutations", "n_resamples"), (kqd.test, "n_permutations", "n_resamples"), (kqd.test, "seed", "rng"), (kqd.test, "threads", "workers"),
     (kqd.test, "num_reference", "n_reference"), (kqd.test, "yes_quadratic", "allow_quadratic"),
     (kqd.test, "randomise_ties", "randomised_ties"), (kqd.test, "weights", "x_weights"), (kqd.test, "na", "nan_policy"),
     (kqd.distance, "seed", "rng"), (kqd.distance, "num_directions", "n_directions"),
@@ -246,8 +246,16 @@ def test_names_of_the_program_get_a_suggestion(call, name, meant):
 def test_a_keyword_that_nobody_has_gets_none():
     with pytest.raises(TypeError, match='^unknown keyword "permutations" of kqd.Embedding$'):
         kqd.Embedding(X, permutations=9)
-    with pytest.raises(TypeError, match=r"nor of method ekqd \(its own: none\)$"):
+    with pytest.raises(TypeError, match=r"nor of a method$"):
         kqd.distance(X, Y, permutations=9)
+    with pytest.raises(TypeError, match=r"nor of method ekqd \(its own: none\)$"):
+        kqd.distance(X, Y, landmarks=9)
+
+
+# Issue 23.
+def test_an_unknown_keyword_is_reported_before_a_bad_value():
+    with pytest.raises(TypeError, match='^unknown keyword "permutatons"'):
+        kqd.test(X, Y, permutatons=9, alpha=7)
 
 
 # Keywords that are data, or that change what is returned and not what is computed.
@@ -274,7 +282,7 @@ def test_errors_carry_their_parts():
         kqd.test(X, Y, n_resamples=0)
     error = raised.value
     assert (error.option, error.value, error.expected) == ("n_resamples", "0", "a whole number in 1..1000000000")
-    with pytest.raises(ValueError, match="^X: row 1, column 1 is nan"):
+    with pytest.raises(ValueError, match="^x: row 1, column 1 is nan"):
         kqd.test([np.nan, 1.0], [1.0, 2.0])
 
 

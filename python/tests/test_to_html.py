@@ -114,3 +114,9 @@ def test_a_distance_of_embeddings_has_no_page(tmp_path):
     embedding = kqd.Embedding(X, rng=1)
     with pytest.raises(ValueError, match="embeddings"):
         embedding.distance(embedding.embed(Y)).to_html(tmp_path / "page.html")
+
+
+def test_a_page_is_a_file_for_a_browser(tmp_path):
+    with pytest.raises(ValueError, match=r"x\.txt: expected a file name ending in \.html$"):
+        kqd.distance([0.0, 1], [2.0, 3], rng=0).to_html(tmp_path / "x.txt")
+    assert not list(tmp_path.iterdir())

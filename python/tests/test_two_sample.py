@@ -271,7 +271,7 @@ def test_profiles_and_effect_interval_of_the_adaptive_test_are_those_of_ekqd():
 
 
 def test_units_of_columns_do_not_matter():
-    scaled = [values * [1000.0, 0.01] + [5.0, -3.0] for values in (X, Y)]
+    scaled = [values * [1000.0, 0.01, 1.0] + [5.0, -3.0, 0.0] for values in (X, Y)]
     one, other = kqd.test(X, Y, n_resamples=199), kqd.test(*scaled, n_resamples=199)
     assert one.pvalue == other.pvalue and one.own_scales
     assert not kqd.test(*scaled, n_resamples=9, standardize="none").own_scales
@@ -360,9 +360,10 @@ def test_a_result_prints_as_a_block(result):
 @pytest.mark.parametrize("options, sentence", [
     (dict(n_resamples=0), "n_resamples=0: expected a whole number in 1..1000000000"),
     (dict(n_resamples=-1), "n_resamples=-1: expected a whole number in 1..1000000000"),
-    (dict(alpha=0), "alpha=0.0: expected a number between 0 and 1"),
-    (dict(confidence_level=1), "confidence_level=1.0: expected a number between 0 and 1"),
-    (dict(design="blocks"), 'design="blocks": expected independent or paired, or use blocks= or clusters='),
+    (dict(alpha=0), "alpha=0: expected a number between 0 and 1"),
+    (dict(confidence_level=1), "confidence_level=1: expected a number between 0 and 1"),
+    (dict(design="blocks"), 'design="blocks": expected "independent" or "paired", or use blocks= or clusters='),
+    (dict(design="pared"), 'design="pared": expected "independent" or "paired", or use blocks= or clusters=; did you mean paired?'),
     (dict(design="paired"), "paired design: X has 60 rows and Y has 45, needs equal numbers"),
     (dict(design="paired", blocks=([0] * 60, [0] * 45)),
      'blocks are given with design "paired", expected one of them'),

@@ -1,6 +1,7 @@
 """Results have the same bits on every CPU with fused multiply-add, for any number of threads and any bound of memory
 (docs/design/0002-numerics.md). tests/golden/bits.json holds results with all digits; `./dev bits` writes it again."""
 
+import functools
 import json
 import math
 import os
@@ -57,6 +58,7 @@ def make_samples(folder):
     assert done.returncode == 0, done.stderr
 
 
+@functools.cache
 def targets():
     """The instruction sets of this CPU, by name, best first."""
     done = subprocess.run([os.environ["KQD_PROGRAM"], "distance", str(ROOT / X), str(ROOT / Y)], capture_output=True, text=True,

@@ -110,7 +110,7 @@ def test_text_is_refused_with_what_helps(kqd):
     (("--na", "omitt"), '--na omitt: expected one of raise, omit, impute-median; did you mean omit?'),
     (("--categorical", "one-hot"),
      '--categorical one-hot: expected one of raise, onehot, hash, drop; did you mean onehot?'),
-    (("--standardize", "zcore"), '--standardize zcore: expected one of none, zscore, iqr; did you mean zscore?'),
+    (("--standardize", "zcore"), '--standardize zcore: expected one of auto, none, zscore, iqr; did you mean zscore?'),
     (("--max-rows", "0"), "--max-rows 0: expected a whole number in 1..1000000000"),
     (("--group", "note"), "--group note: expected one file with both samples, but a second one is given: april.csv"),
 ])

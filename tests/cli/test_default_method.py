@@ -71,7 +71,8 @@ def test_asking_for_more_output_changes_neither_method_nor_p_value(kqd, flags):
 
 def test_the_effect_interval_of_the_adaptive_test_is_that_of_ekqd(kqd):
     flags = ("sensors-march.csv", "sensors-april.csv", "--permutations", "63", "--effect-interval", "--json")
-    adaptive, ekqd = (json.loads(kqd("test", *flags, *more).stdout) for more in ((), ("--method", "ekqd")))
+    adaptive, ekqd = (json.loads(kqd("test", *flags, *more).stdout) for more in
+                      ((), ("--method", "ekqd", "--num-directions", "64", "--num-reference", "64")))
     assert adaptive["effect_size"] == pytest.approx(ekqd["effect_size"], rel=1e-9)
     assert adaptive["effect_size_ci"] == pytest.approx(ekqd["effect_size_ci"], rel=1e-9)
 

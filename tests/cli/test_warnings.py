@@ -9,7 +9,7 @@ ONE_ROW = "{} has only one row, so all of its quantiles are equal"
 CONSTANT = "constant columns, which carry no information (1 of 2): 2"
 IDENTICAL = "all 6 pooled points are identical: there is nothing to compare"
 COINCIDE = "all pooled points are equal, so the bandwidth is set to 1"
-FLAT = ("64 of 64 directions are flat and carry no information: more than 95% of the pooled values along them are equal. "
+FLAT = ("1024 of 1024 directions are flat and carry no information: more than 95% of the pooled values along them are equal. "
         "The bandwidth 1 may not suit the data, or most rows are equal")
 
 
