@@ -196,7 +196,7 @@ def test_adaptive_warns_where_products_underflow(kqd, tmp_path):
         files = [str(tmp_path / f"{name}-{side}.npy") for side in "xy"]
         for side, path in enumerate(files):
             np.save(path, factor * (rng.normal(size=(40, 3)) + side))
-        result = json.loads(kqd("test", *files, "--json", *FEW).stdout)
+        result = json.loads(kqd("test", *files, "--standardize", "none", "--json", *FEW).stdout)
         ids = [warning["id"] for warning in result["warnings"]]
         assert ids.count("linear-underflow") == (name == "tiny")
         assert any("linear" in c["name"] for c in result["components"]) == (name == "ordinary")

@@ -105,12 +105,12 @@ def test_a_report_ends_with_its_warnings(kqd):
     assert masked(kqd("distance", "row.csv", "a.csv").stdout) == """
 ekqd: expected kernel quantile discrepancy: mean gap of quantiles over directions
 
-  distance     0.375723 (Monte Carlo SE over directions 0.019)
+  distance     0.267715 (Monte Carlo SE over directions 0.0045)
 
   X            row.csv, 1 row x 2 columns
   Y            a.csv, 3 rows x 2 columns
   kernel       gaussian, bandwidth 2 (median rule)
-  directions   64 gaussian, 2 reference points from a Gaussian fitted to the pool
+  directions   1024 gaussian, 512 reference points from a Gaussian fitted to the pool
   levels       uniform weighting, power p = 1
   run          seed 0, ...
   warning      X has only one row, so all of its quantiles are equal
