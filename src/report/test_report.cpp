@@ -95,16 +95,19 @@ std::string certainty_phrase(const Source& s) {
                      test.stopped_early ? "stopped early after " : "", permutations, test.n_exceed);
 }
 
+std::string effect_unit(const Source& s) {
+  const MethodInfo& method = *s.statistic.method;
+  if (!method.effect_words.empty()) return std::string(method.effect_words);
+  const std::string_view whose = effect_method(s) == method.id ? "statistic" : effect_method(s);
+  return fmt::format("{} minus its permutation mean, in pooled SDs", whose);
+}
+
 Lines effect_lines(const Source& s) {
   if (!is_permuted(s)) return {};
   const auto& interval = s.test->effect_interval;
   const std::string ci =
       interval ? interval_phrase(s.test_options->test.confidence, interval->lower, interval->upper) + "; " : "";
-  const std::string_view words = s.statistic.method->effect_words;
-  if (!words.empty()) return {explained(rounded(s.test->effect_size, 2), fmt::format("{}{}", ci, words))};
-  const bool is_own = effect_method(s) == s.statistic.method->id;
-  return {explained(rounded(s.test->effect_size, 2), fmt::format("{}{} minus its permutation mean, in pooled SDs", ci,
-                                                                 is_own ? "statistic" : effect_method(s)))};
+  return {explained(rounded(s.test->effect_size, 2), ci + effect_unit(s))};
 }
 
 Fields own_test_fields() {
@@ -175,6 +178,8 @@ Fields own_test_fields() {
        }},
       {{"effect_method", "method that the effect size belongs to; null if asymptotic", setting, "effect size by"},
        [](In s) { return is_permuted(s) ? Json(effect_method(s)) : Json(); }},
+      {{"effect_unit", "what the effect size measures; null if asymptotic"},
+       [](In s) { return is_permuted(s) ? Json(effect_unit(s)) : Json(); }},
       {{"per_direction", "observed distance along each direction; empty without directions", none, "", false},
        [](In s) { return s.test->num_directions > 0 ? Json(s.test->per_direction) : Json::array(); }},
       {{"null_distribution", "statistic of every permutation on request, else null", none, "", false},

@@ -84,8 +84,7 @@ function pvalueNote(result) {
 
 function effectNote(result) {
   if (result.n_resamples === 0) return "requires permutations";
-  const whose = result.effect_method === result.method ? "statistic" : result.effect_method;
-  const unit = `${whose} minus its permutation mean, in pooled SDs`;
+  const unit = result.effect_unit;
   return result.effect_size_ci ? `${unit}; ${percent(result.confidence_level)} CI ${interval(result.effect_size_ci)}` : unit;
 }
 
