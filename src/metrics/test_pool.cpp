@@ -142,7 +142,7 @@ TestPool make_test_pool(const SampleView& x, const SampleView& y, ThreadCount th
   const auto [low, high] = std::minmax(
       {std::accumulate(keys.begin(), border, std::uint64_t{0}), std::accumulate(border, keys.end(), std::uint64_t{0})});
   pool.permutation_seed = Seed{mix(mix(identity, low), high)};
-  for (std::size_t i = 0; i < n; ++i) keys[i] = (keys[i] & 0xffffffff00000000ULL) | i;
+  for (std::size_t i = 0; i < n; ++i) keys[i] = (mix(identity, keys[i]) & 0xffffffff00000000ULL) | i;
   sort_ascending(keys);
   for (std::size_t k = 0; k < n; ++k) pool.order[k] = keys[k] & 0xffffffffULL;
 
