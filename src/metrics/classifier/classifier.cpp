@@ -109,7 +109,7 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
 AsymptoticResult asymptotic(const SampleView& x_given, const SampleView& y_given, const MethodOptions& options) {
   AsymptoticResult found;
   const CheckedSamples samples(x_given, y_given, options, found.result.warnings);
-  const TestPool pool = make_test_pool(samples.x, samples.y, options.seed, options.threads);
+  const TestPool pool = make_test_pool(samples.x, samples.y, options.threads);
   refuse_weights(pool);
   Ranking ranking = rank_rows(pool, parts_of_pool(pool, folds_of(options)), options);
   const auto num_x = static_cast<std::size_t>(std::ranges::count(ranking.is_x, 1));

@@ -188,7 +188,7 @@ struct Data {
     test::Source source(seed);
     x = related(nx, false, source);
     y = related(ny, true, source);
-    pool = make_test_pool(x, y, Seed{3}, ThreadCount{1});
+    pool = make_test_pool(x, y, ThreadCount{1});
     for (const std::size_t row : pool.order) is_x.push_back(row < nx ? 1 : 0);
   }
   [[nodiscard]] Matrix<double> rows() const {
