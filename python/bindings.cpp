@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "arrow.hpp"
 #include "explain.hpp"
 #include "kernels.hpp"
 #include "kqd/kqd.hpp"
@@ -621,4 +622,5 @@ PYBIND11_MODULE(_core, m) {
   kqd::bind_page(m);
   kqd::bind_methods(m);
   kqd::bind_explain(m);
+  kqd::bind_arrow(m);
 }
