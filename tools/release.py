@@ -92,7 +92,7 @@ def make_wheel(python, source, toolchain, dist):
         settings.append("cmake.define.KQD_WARNINGS_AS_ERRORS=ON")  # the flags of build/release, so that ccache has the objects
     with tempfile.TemporaryDirectory() as plain:
         run(folder / "bin" / "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "-w", plain,
-            *(word for setting in settings for word in ("-C", setting)), source, env=variables)
+            *(f"--config-settings={setting}" for setting in settings), source, env=variables)
         wheel, = pathlib.Path(plain).glob("*.whl")
         report = output_of(folder / "bin" / "auditwheel", "show", wheel, env=variables)
         tag = f"manylinux_{GLIBC[toolchain]}_x86_64" if GLIBC[toolchain] else re.search(r"manylinux_\d+_\d+_x86_64", report).group()

@@ -27,6 +27,7 @@ fail <- function(...) stop(..., call. = FALSE)
 described <- function(value) {
   if (is.null(value)) return("NULL")
   kind <- if (is.object(value)) class(value)[1] else typeof(value)
+  if (is.character(value)) value <- iconv(value, "UTF-8", "UTF-8", sub = "byte")
   if (length(value) == 1 && is.atomic(value)) paste0(format(value), " (", kind, ")")
   else paste0("of type ", kind, " and length ", length(value))
 }
@@ -36,7 +37,9 @@ one_text <- function(value, name) {
   if (!is.character(value) || length(value) != 1 || is.na(value)) {
     fail(name, " is ", described(value), ", expected one character string")
   }
-  enc2utf8(value)
+  value <- enc2utf8(value)
+  if (!validUTF8(value)) fail(name, " is ", described(value), ", expected text in UTF-8")
+  value
 }
 
 one_flag <- function(value, name) {

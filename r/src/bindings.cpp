@@ -133,11 +133,13 @@ struct RVisitor {
   SEXP operator()(double value) const { return as_sexp(value); }
   SEXP operator()(const std::string& value) const { return as_sexp(value); }
   SEXP operator()(const std::vector<Value>& values) const {
+    if (values.empty()) return cpp11::safe[Rf_allocVector](VECSXP, 0);
     cpp11::writable::list found;
     for (const Value& value : values) found.push_back(cpp11::sexp(to_r(value)));
     return found;
   }
   SEXP operator()(const std::vector<NamedValue>& values) const {
+    if (values.empty()) return cpp11::safe[Rf_allocVector](VECSXP, 0);
     cpp11::writable::list found;
     cpp11::writable::strings names;
     for (const NamedValue& entry : values) {

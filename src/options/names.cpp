@@ -35,7 +35,7 @@ struct Syntax {
   std::string_view yes;
   std::string_view no;
   std::string_view equals;
-  bool scipy_names;  // rng and workers; else seed and threads
+  bool scipy_names;  // rng, workers and nan_policy; else seed, threads and na
 };
 constexpr Syntax kPython = {"True", "False", "=", true};
 constexpr Syntax kR = {"TRUE", "FALSE", " = ", false};
@@ -55,7 +55,8 @@ std::string names_in(const Syntax& syntax, std::string_view id, std::string_view
     return equals == std::string_view::npos ? std::string(value)
                                             : names_in(syntax, value.substr(0, equals), value.substr(equals + 1));
   }
-  const bool by_id = option == nullptr || (!syntax.scipy_names && option->section == "Run");
+  const bool by_id =
+      option == nullptr || (!syntax.scipy_names && (option->section == "Run" || option->section == "Data"));
   const std::string name = by_id ? std::string(id) : keyword_name(*option);
   if (value.empty()) return name;
   const OptionType type = option == nullptr ? OptionType::text : option->type;
