@@ -295,9 +295,10 @@ def _stacked(parts: List[Any]) -> Any:
     if pandas is not None and all(isinstance(part, pandas.DataFrame) for part in parts):
         return pandas.concat(parts, ignore_index=True)
     tables = [part if isinstance(part, Table) else _table_of_pandas(part) for part in parts]
-    columns = zip(*(table.arrays for table in tables))
-    stacked = [next((part for part in column if isinstance(part, str)), None) or np.concatenate(column)
-               for column in columns]
+    stacked: List[Any] = []
+    for column in zip(*(table.arrays for table in tables)):
+        others = [part for part in column if isinstance(part, str)]
+        stacked.append(others[0] if others else np.concatenate(column))
     return Table(tables[0].names, stacked)
 
 

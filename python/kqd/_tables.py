@@ -12,6 +12,7 @@ from . import _core
 
 # Kind and bits of a column, as the interchange protocol numbers them.
 _KINDS = {0: "i", 1: "u", 2: "f", 20: "b"}
+_OTHER_KINDS = {21: "string", 22: "datetime", 23: "categories"}
 _ARROW_NAMES = {"u": "string", "U": "string", "vu": "string", "z": "binary", "dictionary": "categories", "tdD": "date"}
 
 
@@ -78,7 +79,7 @@ def _from_interchange(frame: Any) -> Table:
 def _interchanged(column: Any) -> Any:
     kind, bits, _, _ = column.dtype
     if int(kind) not in _KINDS:
-        return str(kind).rsplit(".", maxsplit=1)[-1].lower()
+        return _OTHER_KINDS.get(int(kind), f"kind {int(kind)}")
     return np.concatenate([_chunk(chunk, _KINDS[int(kind)], bits) for chunk in column.get_chunks()])
 
 
@@ -105,7 +106,7 @@ def _chunk(column: Any, kind: str, bits: int) -> NDArray[Any]:
 
 def _memory(buffer: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     size = int(buffer.bufsize)
-    raw = (ctypes.c_uint8 * size).from_address(int(buffer.ptr)) if size else b""
+    raw: Any = (ctypes.c_uint8 * size).from_address(int(buffer.ptr)) if size else b""
     return np.frombuffer(raw, dtype=np.uint8)[: size // dtype.itemsize * dtype.itemsize].view(dtype)
 
 
