@@ -89,7 +89,9 @@ def make_wheel(python, source, toolchain, dist):
         variables.update(KQD_ZIG=f"{zig}/zig", KQD_GLIBC=GLIBC["zig"].replace("_", "."))
         settings.append(f"cmake.define.CMAKE_TOOLCHAIN_FILE={source / 'cmake' / 'zig.cmake'}")
     elif (ROOT / "build" / "release" / "CMakeCache.txt").exists():
-        settings.append("cmake.define.KQD_WARNINGS_AS_ERRORS=ON")  # the flags of build/release, so that ccache has the objects
+        # Compiler and flags of build/release, so that ccache has the objects; scikit-build-core takes Python's compiler.
+        settings.append("cmake.define.KQD_WARNINGS_AS_ERRORS=ON")
+        variables["CXX"] = "c++"
     with tempfile.TemporaryDirectory() as plain:
         run(folder / "bin" / "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "-w", plain,
             *(f"--config-settings={setting}" for setting in settings), source, env=variables)

@@ -192,6 +192,10 @@ SEXP to_r(const Matrix<double>& values) {
 // The fields of a result, and the lines of its report as labels and texts.
 cpp11::writable::list fields_of(const ResultValues& values, const Warnings& warnings) {
   std::vector<NamedValue> fields = values.fields;
+  std::erase_if(fields, [](const NamedValue& field) {  // these come as vectors, below
+    return field.name == "warnings" || field.name == "warning_ids" || field.name == "notes" ||
+           field.name == "per_direction" || field.name == "null_distribution";
+  });
   cpp11::writable::list found(RVisitor{}(fields));
   cpp11::writable::strings labels;
   cpp11::writable::strings texts;
