@@ -16,7 +16,7 @@ Frame cities(std::string name, std::vector<double> ages, Texts towns) {
   return {.name = std::move(name), .columns = {{"age", std::move(ages)}, {"town", std::move(towns)}}};
 }
 
-std::vector<double> values_of(const Sample& sample) {
+std::vector<double> cells_in(const Sample& sample) {
   std::vector<double> values;
   for (std::size_t i = 0; i < sample.points.rows(); ++i) {
     for (const double value : sample.points.row(i)) values.push_back(value);
@@ -36,8 +36,8 @@ TEST(Frame, is_prepared_as_a_file_with_the_same_cells) {
       const ReadOptions options{.categorical = categorical, .na = na, .standardize = Standardize::zscore};
       const SamplePair of_frames = prepare_pair(x, y, options);
       const SamplePair of_files = read_pair(x_file, y_file, options);
-      EXPECT_EQ(values_of(of_frames.x), values_of(of_files.x));
-      EXPECT_EQ(values_of(of_frames.y), values_of(of_files.y));
+      EXPECT_EQ(cells_in(of_frames.x), cells_in(of_files.x));
+      EXPECT_EQ(cells_in(of_frames.y), cells_in(of_files.y));
       EXPECT_EQ(of_frames.x.column_names, of_files.x.column_names);
       EXPECT_EQ(of_frames.rows_x, of_files.rows_x);
     }
@@ -48,12 +48,12 @@ TEST(Frame, text_that_spells_a_number_stays_text) {
   const Frame x = cities("x", {1.0, 2.0}, {"1", "2"});
   const SamplePair pair = prepare_pair(x, x, {.categorical = Categorical::onehot});
   EXPECT_EQ(pair.x.column_names, (std::vector<std::string>{"age", "town=1", "town=2"}));
-  EXPECT_EQ(values_of(pair.x), (std::vector<double>{1, 1, 0, 2, 0, 1}));
+  EXPECT_EQ(cells_in(pair.x), (std::vector<double>{1, 1, 0, 2, 0, 1}));
 }
 
 TEST(Frame, one_sample_is_prepared_too) {
   EXPECT_EQ(
-      values_of(prepare_sample({.name = "x", .columns = {{"a", std::vector{1.0, 2.0}}, {"b", std::vector{3.0, 4.0}}}})),
+      cells_in(prepare_sample({.name = "x", .columns = {{"a", std::vector{1.0, 2.0}}, {"b", std::vector{3.0, 4.0}}}})),
       (std::vector<double>{1, 3, 2, 4}));
 }
 
