@@ -1,7 +1,7 @@
 """release.py [--wheels zig|g++|none] [--python PATH]... [--out DIST]: makes the packages of the committed sources.
 
-sdist, wheels, R source package, checksums and the list of libraries inside. `./dev release` calls it with zig, whose wheels
-run with glibc 2.28 and later, for every Python that is found; `./dev packages` with g++ and one Python. The build folder
+sdist, wheels, R source package, checksums and the list of libraries inside. `./dev release` calls it with g++, or
+with zig for an older glibc (2.28), for every Python that is found; `./dev packages` with g++ and one Python. The build folder
 build/release is configured before. Needs PyPI for sdist and wheels (scikit-build-core, pybind11, auditwheel, ziglang).
 """
 
