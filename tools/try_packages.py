@@ -70,7 +70,7 @@ def try_wheel(wheel, folder):
     expect_equal("Parquet", numbers([bin_folder / "kqd"], "march.parquet", "april.parquet", **inside), expected)
     run(bin_folder / "kqd", "test", X, Y, "--report", "page.html", "--quiet", stdout=subprocess.DEVNULL, **inside)
     tests = [ROOT / "python" / "tests" / f"test_{name}.py" for name in ("tables", "misuse_fuzz")]
-    run(bin_folder / "pip", "install", "--quiet", "pytest", **inside)
+    run(bin_folder / "pip", "install", "--quiet", "pytest", "hypothesis", **inside)
     run(bin_folder / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, **inside)
     libraries = [found for module in (folder / "venv").rglob("*.so") if module.name.startswith(("_core.", "_kqd_program."))
                  for found in re.findall(r"NEEDED.*\[(.*)\]", output_of("readelf", "-d", module))]
