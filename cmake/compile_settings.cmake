@@ -2,7 +2,7 @@
 add_library(kqd_compile_settings INTERFACE)
 target_compile_options(kqd_compile_settings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast
-  -Wno-restrict                # g++ 12 warns about its own std::string (GCC bug 105651)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # g++ 12 warns about its own std::string (GCC bug 105651)
   -ffp-contract=off            # the same rounding with and without FMA; vector code uses FMA explicitly
   -fno-semantic-interposition  # in static builds too, so that ccache finds the same objects
   $<$<BOOL:${KQD_WARNINGS_AS_ERRORS}>:-Werror>)

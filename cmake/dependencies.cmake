@@ -1,7 +1,11 @@
 # Third parties of the library. Each is linked PRIVATE by the stage that uses it; no public header includes one.
 find_package(Threads REQUIRED)
-find_package(hwy CONFIG REQUIRED)
-find_package(fmt CONFIG REQUIRED)
+if(KQD_SELF_CONTAINED)
+  include(cmake/bundled.cmake)
+else()
+  find_package(hwy CONFIG REQUIRED)
+  find_package(fmt CONFIG REQUIRED)
+endif()
 find_package(nlohmann_json CONFIG REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(Eigen3 CONFIG REQUIRED)

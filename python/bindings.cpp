@@ -17,6 +17,7 @@
 
 #include "arrays.hpp"
 #include "embedding.hpp"
+#include "arrow.hpp"
 #include "explain.hpp"
 #include "kernels.hpp"
 #include "kqd/kqd.hpp"
@@ -444,4 +445,5 @@ PYBIND11_MODULE(_core, m) {
   kqd::bind_page(m);
   kqd::bind_methods(m);
   kqd::bind_explain(m);
+  kqd::bind_arrow(m);
 }

@@ -15,6 +15,7 @@
 #include "kqd/explain/explain.hpp"             // explain: which columns, levels, directions and rows differ
 #include "kqd/io/csv_format.hpp"               // CsvFormat
 #include "kqd/io/duckdb.hpp"                   // duckdb_version
+#include "kqd/io/frame.hpp"                    // Frame, prepare_pair: tables in memory
 #include "kqd/io/preparation.hpp"              // NaPolicy, Categorical, Standardize, Preparation
 #include "kqd/io/printable.hpp"                // printable
 #include "kqd/io/read.hpp"                     // read_sample, read_pair, read_grouped

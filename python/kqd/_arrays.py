@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from ._tables import Table, table_of
 
 _NUMERIC_KINDS = "biuf"  # bool, signed, unsigned, floating
 _CPU = (1, 3)  # of DLPack: plain memory, and memory pinned for a GPU
@@ -208,7 +209,7 @@ def matrix(values: ArrayLike, name: str, *, rounded: bool = False) -> NDArray[np
     rounded are refused unless the caller takes care of them.
     """
     values = as_frame(values)
-    values = values if is_pandas(values) else _converted(values, name)
+    values = values if is_table(values) else _converted(values, name)
     if not rounded and (lacking := _lacking(values)):
         j = min(lacking)
         raise _rounded(name, _listed(column_names(values)[j : j + 1]) or str(j + 1))
@@ -223,7 +224,7 @@ def matrix(values: ArrayLike, name: str, *, rounded: bool = False) -> NDArray[np
 def _pooled_matrices(x: Any, y: Any) -> Tuple[List[NDArray[np.float64]], Tuple[Warned, ...]]:
     """Both samples as matrix() has them, but integers that are not doubles are compared exactly: the pooled minimum of
     their column is subtracted, in integers, and a warning says so."""
-    x, y = (values if is_pandas(values) else _converted(values, name) for values, name in ((x, "x"), (y, "y")))
+    x, y = (values if is_table(values) else _converted(values, name) for values, name in ((x, "x"), (y, "y")))
     lacking = [_lacking(x), _lacking(y)]
     rows = [matrix(x, "x", rounded=bool(lacking[0])), matrix(y, "y", rounded=bool(lacking[1]))]
     warnings = []
@@ -248,6 +249,9 @@ def _pooled_matrices(x: Any, y: Any) -> Tuple[List[NDArray[np.float64]], Tuple[W
 
 def _lacking(values: Any) -> Dict[int, NDArray[np.float64]]:
     """Integers of a column minus the nearest doubles, for the columns where that is not always 0."""
+    if isinstance(values, Table):
+        of_columns = ((j, _rounded_off(array)) for j, array in enumerate(values.arrays) if not isinstance(array, str))
+        return {j: rest for j, columns in of_columns for rest in columns.values()}
     if not is_pandas(values):
         return _rounded_off(values) if values.ndim in (1, 2) else {}
     kept = {}
@@ -282,34 +286,57 @@ def _rounded(name: str, label: str) -> ValueError:
 
 
 def as_frame(values: Any) -> Any:
-    """A table of polars or Arrow as a DataFrame, whose columns keep their names and types; anything else as it is."""
-    if hasattr(values, "get_columns") and hasattr(values, "columns"):
-        names, columns = list(values.columns), values.get_columns()
-    elif hasattr(values, "column_names") and hasattr(values, "column"):
-        names = list(values.column_names)
-        columns = [values.column(j) for j in range(len(names))]
-    else:
+    """A table of another library with its names and types; several tables in a list as one; anything else as it is."""
+    if isinstance(values, (list, tuple)) and values and all(map(_is_table, values)):
+        return _stacked([as_frame(part) for part in values])
+    if type(values) is np.ndarray or isinstance(values, (list, tuple, Table)) or is_pandas(values):
         return values
-    try:
-        import pandas
-    except ImportError:
-        raise TypeError(
-            f"{type(values).__module__} tables need pandas, which keeps the names of their columns; install it, or pass "
-            "arrays with the columns in the same order"
-        ) from None
-    frame = pandas.DataFrame({j: np.asarray(column) for j, column in enumerate(columns)})
-    frame.columns = names
-    return frame
+    table = table_of(values)
+    if table is not None and table.names == [""] and not table.others():  # a column by itself
+        return table.arrays[0]
+    return values if table is None else table
+
+
+def _is_table(values: Any) -> bool:
+    if is_pandas(values):
+        return bool(values.ndim == 2)
+    names = ("__arrow_c_stream__", "__dataframe__", "get_columns", "column_names")
+    return type(values) is not np.ndarray and any(hasattr(values, name) for name in names)
+
+
+def _stacked(parts: List[Any]) -> Any:
+    """The rows of several tables, whose columns are matched by name to those of the first."""
+    parts = [parts[0]] + [matching(part, parts[0], f"table {i}", "table 1") for i, part in enumerate(parts[1:], 2)]
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and all(isinstance(part, pandas.DataFrame) for part in parts):
+        return pandas.concat(parts, ignore_index=True)
+    tables = [part if isinstance(part, Table) else _table_of_pandas(part) for part in parts]
+    stacked: List[Any] = []
+    for column in zip(*(table.arrays for table in tables)):
+        others = [part for part in column if isinstance(part, str)]
+        stacked.append(others[0] if others else np.concatenate(column))
+    return Table(tables[0].names, stacked)
+
+
+def _table_of_pandas(frame: Any) -> Table:
+    return Table([str(name) for name in frame.columns], [frame.iloc[:, j].to_numpy() for j in range(frame.shape[1])])
+
+
+def _names_of(values: Any) -> Optional[List[Any]]:
+    """The names of the columns of a table; None for what has none."""
+    if isinstance(values, Table):
+        return list(values.names)
+    pandas = sys.modules.get("pandas")
+    return list(values.columns) if pandas is not None and isinstance(values, pandas.DataFrame) else None
 
 
 def matching(values: Any, like: Any, name: str, like_name: str) -> Any:
     """The values with their columns in the order of `like`, when both have column names."""
     values, like = as_frame(values), as_frame(like)
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not (isinstance(values, pandas.DataFrame) and isinstance(like, pandas.DataFrame)):
+    wanted, there = _names_of(like), _names_of(values)
+    if wanted is None or there is None or wanted == there:
         return values
-    wanted, there = list(like.columns), list(values.columns)
-    if like.columns.equals(values.columns):  # NaN as a name is equal to itself here
+    if is_pandas(like) and is_pandas(values) and like.columns.equals(values.columns):  # NaN as a name is equal to itself
         return values
     for owner, names in ((like_name, wanted), (name, there)):
         twice = [column for column in dict.fromkeys(names) if names.count(column) > 1]
@@ -329,7 +356,7 @@ def matching(values: Any, like: Any, name: str, like_name: str) -> Any:
         raise ValueError(
             f"{like_name} and {name} have different columns: {'; '.join(only)}; select those that both have"
         )
-    return values[wanted]
+    return values.select(wanted) if isinstance(values, Table) else values[wanted]
 
 
 def _different_names(x: Any, y: Any) -> Tuple[Warned, ...]:
@@ -340,6 +367,10 @@ def _different_names(x: Any, y: Any) -> Tuple[Warned, ...]:
     return (warned("different-names", _listed(names[:1]), _listed(names[1:])),)
 
 
+def is_table(values: Any) -> bool:
+    return isinstance(values, Table) or is_pandas(values)
+
+
 def is_pandas(values: Any) -> bool:
     pandas = sys.modules.get("pandas")
     return pandas is not None and isinstance(values, (pandas.DataFrame, pandas.Series))
@@ -347,10 +378,10 @@ def is_pandas(values: Any) -> bool:
 
 def column_names(*samples: Any) -> List[str]:
     """Those of the first sample that has names; else none."""
-    pandas = sys.modules.get("pandas")
     for values in samples:
-        if pandas is not None and isinstance(values, pandas.DataFrame):
-            return [str(name) for name in values.columns]
+        names = _names_of(values)
+        if names is not None:
+            return [str(name) for name in names]
     return []
 
 
@@ -415,7 +446,10 @@ def _converted(values: Any, name: str) -> np.ndarray:
     if type(values) is np.ndarray:
         return values
     if is_pandas(values):
-        return _from_pandas(values, name)
+        converted: np.ndarray = _from_pandas(values, name)
+        return converted
+    if isinstance(values, Table):
+        return _from_table(values, name)
     if np.ma.is_masked(values):
         raise TypeError(f"{name} has masked values; drop or fill them first")
     if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
@@ -426,7 +460,7 @@ def _converted(values: Any, name: str) -> np.ndarray:
     return np.asarray(values)
 
 
-def _from_pandas(values: Any, name: str) -> np.ndarray:
+def _from_pandas(values: Any, name: str) -> Any:
     """Missing values of pandas' own types become NaN."""
     dtypes = values.dtypes if values.ndim == 2 else {values.name: values.dtype}
     others = [column for column, dtype in dtypes.items() if getattr(dtype, "kind", "O") not in _NUMERIC_KINDS]
@@ -436,6 +470,14 @@ def _from_pandas(values: Any, name: str) -> np.ndarray:
     if all(isinstance(dtype, np.dtype) for _, dtype in dtypes.items()):
         return values.to_numpy() if values.ndim == 1 or len({*dtypes}) == 1 else values.to_numpy(dtype=np.float64)
     return values.to_numpy(dtype=np.float64, na_value=np.nan) if not others else np.asarray(values, dtype=object)
+
+
+def _from_table(values: Table, name: str) -> np.ndarray:
+    others = values.others()
+    if others:
+        listed = _listed([column for column, _ in others])
+        raise TypeError(f"{name}: column {listed} has dtype {others[0][1]}, expected real numbers; drop or encode it")
+    return values.matrix()
 
 
 def _listed(names: List[Any]) -> str:

@@ -15,6 +15,7 @@ from . import _arrays, _core, _objects
 from ._kernels import PRECOMPUTED, KernelLike
 from ._options import Rng, boolean, core_settings, count, hinting, settings
 from ._results import DistanceResult
+from ._tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -416,7 +417,7 @@ class Embedding:
     @property
     def seed(self) -> int:
         """Passed as ``rng=`` it gives the same directions again."""
-        return self._asked["rng"]
+        return int(self._asked["rng"])
 
     @property
     def warnings(self) -> Tuple[str, ...]:
@@ -442,7 +443,9 @@ class Embedding:
 
 
 def _column_names(sample: Any) -> Any:
-    """A DataFrame without its rows: enough to match others by name."""
+    """A table without its rows: enough to match others by name."""
+    if isinstance(sample, Table):
+        return sample.head()
     return sample.iloc[:0] if hasattr(sample, "iloc") and hasattr(sample, "columns") else None
 
 

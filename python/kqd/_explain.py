@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import time
-from typing import Any, ClassVar, Dict, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,9 @@ from ._options import Rng, core_settings, hinting
 from ._progress import ProgressCallback, shown
 from ._results import Finding, table
 from ._test import design_groups
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 _MOST_ROWS = 10  # columns shown in a notebook, as in the report
@@ -180,7 +183,15 @@ class Explanation(Finding):
 
     def to_dict(self) -> Dict[str, Any]:
         """Everything, in plain Python types: schema kqd.explain/2."""
-        return json.loads(json.dumps(self._data))  # a copy: changes to it do not change this object
+        copy: Dict[str, Any] = json.loads(json.dumps(self._data))  # changes to it do not change this object
+        return copy
+
+    def to_frame(self) -> "DataFrame":
+        """A table for pandas: a row per column, largest difference first."""
+        from pandas import DataFrame
+
+        fields = ("name", "wasserstein", "effect", "shift", "pvalue", "pvalue_adjusted", "reject", "where")
+        return DataFrame([{field: getattr(column, field) for field in fields} for column in self.columns])
 
     def __repr__(self) -> str:
         return self._text

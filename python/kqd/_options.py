@@ -159,7 +159,7 @@ def none_is_default(function: Callable[_Given, _Made]) -> Callable[_Given, _Made
     def called(*args: _Given.args, **keywords: _Given.kwargs) -> _Made:
         return function(*args, **_without_none(keywords, known))
 
-    called.__kwdefaults__ = function.__kwdefaults__
+    setattr(called, "__kwdefaults__", getattr(function, "__kwdefaults__"))
     return called
 
 

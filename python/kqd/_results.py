@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -61,11 +62,22 @@ class Finding:
         """Every field by name, in plain Python types."""
         return {name: _plain(getattr(self, name)) for name in _public_fields(self)}
 
+    def summary(self) -> str:
+        """The report as text, as ``print`` shows it."""
+        return repr(self)
+
+    def to_frame(self) -> "DataFrame":
+        """A table for pandas: one row with every field that is a single value."""
+        from pandas import DataFrame
+
+        plain = self.to_dict()
+        return DataFrame([{name: value for name, value in plain.items() if not isinstance(value, (list, dict))}])
+
     def __eq__(self, other: object) -> bool:
         """Whether all fields are equal except those of the run (time, threads)."""
-        if type(other) is not type(self):
+        if type(other) is not type(self) or not isinstance(other, Finding):
             return NotImplemented
-        mine, others = self.to_dict(), other.to_dict()  # type: ignore[attr-defined]
+        mine, others = self.to_dict(), other.to_dict()
         return mine.keys() == others.keys() and all(
             mine[name] == others[name] for name in mine if name not in self._RUN_ONLY
         )
@@ -304,7 +316,7 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     if isinstance(value, np.generic):
         return value.item()
-    if dataclasses.is_dataclass(value):
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _plain(dataclasses.asdict(value))
     if isinstance(value, dict):
         return {key: _plain(entry) for key, entry in value.items()}

@@ -193,4 +193,5 @@ def design_groups(
     (name, pair), = given
     if design == "paired":
         raise ValueError(f'{name} are given with design "paired", expected one of them')
-    return name, *samples.groups(pair, name)
+    groups = samples.groups(pair, name)
+    return name, groups.of_row, groups.names

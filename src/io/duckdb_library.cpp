@@ -117,8 +117,10 @@ Found search() {
   for (const std::string& place : places()) {
     if (Found found = open_at(place, library); found.library != nullptr) return found;
   }
-  return {nullptr, fmt::format("it was not found; `./dev duckdb` fetches it, or set {} to the path of {}", kVariable,
-                               kFileName)};
+  return {nullptr,
+          fmt::format("it was not found; in a clone `./dev duckdb` fetches it, for the Python package `pip install "
+                      "\"kqd[parquet]\"` does, or set {} to the path of {}",
+                      kVariable, kFileName)};
 }
 
 }  // namespace

@@ -24,6 +24,7 @@
 #include "io/rows.hpp"
 #include "io/table.hpp"
 #include "io/text.hpp"
+#include "kqd/io/frame.hpp"
 
 namespace kqd {
 namespace {
@@ -550,7 +551,58 @@ std::vector<Table> read_tables(const std::vector<std::string>& paths, const Read
   return tables;
 }
 
+std::size_t rows_of(const FrameColumn& column) {
+  return std::visit([](const auto& cells) { return cells.size(); }, column.cells);
+}
+
+// The cells of one column of a table in memory; `rows` are those of the table.
+void fill_column(const FrameColumn& column, std::size_t j, Table& table, std::span<double* const> rows) {
+  if (const auto* const numbers = std::get_if<std::vector<double>>(&column.cells)) {
+    for (std::size_t i = 0; i < rows.size(); ++i) rows[i][j] = table.from_number(j, (*numbers)[i], i + 1);
+    return;
+  }
+  const auto& texts = std::get<std::vector<std::optional<std::string>>>(column.cells);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i][j] = texts[i] ? table.from_category(j, *texts[i], i + 1) : table.from_nothing(j, "NA", i + 1);
+  }
+}
+
+Table table_of(const Frame& frame, const ReadOptions& options) {
+  if (frame.columns.empty()) fail_at(ErrorCode::empty_sample, frame.name, "no columns", "at least one");
+  std::vector<std::string> names;
+  for (const FrameColumn& column : frame.columns) names.push_back(column.name);
+  const std::size_t num_rows = rows_of(frame.columns.front());
+  for (const FrameColumn& column : frame.columns) {
+    if (rows_of(column) == num_rows) continue;
+    fail_at(ErrorCode::shape_mismatch, frame.name,
+            fmt::format("column {} has {} rows and column {} has {}", in_quotes(column.name), rows_of(column),
+                        in_quotes(frame.columns.front().name), num_rows),
+            "the same number");
+  }
+  if (num_rows == 0) fail_at(ErrorCode::empty_sample, frame.name, "no rows", "at least one");
+  Table table(frame.name, std::move(names), rules_of(options));
+  table.cells = BlockedRows(frame.columns.size());
+  std::vector<double*> rows;
+  for (std::size_t i = 0; i < num_rows; ++i) rows.push_back(table.cells.append_row());
+  for (std::size_t j = 0; j < frame.columns.size(); ++j) fill_column(frame.columns[j], j, table, rows);
+  return table;
+}
+
+std::vector<Table> tables_of(std::span<const Frame* const> frames, const ReadOptions& options) {
+  std::vector<Table> tables;
+  for (const Frame* const frame : frames) tables.push_back(table_of(*frame, options));
+  return tables;
+}
+
 }  // namespace
+
+SamplePair prepare_pair(const Frame& x, const Frame& y, const ReadOptions& options) {
+  return to_pair(prepare(tables_of(std::vector{&x, &y}, options), options, ""));
+}
+
+Sample prepare_sample(const Frame& frame, const ReadOptions& options) {
+  return std::move(prepare(tables_of(std::vector{&frame}, options), options, "").samples.front());
+}
 
 Sample read_sample(const std::string& path, const ReadOptions& options) {
   return std::move(prepare(read_tables({path}, options, ""), options, "").samples.front());

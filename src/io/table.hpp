@@ -105,6 +105,10 @@ struct Table {
   /// The cell for a text without blanks around it: a number, a spelling of "missing", a date if the rules say so, or
   /// else a text.
   [[nodiscard]] double from_text(std::size_t column, std::string_view text, std::size_t line);
+  /// The cell for a text that is not a spelling of anything else.
+  [[nodiscard]] double from_category(std::size_t column, std::string_view text, std::size_t line) {
+    return add_text(columns[column], text, line);
+  }
   /// The cell for no value at all, such as NULL.
   [[nodiscard]] double from_nothing(std::size_t column, std::string_view spelling, std::size_t line);
 

@@ -30,12 +30,37 @@ std::string in_a_shell(std::string_view value) {
   return quoted + "'";
 }
 
-std::string python_value(OptionType type, std::string_view value) {
-  if (type == OptionType::flag) return is_negative(value) ? "False" : "True";
-  // Python gives bytes as a number.
+// How a language writes values.
+struct Syntax {
+  std::string_view yes;
+  std::string_view no;
+  std::string_view equals;
+  bool scipy_names;  // rng, workers and nan_policy; else seed, threads and na
+};
+constexpr Syntax kPython = {"True", "False", "=", true};
+constexpr Syntax kR = {"TRUE", "FALSE", " = ", false};
+
+std::string value_in(const Syntax& syntax, OptionType type, std::string_view value) {
+  if (type == OptionType::flag) return std::string(is_negative(value) ? syntax.no : syntax.yes);
+  // Bytes are given as a number.
   if (type == OptionType::size && value.ends_with('B')) value.remove_suffix(1);
   if (type == OptionType::count || type == OptionType::real || is_number(value)) return std::string(value);
   return fmt::format("\"{}\"", value);
+}
+
+std::string names_in(const Syntax& syntax, std::string_view id, std::string_view value) {
+  const OptionInfo* const option = find_option(id);
+  if (option != nullptr && option->id == "parameters") {
+    const std::size_t equals = value.find('=');
+    return equals == std::string_view::npos ? std::string(value)
+                                            : names_in(syntax, value.substr(0, equals), value.substr(equals + 1));
+  }
+  const bool by_id =
+      option == nullptr || (!syntax.scipy_names && (option->section == "Run" || option->section == "Data"));
+  const std::string name = by_id ? std::string(id) : keyword_name(*option);
+  if (value.empty()) return name;
+  const OptionType type = option == nullptr ? OptionType::text : option->type;
+  return fmt::format("{}{}{}", name, syntax.equals, value_in(syntax, type, value));
 }
 
 }  // namespace
@@ -70,15 +95,11 @@ std::string program_names(std::string_view id, std::string_view value) {
 }
 
 std::string python_names(std::string_view id, std::string_view value) {
-  const OptionInfo* const option = find_option(id);
-  if (option != nullptr && option->id == "parameters") {
-    const std::size_t equals = value.find('=');
-    return equals == std::string_view::npos ? std::string(value)
-                                            : python_names(value.substr(0, equals), value.substr(equals + 1));
-  }
-  const std::string name = option == nullptr ? std::string(id) : keyword_name(*option);
-  if (value.empty()) return name;
-  return fmt::format("{}={}", name, python_value(option == nullptr ? OptionType::text : option->type, value));
+  return names_in(kPython, id, value);
+}
+
+std::string r_names(std::string_view id, std::string_view value) {
+  return names_in(kR, id, value);
 }
 
 }  // namespace kqd

@@ -125,8 +125,9 @@ void complete(Settings& settings, bool kernel_values_only = false);
 /// The options that differ from the defaults of their command; to be asked before complete().
 [[nodiscard]] std::vector<const OptionInfo*> changed_options(const Settings& settings);
 
-/// Names of the program, "--power 2", and of Python, "power=2", for render().
+/// Names of the program, "--power 2", of Python, "power=2", and of R, "power = 2", for render().
 [[nodiscard]] std::string program_names(std::string_view id, std::string_view value);
 [[nodiscard]] std::string python_names(std::string_view id, std::string_view value);
+[[nodiscard]] std::string r_names(std::string_view id, std::string_view value);
 
 }  // namespace kqd

@@ -143,6 +143,11 @@ TEST(Options, a_value_out_of_range_is_refused_in_the_words_of_the_front_end) {
 
 TEST(Options, settings_are_written_with_the_names_of_the_front_end) {
   EXPECT_EQ(program_names("allow_quadratic", "true"), "--yes-quadratic");
+  EXPECT_EQ(r_names("allow_quadratic", "true"), "allow_quadratic = TRUE");
+  EXPECT_EQ(r_names("seed", "7"), "seed = 7");
+  EXPECT_EQ(r_names("threads", ""), "threads");
+  EXPECT_EQ(r_names("num_permutations", "9"), "n_resamples = 9");
+  EXPECT_EQ(r_names("na", "omit"), "na = \"omit\"");
   EXPECT_EQ(python_names("allow_quadratic", "true"), "allow_quadratic=True");
   EXPECT_EQ(program_names("set_aside", "no"), "--set-aside no");
   EXPECT_EQ(python_names("set_aside", "no"), "set_aside=False");

@@ -1,0 +1,65 @@
+"""A thousand calls with random arguments: each returns a result or raises an exception with a sentence; Python lives on."""
+
+import random
+
+import numpy as np
+
+import kqd
+
+try:
+    import pandas
+except ImportError:
+    pandas = None
+
+
+class Loud:
+    """Fails at every protocol that kqd may try."""
+
+    def __array__(self, *args, **kwargs):
+        raise RuntimeError("no array")
+
+
+class FalseTable:
+    """Says that it is a table of Arrow, and is not."""
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return object()
+
+
+class FalseFrame:
+    def __dataframe__(self, **options):
+        return 3
+
+
+SAMPLES = [
+    None, True, 1, -1, 2**70, 3.5, float("nan"), float("inf"), 1j, "a", b"a", "", (), [], {}, set(), [1, 2, 3], [[1, 2], [3]],
+    [[1.0, 2.0], [3.0, 4.0]], [None, 1], ["a", "b"], np.zeros((0, 3)), np.zeros((3, 0)), np.zeros((2, 2, 2)), np.array(5.0),
+    np.array(["a"]), np.array([1, None], dtype=object), np.array([1 + 2j]), np.arange(6).reshape(3, 2)[::-1],
+    np.ma.masked_array([1.0, 2.0], [True, False]), np.array(["2020-01-01"], dtype="M8[D]"), np.arange(5, dtype="f2"),
+    np.full((3, 2), np.nan), np.full((4, 2), 1e308), object(), lambda a, b: a, range(4), iter([1, 2]), Loud(), FalseTable(),
+    FalseFrame(), kqd, np.random.default_rng(0).normal(size=(12, 2)), np.arange(2**62, 2**62 + 5), memoryview(b"abc"),
+]
+if pandas is not None:
+    SAMPLES += [
+        pandas.DataFrame(), pandas.DataFrame({"a": [1, 2]}), pandas.DataFrame({"a": ["x", "y"]}), pandas.Series([1.0, None]),
+        pandas.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), pandas.Series(pandas.Categorical(["u", "v"])),
+        pandas.DataFrame({"t": pandas.date_range("2024", periods=3)}), [pandas.DataFrame({"a": [1.0]}), 3],
+        [pandas.DataFrame({"a": [1.0]}), pandas.DataFrame({"b": [2.0]})],
+    ]
+NAMES = ["method", "kernel", "bandwidth", "directions", "n_directions", "whiten", "n_reference", "reference", "coefficients",
+         "power", "weighting", "x_weights", "y_weights", "weights_as", "nan_policy", "compat", "n_resamples", "alpha", "design",
+         "blocks", "clusters", "calibration", "early_stop", "profiles", "progress", "rng", "workers", "max_memory", "nonsense"]
+CALLS = [kqd.test, kqd.distance, kqd.explain, lambda x, y, **options: kqd.Embedding(x, **options)]
+
+
+def test_nothing_that_is_passed_ends_the_interpreter():
+    choose = random.Random(25)
+    results = 0
+    for _ in range(1000):
+        options = {name: choose.choice(SAMPLES) for name in choose.sample(NAMES, choose.randint(0, 2))}
+        try:
+            choose.choice(CALLS)(choose.choice(SAMPLES), choose.choice(SAMPLES), **options)
+            results += 1
+        except (TypeError, ValueError, AttributeError, OverflowError, RuntimeError) as error:
+            assert str(error), (type(error), options)
+    assert 0 < results < 1000

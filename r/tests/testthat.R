@@ -1,0 +1,4 @@
+library(testthat)
+library(kqd)
+
+test_check("kqd")

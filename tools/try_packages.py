@@ -1,0 +1,124 @@
+"""try_packages.py DIST: installs the packages of DIST into bare environments and runs the examples of README.md there.
+
+Wheel: a fresh virtual environment without system packages, of another interpreter than the one it was built with where there
+is one. R: a library folder that has nothing else of ours. The numbers must be those of build/release, bit by bit.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from release import ROOT, output_of, pythons, run, user_makevars
+
+FIELDS = ("statistic", "pvalue", "n_exceed", "effect_size", "bandwidth", "seed")
+X, Y = (str(ROOT / "data" / f"sensors-{month}.csv") for month in ("march", "april"))
+# Prints numbers with all their digits.
+CALLS = """
+import kqd, json
+def read(path):
+    import numpy as np
+    return np.loadtxt(path, delimiter=",", skiprows=1)
+x, y = read(X), read(Y)
+test, distance = kqd.test(x, y, rng=0), kqd.distance(x, y, rng=0)
+print(json.dumps([test.statistic.hex(), test.pvalue.hex(), test.effect_size.hex(), distance.statistic.hex()]))
+"""
+TO_PARQUET = "import duckdb, sys; duckdb.sql(f\"COPY (FROM read_csv('{sys.argv[1]}')) TO '{sys.argv[2]}' (FORMAT parquet)\")"
+
+
+def block(page, language):
+    """The first code block of this language."""
+    return re.search(rf"(?ms)^```{language}\n(.*?)^```$", (ROOT / page).read_text()).group(1)
+
+
+def numbers(program, *files, **options):
+    found = json.loads(output_of(*program, "test", *files, "--json", **options))
+    return {name: found[name] for name in FIELDS if name in found}
+
+
+def interpreter_for(wheel):
+    """An interpreter for a wheel; another one than release.py builds with, if there is one of the same version."""
+    digits = re.search(r"-cp3(\d+)-", wheel.name).group(1)
+    builder, = (path for path in pythons() if output_of(path, "-c", "import sys; print(sys.version_info[1])") == digits)
+    others = sorted(pathlib.Path.home().glob(f".pyenv/versions/3.{digits}.*/bin/python3"))
+    return next((path for path in others if path != builder), builder)
+
+
+def try_wheel(wheel, folder):
+    python = interpreter_for(wheel)
+    run(python, "-m", "venv", folder / "venv")
+    bin_folder = folder / "venv" / "bin"
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "KQD_"))}
+    inside = {"cwd": folder, "env": {**plain, "PATH": f"{bin_folder}:/usr/bin:/bin"}}
+    run(bin_folder / "pip", "install", "--quiet", f"{wheel}[parquet]", "pandas", "polars", "pyarrow", **inside)
+    os.symlink(ROOT / "data", folder / "data")
+    (folder / "readme.py").write_text(block("README.md", "python"))
+    run(bin_folder / "python", "readme.py", **inside)
+    calls = CALLS.replace("read(X), read(Y)", f"read({X!r}), read({Y!r})")
+    built = {**os.environ, "PYTHONPATH": str(ROOT / "build" / "release" / "python")}
+    expect_equal("Python", output_of(bin_folder / "python", "-c", calls, **inside),
+                 output_of("/usr/bin/python3", "-c", calls, env=built))
+    expected = numbers([ROOT / "build" / "release" / "kqd"], X, Y)
+    expect_equal("kqd", numbers([bin_folder / "kqd"], X, Y, **inside), expected)
+    expect_equal("python -m kqd", numbers([bin_folder / "python", "-m", "kqd"], X, Y, **inside), expected)
+    for name in ("march", "april"):
+        run(bin_folder / "python", "-c", TO_PARQUET, f"data/sensors-{name}.csv", f"{name}.parquet", **inside)
+    expect_equal("Parquet", numbers([bin_folder / "kqd"], "march.parquet", "april.parquet", **inside), expected)
+    run(bin_folder / "kqd", "test", X, Y, "--report", "page.html", "--quiet", stdout=subprocess.DEVNULL, **inside)
+    tests = [ROOT / "python" / "tests" / f"test_{name}.py" for name in ("tables", "misuse_fuzz")]
+    run(bin_folder / "pip", "install", "--quiet", "pytest", "hypothesis", **inside)
+    run(bin_folder / "python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, **inside)
+    libraries = [found for module in (folder / "venv").rglob("*.so") if module.name.startswith(("_core.", "_kqd_program."))
+                 for found in re.findall(r"NEEDED.*\[(.*)\]", output_of("readelf", "-d", module))]
+    unexpected = set(libraries) - {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "ld-linux-x86-64.so.2"}
+    if unexpected:
+        sys.exit(f"{wheel.name} needs {', '.join(sorted(unexpected))}, expected the C library only")
+    print(f"{wheel.name}: same bits as build/release under {python}; needs {', '.join(sorted(set(libraries)))}")
+
+
+def expect_equal(what, found, expected):
+    if found != expected:
+        sys.exit(f"{what}: {found}, expected {expected} as in build/release")
+
+
+def try_r_package(package, folder):
+    library = folder / "library"
+    library.mkdir()
+    variables = {**os.environ, "R_MAKEVARS_USER": str(user_makevars()), "MAKEFLAGS": f"-j{os.cpu_count()}",
+                 "R_LIBS": str(library), "NOT_CRAN": "true", "_R_CHECK_FORCE_SUGGESTS_": "false",
+                 "_R_CHECK_CRAN_INCOMING_": "false"}
+    variables["KQD_BITS"] = output_of("/usr/bin/python3", ROOT / "tools" / "r_bits.py",
+                                      env={**os.environ, "PYTHONPATH": str(ROOT / "build" / "release" / "python")})
+    run("R", "CMD", "INSTALL", "--no-docs", "-l", library, package, cwd=folder, env=variables, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL)
+    os.symlink(ROOT / "data", folder / "data")
+    (folder / "readme.R").write_text(block("README.md", "r"))
+    run("Rscript", "--vanilla", "readme.R", cwd=folder, env=variables)
+    run(sys.executable, ROOT / "tools" / "r_page.py", env=variables)
+    checked = subprocess.run(["R", "CMD", "check", "--as-cran", "--no-manual", str(package)], cwd=folder, env=variables,
+                             capture_output=True, text=True)
+    summary = [line for line in checked.stdout.splitlines() if re.search(r"(ERROR|WARNING|NOTE)$|^Status", line)]
+    shutil.copy(folder / "kqd.Rcheck" / "00check.log", ROOT / "build" / "log" / "r-check.log")
+    print(f"{package.name}: R CMD check --as-cran\n  " + "\n  ".join(summary))
+    if checked.returncode != 0 or any(re.search(r"(ERROR|WARNING)$", line) for line in summary):
+        sys.exit("R CMD check found problems, see build/log/r-check.log")
+
+
+def main(dist):
+    wheels = sorted(dist.glob("*.whl"))
+    for wheel in wheels:
+        with tempfile.TemporaryDirectory() as folder:
+            try_wheel(wheel, pathlib.Path(folder))
+    if not wheels:
+        print("no wheel was made, so none was tried")
+    for package in dist.glob("kqd_*.tar.gz"):
+        with tempfile.TemporaryDirectory() as folder:
+            try_r_package(package, pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    main(pathlib.Path(sys.argv[1]).resolve())
