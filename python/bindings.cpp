@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "embedding.hpp"
 #include "arrow.hpp"
+#include "embedding.hpp"
 #include "explain.hpp"
 #include "kernels.hpp"
 #include "kqd/kqd.hpp"
@@ -51,11 +51,10 @@ Settings make_settings(const std::string& call, const py::dict& given) {
     }
   }
   if (settings.read.standardize == Standardize::zscore || settings.read.standardize == Standardize::iqr) {
-    throw Error(ErrorCode::invalid_option,
-                ErrorParts{.subject = "standardize",
-                           .value = to_string(settings.read.standardize),
-                           .expected = "auto or none, because arrays are read as they are",
-                           .remedy = "Scale their columns before the call"});
+    throw Error(ErrorCode::invalid_option, ErrorParts{.subject = "standardize",
+                                                      .value = to_string(settings.read.standardize),
+                                                      .expected = "auto or none, because arrays are read as they are",
+                                                      .remedy = "Scale their columns before the call"});
   }
   if (!settings.reference_file.empty()) {
     throw Error(ErrorCode::invalid_option, {.subject = "reference",

@@ -154,7 +154,7 @@ TEST(Discrepancies, with_shared_directions_satisfy_the_triangle_inequality) {
     }
     // The centered forms are norms of differences in the feature space; values are below 3, and a root of a sum that is
     // off by 200 roundings is off by at most its root.
-    for (const Distance distance : {ekqd_centered, supkqd_centered}) {
+    for (const Distance distance : {static_cast<Distance>(ekqd_centered), static_cast<Distance>(supkqd_centered)}) {
       const double xy = distance(c.x, c.y, c.options).statistic;
       const double yz = distance(c.y, z, c.options).statistic;
       const double xz = distance(c.x, z, c.options).statistic;
