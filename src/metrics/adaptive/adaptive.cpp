@@ -47,7 +47,7 @@ constexpr StatisticWeights kClosestPoints = {.coarse = 2.0};
 constexpr StatisticWeights kOneKernel = {.quantiles = 2.0, .coarse = 2.0, .fine = 2.0, .finest = 3.0};
 constexpr StatisticWeights kLinearCombinations = {.fine = 3.0};
 constexpr double kColumnsOnAverage = 3.0;
-constexpr double kLargestColumn = 2.0;
+constexpr double kLargestColumn = 2.5;
 constexpr double kShapes = 3.0;
 constexpr double kOnlyColumn = 0.5;
 // In few columns single directions show changes of spread and dependence as well: the weights of their own statistics
