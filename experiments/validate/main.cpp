@@ -29,9 +29,11 @@ struct Request {
 // Approximate operations of one run (Gram matrix or projections, then permutations), for the remaining time only.
 double work_of_run(const Scenario& scenario) {
   const Draw data = scenario.draw(Seed{0});
-  const auto n = static_cast<double>(data.x.points.rows() + data.y.points.rows());
+  const std::size_t rows = data.x.points.rows() + data.y.points.rows();
+  const auto n = static_cast<double>(rows);
   const auto dim = static_cast<double>(data.x.points.cols());
-  const auto directions = static_cast<double>(scenario.options.statistic.directions.num_directions);
+  const auto directions =
+      static_cast<double>(scenario.options.statistic.directions.num_directions.value_or(default_num_directions(rows)));
   const auto permutations = static_cast<double>(scenario.options.test.num_permutations);
   const bool quadratic = scenario.options.method.find("kqd") == std::string::npos ||
                          scenario.options.method.find("centered") != std::string::npos;
