@@ -4,7 +4,7 @@
 >>> kqd.distance([0, 1], [0.5, 2, 3], kernel="linear", power=2, rng=0).statistic
 1.5
 >>> kqd.test([1, 2, 3], [4, 5, 6], rng=0).pvalue
-0.2
+0.1
 """
 
 from ._core import MethodInfo, ResourceLimitError, __version__

@@ -89,7 +89,7 @@ def test_one_shifted_month_of_thirteen_is_found_by_default(kqd, folder):
     rng = random.Random(1)
     names = [f"month-{month}.csv" for month in range(13)]
     for month, name in enumerate(names):
-        shift = 2.0 if month == 9 else 0.0
+        shift = 2.5 if month == 9 else 0.0
         (folder / name).write_text("".join(f"{rng.gauss(shift, 1)},{rng.gauss(0, 1)}\n" for _ in range(30)))
     run = kqd("matrix", *names, "--test")
     assert (run.stderr, run.code) == ("", 0)

@@ -224,7 +224,7 @@ void MeanBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<double
         }
         largest = std::max(largest, sum);
       }
-      values(r, k) = largest;
+      values(r, k) = own.group_size == 0 ? largest : std::sqrt(largest);
     }
   }
 }
@@ -234,7 +234,16 @@ double MeanBundle::tie_slack(std::size_t r, double value) const {
   // 0): it has an error of eps times their sizes s_j, and so has the mean that is taken from it. The statistic feels
   // that as sqrt(value) times the error of d_j, once per function and times its factor, and near 0 as the square of it.
   // Sums of N centred values round by sqrt(N) eps of themselves.
-  const double error = statistics_[r].error;
+  const Statistic& own = statistics_[r];
+  const double error = own.error;
+  if (own.group_size > 0) {  // a root: half the relative error of its square
+    const double of_square = slack_of_square(value * value, error);
+    return std::min(std::sqrt(of_square), of_square / std::max(value, std::numeric_limits<double>::min()));
+  }
+  return slack_of_square(value, error);
+}
+
+double MeanBundle::slack_of_square(double value, double error) const {
   const double rounding = 4.0 * std::sqrt(static_cast<double>(pool_.size())) * std::numeric_limits<double>::epsilon();
   return 2.0 * rounding * value + 2.0 * kMeanError * std::sqrt(value * error) + kMeanError * kMeanError * error;
 }

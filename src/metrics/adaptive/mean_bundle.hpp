@@ -34,7 +34,7 @@ struct MeanFeatures {
 ///   fine      sum_j d_j^2 / (v_j + 0.03 v_1)    regularised (spectrally regularised MMD),
 ///   finest    sum_j d_j^2 / v_j                 whitened: over the 30 leading functions, fewer where rounding of the
 ///                                               others would make ties of different values,
-///   largest   max_j d_j^2 / v_j                 over all functions but those, or over sums of groups of them,
+///   largest   sqrt(max_j d_j^2 / v_j)           over all functions but those, or over sums of groups of them,
 ///   average   sum_j d_j^2 / v_j                 over the same.
 /// Labels are read once for all of them.
 /// Cost: that of the functions, and O(N) per function and permutation.
@@ -69,6 +69,8 @@ class MeanBundle : public StatisticBundle {
   MeanSquares measure(ThreadCount threads);
   [[nodiscard]] Statistic statistic(const MeanFeatures& features, std::size_t first, MeanSummary summary,
                                     const MeanSquares& squares, std::size_t permutation_count) const;
+  // Of a sum of squares with this sum of factors times squared sizes.
+  [[nodiscard]] double slack_of_square(double value, double error) const;
   [[nodiscard]] double weight(std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
 
   std::vector<MeanFeatures> features_;
