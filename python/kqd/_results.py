@@ -251,7 +251,7 @@ class TestResult(Result):
     effect_size_ci: Optional[Tuple[float, float]]
     #: The method that the effect size belongs to: `method`, or for a test of several statistics another one.
     effect_method: Optional[str]
-    #: What the effect size measures.
+    #: The unit of the effect size, in words.
     effect_unit: Optional[str]
     #: With ``null_distribution=True``: the statistic of every permutation, the observed one first if `enumerated`;
     #: read-only.

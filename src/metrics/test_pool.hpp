@@ -46,7 +46,7 @@ struct TestPool {
 [[nodiscard]] TestPool make_test_pool(const SampleView& x, const SampleView& y, ThreadCount threads,
                                       std::uint64_t identity = 0);
 
-/// What identifies the data besides their rows: a hash of kernel values when the rows are only numbers 0, 1, 2, ... for
+/// Identifies the data besides their rows: a hash of kernel values when the rows are only numbers 0, 1, 2, ... for
 /// a kernel of the caller's own (a precomputed Gram matrix), else 0.
 [[nodiscard]] std::uint64_t identity_of(const SampleView& x, const SampleView& y, const MethodOptions& options);
 
