@@ -66,7 +66,7 @@ def distance(
         ``"axis"`` (the coordinates); ``"principal"`` (leading eigenfunctions of the pool's covariance operator) or
         ``"mixed"`` (half principal, half Gaussian).
     n_directions : int, optional
-        How many directions to draw; by default 64, and up to 1024 where rows are few.
+        How many directions to draw; by default 64, and more for up to 8,000 rows.
     whiten : bool
         Scale principal directions to unit variance.
     n_reference : int, optional

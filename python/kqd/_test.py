@@ -162,7 +162,7 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
       X            x, 4 rows x 1 column
       Y            y, 4 rows x 1 column
       kernel       linear
-      directions   1024 gaussian, 512 reference points from a Gaussian fitted to the pool
+      directions   64 gaussian, 64 reference points from a Gaussian fitted to the pool
       levels       uniform weighting, power p = 1
       seed         0
     """

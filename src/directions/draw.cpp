@@ -31,9 +31,9 @@ constexpr std::array<Name<ReferenceMeasure>, 5> kMeasures = {{
 }};
 
 constexpr int kMaxRedraws = 10;
-constexpr std::size_t kFewestDirections = 64;
 constexpr std::size_t kMostDirections = 1024;
 constexpr std::size_t kDirectionsTimesRows = std::size_t{1} << 19U;
+constexpr std::size_t kDirectionsPerRow = 8;
 constexpr std::size_t kLargestCount =
     1U << 20U;  // of directions or reference points: a larger number is a typing error
 
@@ -262,7 +262,8 @@ void validate(const DirectionOptions& options, std::size_t dim) {
 }
 
 std::size_t default_num_directions(std::size_t num_rows) {
-  return std::clamp(kDirectionsTimesRows / std::max<std::size_t>(1, num_rows), kFewestDirections, kMostDirections);
+  const std::size_t rows = std::max<std::size_t>(1, num_rows);
+  return std::clamp(std::min(kDirectionsPerRow * rows, kDirectionsTimesRows / rows), kFewestDirections, kMostDirections);
 }
 
 std::size_t default_num_reference(std::size_t num_rows, ReferenceMeasure measure) {

@@ -121,6 +121,7 @@ PrincipalBasis principal_basis(const Kernel& kernel, const Pool& pool, const Pri
   basis.positions = sample_without_replacement(pool.size(), m, stream);
   std::ranges::sort(basis.positions);
   basis.landmarks = gather(pool, basis.positions);
+  basis.coefficients = Matrix<double>(m, 0);
 
   // Orthonormal functions of the landmarks' span: K_ss = U D U' gives coefficients U D^-1/2.
   const KernelBlock block(kernel, basis.landmarks);

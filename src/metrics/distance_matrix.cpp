@@ -92,6 +92,9 @@ void measure_together(DistanceMatrix& matrix, const Method& method, const Pool& 
   matrix.kernel = directions.kernel().spec();
   matrix.num_directions = directions.count();
   matrix.num_reference = slices.drawn.num_reference;
+  // A pair has fewer rows than all samples, so its default may be another number.
+  DirectionOptions& shared = matrix.shared.directions;
+  if (shared.coefficients.empty() && shared.family != DirectionFamily::axis) shared.num_directions = directions.count();
   if (gaps.num_flat_pairs > 0) {
     warn(matrix.warnings, WarningId::flat_pairs, gaps.num_flat_pairs, all_pairs(samples.size()).size());
   }

@@ -348,7 +348,7 @@ std::vector<OptionInfo> make_table() {
           .choices = words<DirectionFamily, DirectionFamily::gaussian, DirectionFamily::mixed>,
           .no_effect = unless_directions}),
       row<KQD_FIELD(test.statistic.directions.num_directions)>({.id = "num_directions", .type = count,
-          .section = "Statistic", .commands = kStatistic, .calls = kPairs | kEmbedding, .help = "number of directions (default: 64, up to 1024 where rows are few)",
+          .section = "Statistic", .commands = kStatistic, .calls = kPairs | kEmbedding, .help = "number of directions (default: 64, more for up to 8,000 rows)",
           .value = "L", .keyword = "n_directions", .lowest = 1, .highest = kLargestCount,
           .no_effect = unless_number_of_directions}),
       row<KQD_FIELD(test.statistic.directions.num_reference)>({.id = "num_reference", .type = count,

@@ -283,6 +283,7 @@ TEST(Discrepancies, with_median_bandwidth_and_gaussian_reference_do_not_see_the_
       options.power = c.options.power;
       options.seed = Seed{seed};
       options.threads = ThreadCount{1};
+      options.directions.num_directions = 64;
       for (const ReferenceMeasure measure :
            {ReferenceMeasure::gaussian, ReferenceMeasure::uniform, ReferenceMeasure::pooled}) {
         options.directions.reference = measure;

@@ -150,8 +150,11 @@ struct DirectionOptions {
   bool zero_centred = false;             ///< reference measures around 0 and not the median, as the authors' code
 };
 
-/// Directions for N pooled rows, 2^19 / N but 64 to 1024: where rows are few, many directions cost little, and results
-/// depend less on which are drawn.
+/// Directions where nothing asks for more of them.
+inline constexpr std::size_t kFewestDirections = 64;
+
+/// Directions for N pooled rows, the smaller of 8 N and 2^19 / N but 64 to 1024: where rows are few, many directions
+/// cost little, and results depend less on which are drawn.
 [[nodiscard]] std::size_t default_num_directions(std::size_t num_rows);
 
 /// Reference points for N pooled rows: half as many as directions, at least 64. Rows of the pool are held out, so there

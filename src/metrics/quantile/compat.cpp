@@ -11,8 +11,7 @@ namespace {
 constexpr std::array<CompatFlag, 6> kFlags = {{
     {"extra-direction", "draw l + 1 directions when l are asked for (erratum 23)",
      [](MethodOptions& options) {
-       constexpr std::size_t kDefault = 64;
-       options.directions.num_directions = options.directions.num_directions.value_or(kDefault) + 1;
+       options.directions.num_directions = options.directions.num_directions.value_or(kFewestDirections) + 1;
      },
      [](const MethodOptions&) { return false; }},
     {"point-levels", "weigh level j by the density of nu at (j-1)/(n-1) instead of its exact mass; needs nx = ny (29)",

@@ -45,8 +45,7 @@ PolynomialMap polynomial_map(std::size_t dim, const ParameterValues& parameters)
 // The directions depend on the seed and the number of columns only, not on the rows.
 std::shared_ptr<const Directions> generalised_slices(std::size_t dim, const MethodOptions& options,
                                                      const ParameterValues& parameters) {
-  constexpr std::size_t kDefault = 64;
-  const std::size_t count = options.directions.num_directions.value_or(kDefault);
+  const std::size_t count = options.directions.num_directions.value_or(kFewestDirections);
   DirectionOptions checked;
   checked.family = DirectionFamily::linear;
   checked.num_directions = count;

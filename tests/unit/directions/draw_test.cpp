@@ -252,9 +252,9 @@ TEST(DrawDirections, defaults_follow_from_the_number_of_rows) {
     return Counts{gaussian.directions->count(), gaussian.num_reference,
                   drawn_from(ReferenceMeasure::pooled).num_reference};
   };
-  EXPECT_EQ(counts(2), (Counts{1024, 512, 2}));
-  EXPECT_EQ(counts(23), (Counts{1024, 512, 2}));
-  EXPECT_EQ(counts(24), (Counts{1024, 512, 3}));
+  EXPECT_EQ(counts(2), (Counts{64, 64, 2}));
+  EXPECT_EQ(counts(23), (Counts{184, 92, 2}));
+  EXPECT_EQ(counts(24), (Counts{192, 96, 3}));
   EXPECT_EQ(counts(512), (Counts{1024, 512, 64}));
   EXPECT_EQ(counts(2048), (Counts{256, 128, 64}));
   EXPECT_EQ(counts(10'000), (Counts{64, 64, 64}));

@@ -177,9 +177,9 @@ TEST(Discrepancy, reports_what_was_used) {
   const Sample x = test::normal_sample({40, 3}, source);
   const Sample y = test::normal_sample({60, 3}, source);
   const DistanceResult plain = ekqd(x, y);
-  EXPECT_EQ(plain.num_directions, 1024U);
-  EXPECT_EQ(plain.num_reference, 512U);
-  EXPECT_EQ(plain.per_direction.size(), 1024U);
+  EXPECT_EQ(plain.num_directions, 800U);
+  EXPECT_EQ(plain.num_reference, 400U);
+  EXPECT_EQ(plain.per_direction.size(), 800U);
   EXPECT_TRUE(plain.kernel.bandwidth.has_value());
   EXPECT_FALSE(find_detail(plain.details, "mmd_squared").has_value());
   EXPECT_TRUE(plain.standard_error.has_value());
@@ -351,7 +351,7 @@ TEST(CompatFlags, zero_centred_puts_reference_points_around_the_origin) {
   const DistanceResult centred = ekqd(x, y, options);
   EXPECT_EQ(centred.statistic, 0.0);
   ASSERT_EQ(test::ids(centred.warnings), std::vector{WarningId::flat_directions_bandwidth});
-  EXPECT_EQ(centred.warnings[0].values[0], WarningValue(1024));
+  EXPECT_EQ(centred.warnings[0].values[0], WarningValue(800));
 }
 
 TEST(CompatFlags, point_levels_weigh_by_the_density_at_grid_points) {
