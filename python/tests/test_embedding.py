@@ -206,7 +206,7 @@ def test_every_family_of_directions_can_be_embedded_along(directions):
 def test_an_embedding_says_what_it_is():
     embedding = kqd.Embedding(X, rng=3)
     assert (embedding.n_points, embedding.dim, embedding.n_directions, embedding.seed) == (50, 2, 400, 3)
-    assert embedding.n_reference == 512 and embedding.kernel.startswith("gaussian@") and embedding.warnings == ()
+    assert embedding.n_reference == 200 and embedding.kernel.startswith("gaussian@") and embedding.warnings == ()
     assert embedding.embed(Y).n_points == 35
     assert kqd.Embedding([[1.0, np.nan], [1.0, 2.0], [3.0, 1.0]], nan_policy="omit", rng=0).n_points == 2
 

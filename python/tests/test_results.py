@@ -27,7 +27,7 @@ def test_a_result_says_what_was_computed_and_how(result):
     assert (result.n_x, result.n_y, result.dim) == (3, 2, 2)
     assert (result.n_directions, result.n_reference) == (64, 64)
     assert result.kernel == f"gaussian@{result.bandwidth!r}"
-    assert result.per_direction.shape == (1024,)
+    assert result.per_direction.shape == (64,)
     assert result.statistic_power == pytest.approx(result.statistic**2, rel=1e-15)
     assert result.details == {} and result.warnings == () and result.elapsed_s > 0
 

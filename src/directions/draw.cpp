@@ -263,7 +263,8 @@ void validate(const DirectionOptions& options, std::size_t dim) {
 
 std::size_t default_num_directions(std::size_t num_rows) {
   const std::size_t rows = std::max<std::size_t>(1, num_rows);
-  return std::clamp(std::min(kDirectionsPerRow * rows, kDirectionsTimesRows / rows), kFewestDirections, kMostDirections);
+  return std::clamp(std::min(kDirectionsPerRow * rows, kDirectionsTimesRows / rows), kFewestDirections,
+                    kMostDirections);
 }
 
 std::size_t default_num_reference(std::size_t num_rows, ReferenceMeasure measure) {
