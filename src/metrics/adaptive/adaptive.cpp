@@ -106,15 +106,24 @@ struct AggregateBuilder {
   std::vector<double> row_weights;
   BundleMemory memory;
   AggregatedPlan& plan;
+  std::shared_ptr<GroupedSummary> summary = {};  // of grouped rows; null: rows are permuted
   std::vector<SpectralView> views = {};
   std::vector<double> view_weights = {};  // of the statistics of `views`
 
   void add_directions(BundleDirections directions, std::vector<GapSummary> summaries, GapWeight gap_weight) {
+    if (summary != nullptr) {
+      plan.bundles.push_back(std::make_unique<DirectionalBundle>(std::move(directions), std::move(summaries),
+                                                                 gap_weight, *summary, options.threads));
+      return;
+    }
     auto bundle = std::make_unique<DirectionalBundle>(std::move(directions), std::move(summaries), gap_weight,
-                                                      pool.order.size(), row_weights, memory, options.threads);
+                                                      pool.rows(), row_weights, memory, options.threads);
     memory.kept -= bundle->kept_bytes();
     plan.bundles.push_back(std::move(bundle));
   }
+
+  // The rows that functions are fitted to.
+  [[nodiscard]] Pool fitted_rows() const { return summary != nullptr ? summary->rows().pilot() : pool.rows(); }
 };
 
 std::string family_name(KernelSpec spec) {
@@ -141,16 +150,10 @@ std::vector<std::size_t> chosen_columns(const Pool& rows, Seed seed, Warnings& w
 void add_columns(AggregateBuilder& builder, Warnings& warnings) {
   const Pool rows = builder.pool.rows();
   const auto columns = chosen_columns(rows, builder.options.seed, warnings);
-  const auto project = [rows, columns](std::size_t first, std::size_t count, ThreadCount) {
-    Matrix<double> values(count, rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto row = rows.row(i);
-      for (std::size_t k = 0; k < count; ++k) values(k, i) = row[columns[first + k]];
-    }
-    return values;
-  };
+  const auto set = std::make_shared<const FunctionSet>(FunctionSet{.columns = columns});
+  const RowFunctions functions = make_functions(*set);
   const auto add = [&](GapWeight gap_weight, const std::string& name, std::vector<GapSummary> summaries) {
-    builder.add_directions({name, columns.size(), project}, std::move(summaries), gap_weight);
+    builder.add_directions({name, columns.size(), functions, set}, std::move(summaries), gap_weight);
   };
   if (rows.dim() == 1) {
     add(GapWeight::size, "the column", {GapSummary::largest});
@@ -167,24 +170,18 @@ void add_columns(AggregateBuilder& builder, Warnings& warnings) {
 void add_kernel(AggregateBuilder& builder, const KernelSpec& spec, std::string_view what,
                 const StatisticWeights& weights, std::size_t num_landmarks) {
   const Kernel kernel(spec);
-  const Pool rows = builder.pool.rows();
-  const Ranks ranks = ranks_for(rows.size());
-  PrincipalBasis basis = principal_basis(kernel, rows, {.num_landmarks = num_landmarks, .max_rank = ranks.means},
-                                         builder.options.seed, builder.options.threads);
+  const Ranks ranks = ranks_for(builder.pool.order.size());
+  PrincipalBasis basis =
+      principal_basis(kernel, builder.fitted_rows(), {.num_landmarks = num_landmarks, .max_rank = ranks.means},
+                      builder.options.seed, builder.options.threads);
   if (basis.variances.empty()) return;  // all points are equal to this kernel
   const std::size_t count = std::min(ranks.quantiles, basis.variances.size());
-  Matrix<double> leading(basis.coefficients.rows(), count);
-  for (std::size_t i = 0; i < leading.rows(); ++i) {
-    std::ranges::copy(basis.coefficients.row(i).first(count), leading.row(i).begin());
-  }
-  const auto directions =
-      std::make_shared<KernelDirections>(kernel, Matrix<double>(basis.landmarks.view()), std::move(leading), false);
-  const auto project = [rows, directions](std::size_t first, std::size_t num, ThreadCount threads) {
-    return project_pool(*directions, rows, first, num, threads);
-  };
-  builder.add_directions({fmt::format("quantiles, {}", what), count, project}, {GapSummary::average}, GapWeight::size);
+  const auto set = std::make_shared<const FunctionSet>(principal_functions(kernel, basis));
+  const RowFunctions functions = make_functions(*set);
+  builder.add_directions({fmt::format("quantiles, {}", what), count, functions, set}, {GapSummary::average},
+                         GapWeight::size);
   builder.plan.weights.push_back(weights.quantiles);
-  SpectralView view{fmt::format("means, {}", what), kernel, std::move(basis), {}};
+  SpectralView view{fmt::format("means, {}", what), kernel, std::move(basis), {}, functions};
   for (const auto& [fineness, weight] : {std::pair{Fineness::coarse, weights.coarse},
                                          {Fineness::fine, weights.fine},
                                          {Fineness::finest, weights.finest}}) {
@@ -265,7 +262,7 @@ MethodOptions options_of_effect(const MethodOptions& options, std::size_t max_me
 PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   const ParameterValues parameters("adaptive", kParameters, options.parameters);
   const std::size_t num_rows = pool.order.size();
-  const MemoryShares shares = memory_shares(options.max_memory, num_rows);
+  const MemoryShares shares = memory_shares(options.max_memory, request.groups ? 0 : num_rows);
   PreparedPlan prepared = prepare_kqd(pool, options_of_effect(options, shares.effect), request, Over::mean, false);
   prepared.num_directions = 0;
   prepared.num_reference = 0;
@@ -273,15 +270,21 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
   if (options.max_memory > 0) prepared.aggregate.max_bytes = options.max_memory;
 
   AggregateBuilder builder{pool, options, pool.weights_of(pool.order), shares.bundles, prepared.aggregate};
+  if (prepared.grouped != nullptr) builder.summary = std::make_shared<GroupedSummary>(prepared.grouped);
   const std::size_t landmarks = parameters.count("landmarks") > 0
                                     ? parameters.count("landmarks")
                                     : default_num_landmarks(prepared.frozen.kernel, num_rows, pool.x.dim());
   add_columns(builder, prepared.warnings);
   add_kernels(builder, prepared.frozen.kernel, landmarks, prepared.warnings);
   if (!builder.views.empty()) {
-    prepared.aggregate.bundles.push_back(std::make_unique<SpectralBundle>(
-        std::move(builder.views), pool.rows(), builder.row_weights, request.permutation_count, options.threads));
+    prepared.aggregate.bundles.push_back(
+        builder.summary != nullptr
+            ? std::make_unique<SpectralBundle>(std::move(builder.views), *builder.summary, request.permutation_count,
+                                               options.threads)
+            : std::make_unique<SpectralBundle>(std::move(builder.views), pool.rows(), builder.row_weights,
+                                               request.permutation_count, options.threads));
   }
+  if (builder.summary != nullptr) builder.summary->collect(options.threads);
   auto& weights = prepared.aggregate.weights;
   weights.insert(weights.end(), builder.view_weights.begin(), builder.view_weights.end());
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -314,6 +317,7 @@ Method adaptive_method() {
                    "of them together. The effect size is that of ekqd.",
                .reference = "kqd: docs/design/0005-adaptive-test.md; min-p: Westfall and Young (1993)",
                .sign_flip = true,
+               .groups = true,
                .uses = {.kernel = true, .columns = true, .max_memory = true},
                .parameters = kParameters,
                .effect_method = "ekqd"},

@@ -30,9 +30,53 @@ std::size_t rows_per_task(std::size_t num_rows) {
 
 }  // namespace
 
+FunctionSet principal_functions(const Kernel& kernel, const PrincipalBasis& basis) {
+  return {.kernel = kernel.spec(), .points = basis.landmarks, .coefficients = basis.coefficients};
+}
+
 SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::vector<double> weights,
                                std::size_t permutation_count, ThreadCount threads)
-    : views_(std::move(views)), pool_(pool), weights_(std::move(weights)) {
+    : views_(std::move(views)),
+      pool_(pool),
+      num_rows_(pool.size()),
+      num_positions_(pool.size()),
+      weights_(std::move(weights)) {
+  measure(threads);
+  choose_whitened(permutation_count);
+}
+
+SpectralBundle::SpectralBundle(std::vector<SpectralView> views, GroupedSummary& summary, std::size_t permutation_count,
+                               ThreadCount threads)
+    : views_(std::move(views)),
+      pool_(summary.rows().pilot()),
+      data_(summary.data()),
+      num_rows_(summary.rows().num_units() * summary.rows().rows_per_unit()),
+      num_positions_(summary.rows().num_units()) {
+  measure(threads);
+  total_weight_ = static_cast<double>(num_positions_);
+  choose_whitened(permutation_count);
+  for (SpectralView& view : views_) {
+    if (view.functions == nullptr) view.functions = make_functions(principal_functions(view.kernel, view.basis));
+    unit_means_.push_back(summary.add_means(view.functions, threads));
+  }
+}
+
+SpectralBundle::SpectralBundle(std::vector<SpectralView> views, std::shared_ptr<const GroupedData> data,
+                               std::vector<std::size_t> unit_means, std::vector<double> mean_squared_sizes,
+                               std::size_t permutation_count)
+    : views_(std::move(views)),
+      pool_{},
+      data_(std::move(data)),
+      unit_means_(std::move(unit_means)),
+      num_rows_(data_->num_units * data_->rows_per_unit),
+      num_positions_(data_->num_units),
+      total_weight_(static_cast<double>(data_->num_units)),
+      means_(mean_squared_sizes.size(), 0.0),
+      mean_squared_sizes_(std::move(mean_squared_sizes)) {
+  choose_whitened(permutation_count);
+}
+
+void SpectralBundle::measure(ThreadCount threads) {
   std::size_t num_functions = 0;
   for (const SpectralView& view : views_) num_functions += view.basis.variances.size();
   means_.assign(num_functions, 0.0);
@@ -72,10 +116,13 @@ SpectralBundle::SpectralBundle(std::vector<SpectralView> views, Pool pool, std::
     means[j] = sum.value() / total_weight_;
   }
   means_ = std::move(means);
+}
+
+void SpectralBundle::choose_whitened(std::size_t permutation_count) {
   // The sum of q whitened squares has mean q w and standard deviation sqrt(2 q) w, w = 1/nx + 1/ny >= 4/N. Values that
   // are closer than tie_slack(), 2 kMeanError sqrt(q w error), count as equal: that has to stay below the gap of two
   // neighbours, sqrt(2 q) w / permutation_count, or all of them become one.
-  const double most_error = 2.0 / (static_cast<double>(pool_.size()) * kMeanError * kMeanError *
+  const double most_error = 2.0 / (static_cast<double>(num_rows_) * kMeanError * kMeanError *
                                    static_cast<double>(permutation_count) * static_cast<double>(permutation_count));
   std::size_t first = 0;
   for (const SpectralView& view : views_) {
@@ -135,23 +182,35 @@ void SpectralBundle::features(std::size_t begin, std::size_t end, MatrixView<dou
   }
 }
 
+void SpectralBundle::centred_functions(std::size_t begin, MatrixView<double> values) const {
+  if (data_ == nullptr) return features(begin, begin + values.rows(), values);
+  std::size_t first = 0;
+  for (const std::size_t number : unit_means_) {
+    const Matrix<double>& means = data_->unit_means[number];
+    for (std::size_t i = 0; i < values.rows(); ++i) {
+      std::ranges::copy(means.row(begin + i), values.row(i).subspan(first).begin());
+    }
+    first += means.cols();
+  }
+}
+
 void SpectralBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<double> values,
                               ThreadCount threads) const {
   const std::size_t rank = means_.size();
   const std::size_t permutation_count = values.cols();
-  const std::size_t step = rows_per_task(pool_.size());
-  const std::size_t num_tasks = (pool_.size() + step - 1) / step;
+  const std::size_t step = rows_per_task(num_positions_);
+  const std::size_t num_tasks = (num_positions_ + step - 1) / step;
   const simd::RowGroupLabels labels(batches, permutation_count);
   // Column j < rank: sum of weight * feature j over the rows labelled X; the last column: their weight.
   std::vector<Matrix<double>> sums(num_tasks);
-  parallel_for_blocks(pool_.size(), step, threads, [&](std::size_t begin, std::size_t end) {
+  parallel_for_blocks(num_positions_, step, threads, [&](std::size_t begin, std::size_t end) {
     Matrix<double>& own = sums[begin / step] = Matrix<double>(permutation_count, rank + 1, 0.0);
     Matrix<double> tile(kRowsPerTile, rank + 1);
     for (std::size_t first = begin; first < end; first += kRowsPerTile) {
       stop_point();
       const std::size_t count = std::min(end - first, kRowsPerTile);
       const auto rows = tile.view().row_range(0, count);
-      features(first, first + count, rows.column_range(0, rank));
+      centred_functions(first, rows.column_range(0, rank));
       for (std::size_t i = 0; i < count; ++i) {
         rows(i, rank) = 1.0;
         if (weights_.empty()) continue;
@@ -202,7 +261,7 @@ double SpectralBundle::tie_slack(std::size_t r, double value) const {
   const std::vector<double> factor = factors(view, views_[view].statistics[r]);
   double error = 0.0;
   for (std::size_t j = 0; j < factor.size(); ++j) error += factor[j] * mean_squared_sizes_[first + j];
-  const double rounding = 4.0 * std::sqrt(static_cast<double>(pool_.size())) * std::numeric_limits<double>::epsilon();
+  const double rounding = 4.0 * std::sqrt(static_cast<double>(num_rows_)) * std::numeric_limits<double>::epsilon();
   return 2.0 * rounding * value + 2.0 * kMeanError * std::sqrt(value * error) + kMeanError * kMeanError * error;
 }
 

@@ -36,6 +36,16 @@ struct Labelled {
   }
 };
 
+// The columns as functions of a row.
+RowFunctions columns(std::size_t count) {
+  return std::make_shared<const FeatureMap>(
+      FeatureMap{count, [](MatrixView<const double> rows, MatrixView<double> values) {
+                   for (std::size_t i = 0; i < rows.rows(); ++i) {
+                     std::ranges::copy(rows.row(i).first(values.cols()), values.row(i).begin());
+                   }
+                 }});
+}
+
 // The sum over gaps of |F - G| times the weight of the gap, over its permutation mean up to a factor. By sorting values
 // of each permutation again, and the empirical distribution functions of both groups at each point.
 double standardised_gap(std::span<const double> values, std::span<const double> weights, const LabelBatch& batch,
@@ -75,23 +85,18 @@ TEST(DirectionalBundle, equals_brute_force_for_any_sizes_ties_and_weights) {
       for (const GapWeight gap_weight : {GapWeight::size, GapWeight::anderson_darling}) {
         const Labelled data(17, 26, 3, weighted, ties);
         const Pool rows = data.pool.rows();
-        const auto project = [&](std::size_t first, std::size_t count, ThreadCount) {
-          Matrix<double> values(count, rows.size());
-          for (std::size_t k = 0; k < count; ++k) {
-            for (std::size_t i = 0; i < rows.size(); ++i) values(k, i) = rows.row(i)[first + k];
-          }
-          return values;
-        };
         const auto weights = data.pool.weights_of(data.pool.order);
-        const DirectionalBundle bundle({"columns", 3, project}, {GapSummary::average, GapSummary::largest}, gap_weight,
-                                       rows.size(), weights, {}, {});
+        const DirectionalBundle bundle({"columns", 3, columns(3)}, {GapSummary::average, GapSummary::largest},
+                                       gap_weight, rows, weights, {}, {});
         Matrix<double> values(2, 6);
         bundle.evaluate({&data.batch, 1}, values, ThreadCount{2});
         for (unsigned b = 0; b < 6; ++b) {
           double mean = 0.0;
           double largest = 0.0;
           for (std::size_t k = 0; k < 3; ++k) {
-            const double gap = standardised_gap(project(k, 1, {}).row(0), weights, data.batch, b, gap_weight);
+            std::vector<double> column(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) column[i] = rows.row(i)[k];
+            const double gap = standardised_gap(column, weights, data.batch, b, gap_weight);
             mean += gap / 3.0;
             largest = std::max(largest, gap);
           }
@@ -106,19 +111,12 @@ TEST(DirectionalBundle, equals_brute_force_for_any_sizes_ties_and_weights) {
 TEST(DirectionalBundle, does_not_depend_on_how_many_directions_are_kept_or_sorted_at_a_time) {
   const Labelled data(20, 20, 12, false, false);
   const Pool rows = data.pool.rows();
-  const auto project = [&](std::size_t first, std::size_t count, ThreadCount) {
-    Matrix<double> values(count, rows.size());
-    for (std::size_t k = 0; k < count; ++k) {
-      for (std::size_t i = 0; i < rows.size(); ++i) values(k, i) = rows.row(i)[first + k];
-    }
-    return values;
-  };
   Matrix<double> few(2, 6);
   Matrix<double> all(2, 6);
   const std::vector both = {GapSummary::average, GapSummary::largest};
   Matrix<double> kept(2, 6);
   const auto evaluate = [&](BundleMemory memory, Matrix<double>& values) {
-    const DirectionalBundle bundle({"columns", 12, project}, both, GapWeight::size, 40, {}, memory, {});
+    const DirectionalBundle bundle({"columns", 12, columns(12)}, both, GapWeight::size, rows, {}, memory, {});
     bundle.evaluate({&data.batch, 1}, values, {});
     return bundle.kept_bytes();
   };

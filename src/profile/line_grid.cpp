@@ -1,0 +1,143 @@
+#include "profile/line_grid.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "core/fail.hpp"
+#include "core/summation.hpp"
+#include "quantiles/sort.hpp"
+
+namespace kqd {
+namespace {
+
+constexpr std::size_t kEqualBins = 192;
+constexpr std::size_t kTailBins = 16;  // beyond each end of the equal ones, at most
+constexpr double kTailRatio = 0.7;     // of the rows below one edge to those below the next
+constexpr std::size_t kMostEdges = LineGrid::kMostBins - 1;
+
+// Edges at ranks of the sorted values: equal numbers of rows, and in the tails bins that shrink by a constant factor
+// down to one row.
+std::vector<double> edges_by_ranks(std::span<const double> sorted) {
+  const auto n = static_cast<double>(sorted.size());
+  std::vector<double> ranks;
+  for (std::size_t k = 1; k < kEqualBins; ++k) {
+    ranks.push_back(n * static_cast<double>(k) / static_cast<double>(kEqualBins));
+  }
+  double tail = n / static_cast<double>(kEqualBins);
+  for (std::size_t k = 0; k < kTailBins && tail > 1.0; ++k) {
+    tail *= kTailRatio;
+    ranks.push_back(tail);
+    ranks.push_back(n - tail);
+  }
+  std::vector<double> edges;
+  for (const double rank : ranks) {
+    const auto at = std::clamp<double>(std::floor(rank), 0.0, n - 1.0);
+    edges.push_back(sorted[static_cast<std::size_t>(at)]);
+  }
+  std::ranges::sort(edges);
+  const auto repeated = std::ranges::unique(edges);
+  edges.erase(repeated.begin(), repeated.end());
+  // An edge that is the smallest value would leave the bin below it empty.
+  std::erase(edges, sorted.front());
+  return edges;
+}
+
+// A value that fills more than a bin by itself ends its bin, so that it is not mixed with what follows.
+void add_edges_after_frequent_values(std::span<const double> sorted, std::vector<double>& edges) {
+  const std::size_t many = sorted.size() / kEqualBins + 1;
+  std::vector<double> more;
+  for (auto at = sorted.begin(); at != sorted.end() && edges.size() + more.size() < kMostEdges;) {
+    const auto end = std::upper_bound(at, sorted.end(), *at);
+    if (static_cast<std::size_t>(end - at) >= many && end != sorted.end()) more.push_back(*end);
+    at = end;
+  }
+  edges.insert(edges.end(), more.begin(), more.end());
+  std::ranges::sort(edges);
+  const auto repeated = std::ranges::unique(edges);
+  edges.erase(repeated.begin(), repeated.end());
+}
+
+// All different values but the first, or none when there are too many.
+std::vector<double> edges_of_few_values(std::span<const double> sorted) {
+  std::vector<double> edges;
+  for (std::size_t k = 1; k < sorted.size(); ++k) {
+    if (sorted[k] == sorted[k - 1]) continue;
+    if (edges.size() == kMostEdges) return {};
+    edges.push_back(sorted[k]);
+  }
+  return edges;
+}
+
+// The mean of ascending values that cannot leave their range.
+double mean_within(std::span<const double> sorted) {
+  CompensatedSum total;
+  for (const double v : sorted) total.add((v - sorted.front()) / static_cast<double>(sorted.size()));
+  return std::clamp(sorted.front() + total.value(), sorted.front(), sorted.back());
+}
+
+}  // namespace
+
+std::vector<double> LineGrid::gap_weights(GapWeight weight) const {
+  if (weight == GapWeight::anderson_darling) return rank_weights;
+  std::vector<double> gaps(edges.size());
+  for (std::size_t b = 0; b < gaps.size(); ++b) gaps[b] = values[b + 1] - values[b];
+  return gaps;
+}
+
+LineGrid make_line_grid(std::span<double> values) {
+  KQD_ASSERT(!values.empty());
+  sort_ascending(values);
+  const std::span<const double> sorted = values;
+  LineGrid grid;
+  grid.edges = edges_of_few_values(sorted);
+  if (grid.edges.empty() && sorted.front() < sorted.back()) {
+    grid.edges = edges_by_ranks(sorted);
+    add_edges_after_frequent_values(sorted, grid.edges);
+  }
+  grid.rank_weights.assign(grid.edges.size(), 0.0);
+  const auto n = static_cast<double>(sorted.size());
+  std::size_t begin = 0;
+  for (std::size_t b = 0; b <= grid.edges.size(); ++b) {
+    const bool last = b == grid.edges.size();
+    const std::size_t end =
+        last ? sorted.size()
+             : static_cast<std::size_t>(std::ranges::lower_bound(sorted, grid.edges[b]) - sorted.begin());
+    grid.values.push_back(mean_within(sorted.subspan(begin, end - begin)));
+    double inside = 0.0;
+    for (std::size_t k = begin + 1; k < end; ++k) {
+      const double below = static_cast<double>(k) / n;
+      if (sorted[k] != sorted[k - 1]) inside += 1.0 / std::sqrt(below * (1.0 - below));
+    }
+    const double share = b > 0 && !last ? 0.5 : 1.0;
+    if (b > 0) grid.rank_weights[b - 1] += share * inside;
+    if (!last) {
+      const double below = static_cast<double>(end) / n;
+      grid.rank_weights[b] += share * inside + 1.0 / std::sqrt(below * (1.0 - below));
+    }
+    begin = end;
+  }
+  return grid;
+}
+
+BinFinder::BinFinder(const LineGrid& grid) : edges_(grid.edges) {
+  if (edges_.empty()) return;
+  // Cells span the middle of the edges: a few far ones must not leave the others in one cell.
+  const std::size_t aside = edges_.size() / 16;
+  low_ = edges_[aside];
+  const double width = edges_[edges_.size() - 1 - aside] - low_;
+  const double scale = static_cast<double>(kCells - 2) / width;
+  scale_ = std::isfinite(scale) ? scale : 0.0;  // 0: one cell, which is searched
+  for (std::size_t cell = 0, k = 0; cell <= kCells; ++cell) {
+    while (k < edges_.size() && cell_of(edges_[k]) < cell) ++k;
+    first_[cell] = static_cast<std::uint8_t>(k);
+  }
+}
+
+std::size_t BinFinder::search(std::size_t first, std::size_t last, double v) const {
+  const auto part = edges_.subspan(first, last - first);
+  return first + static_cast<std::size_t>(std::ranges::upper_bound(part, v) - part.begin());
+}
+
+}  // namespace kqd

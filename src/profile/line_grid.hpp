@@ -1,0 +1,68 @@
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "quantiles/gap_weight.hpp"
+
+namespace kqd {
+
+/// A grid along one direction: bin b holds values v with edges[b - 1] <= v < edges[b], the first and the last bin are
+/// open. Made once from some rows, used unchanged for all others.
+struct LineGrid {
+  static constexpr std::size_t kMostBins = 256;
+
+  std::vector<double> edges;   ///< ascending, different
+  std::vector<double> values;  ///< one per bin: what its rows count as
+  /// Weight of the gap between bins b and b + 1 by ranks (GapWeight::anderson_darling).
+  std::vector<double> rank_weights;
+
+  [[nodiscard]] std::size_t num_bins() const { return values.size(); }
+  /// Weight of the gap between bins b and b + 1: values[b + 1] - values[b], or by ranks.
+  [[nodiscard]] std::vector<double> gap_weights(GapWeight weight) const;
+};
+
+/// The grid of some values, which are sorted in place: a bin for each of them when they take at most 256 different
+/// values; else 192 bins of equal numbers of rows with ever narrower ones in both tails, and a bin of its own for each
+/// value that many rows share. A bin counts as the mean of its rows.
+///
+/// Weights by ranks are those of the rows themselves, 1 / sqrt(F (1 - F)) at each gap between different values; gaps
+/// inside a bin are shared by its two ends.
+[[nodiscard]] LineGrid make_line_grid(std::span<double> values);
+
+/// Finds bins by a table of cells of equal width and a short search.
+class BinFinder {
+ public:
+  /// The grid must outlive the finder.
+  explicit BinFinder(const LineGrid& grid);
+
+  /// The number of edges that are at most v.
+  [[nodiscard]] std::size_t operator()(double v) const {
+    const std::size_t cell = cell_of(v);
+    std::size_t bin = first_[cell];
+    const std::size_t last = first_[cell + 1];
+    if (last - bin > kLongWalk) return search(bin, last, v);
+    while (bin < last && edges_[bin] <= v) ++bin;
+    return bin;
+  }
+
+ private:
+  static constexpr std::size_t kCells = 4096;
+  static constexpr std::size_t kLongWalk = 8;
+
+  [[nodiscard]] std::size_t cell_of(double v) const {
+    const double place = (v - low_) * scale_;  // rises with v, rounding included
+    if (!(place > 0.0)) return 0;
+    return place < static_cast<double>(kCells - 1) ? static_cast<std::size_t>(place) : kCells - 1;
+  }
+  [[nodiscard]] std::size_t search(std::size_t first, std::size_t last, double v) const;
+
+  std::span<const double> edges_;
+  double low_ = 0.0;
+  double scale_ = 0.0;
+  std::array<std::uint8_t, kCells + 1> first_{};  // edges in earlier cells
+};
+
+}  // namespace kqd
