@@ -48,10 +48,11 @@ void add_profile_flags(CLI::App& command, ProfileFlags& flags) {
   add_value(command, "-o,--output", "FILE", flags.output, "the profile to write, .kqp");
   add_value(command, "--like", "FILE", flags.like, "count as this profile does, to be compared or merged with it");
   add_value(command, "--rows-per-group", "N", flags.rows_per_group, "rows of a group; 0: a 128th of the rows");
-  add_value(command, "--columns", "LIST", flags.columns, std::string(find_option("columns")->help));
-  add_value(command, "--drop", "LIST", flags.drop, std::string(find_option("drop")->help));
+  add_value(command, "--columns", "LIST", flags.columns, "columns to count, as for kqd test (default: all)");
+  add_value(command, "--drop", "LIST", flags.drop, "columns to exclude");
   add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
-  add_value(command, "--threads", "T", flags.threads, std::string(find_option("threads")->help));
+  add_value(command, "--threads", "T", flags.threads,
+            "0: as many as the system has; changes the speed, not the result");
   command.add_flag("--info", flags.info, "describe a profile");
 }
 

@@ -121,22 +121,24 @@ LineGrid make_line_grid(std::span<double> values) {
   return grid;
 }
 
-BinFinder::BinFinder(const LineGrid& grid) : edges_(grid.edges) {
-  if (edges_.empty()) return;
+BinFinder::BinFinder(const LineGrid& grid) : num_edges_(grid.edges.size()) {
+  std::ranges::fill(edges_, std::numeric_limits<double>::infinity());
+  std::ranges::copy(grid.edges, edges_.begin());
+  if (num_edges_ == 0) return;
   // Cells span the middle of the edges: a few far ones must not leave the others in one cell.
-  const std::size_t aside = edges_.size() / 16;
+  const std::size_t aside = num_edges_ / 16;
   low_ = edges_[aside];
-  const double width = edges_[edges_.size() - 1 - aside] - low_;
+  const double width = edges_[num_edges_ - 1 - aside] - low_;
   const double scale = static_cast<double>(kCells - 2) / width;
   scale_ = std::isfinite(scale) ? scale : 0.0;  // 0: one cell, which is searched
   for (std::size_t cell = 0, k = 0; cell <= kCells; ++cell) {
-    while (k < edges_.size() && cell_of(edges_[k]) < cell) ++k;
+    while (k < num_edges_ && cell_of(edges_[k]) < cell) ++k;
     first_[cell] = static_cast<std::uint8_t>(k);
   }
 }
 
 std::size_t BinFinder::search(std::size_t first, std::size_t last, double v) const {
-  const auto part = edges_.subspan(first, last - first);
+  const auto part = std::span(edges_).subspan(first, last - first);
   return first + static_cast<std::size_t>(std::ranges::upper_bound(part, v) - part.begin());
 }
 

@@ -118,12 +118,30 @@ std::vector<std::uint32_t> groups_of_rows(const ProfileSpec& spec, const SampleE
   return groups;
 }
 
-// Counts of one set of functions; `first_line` is the number of its first line among those of all.
-void count_functions(const ProfiledFunctions& functions, std::size_t first_line, std::size_t set,
-                     MatrixView<const double> rows, std::span<const std::uint32_t> groups, ProfilePart& part) {
-  const RowFunctions map = make_functions(functions.set);
+// One set of functions, ready to be evaluated and counted.
+struct Counter {
+  const ProfiledFunctions& functions;
+  std::size_t set;         // its number
+  std::size_t first_line;  // the number of its first line among those of all sets
+  RowFunctions map;
   std::vector<BinFinder> finders;
-  for (const LineGrid& grid : functions.lines) finders.emplace_back(grid);
+};
+
+std::vector<Counter> counters_of(const ProfileSpec& spec) {
+  std::vector<Counter> counters;
+  std::size_t first_line = 0;
+  for (const ProfiledFunctions& functions : spec.functions) {
+    Counter counter{functions, counters.size(), first_line, make_functions(functions.set), {}};
+    for (const LineGrid& grid : functions.lines) counter.finders.emplace_back(grid);
+    first_line += functions.lines.size();
+    counters.push_back(std::move(counter));
+  }
+  return counters;
+}
+
+void count_rows(const Counter& counter, MatrixView<const double> rows, std::span<const std::uint32_t> groups,
+                ProfilePart& part) {
+  const auto& [functions, set, first_line, map, finders] = counter;
   const std::size_t columns = functions.sums ? map->count : functions.lines.size();
   Matrix<double> values(std::min(kFeatureRows, rows.rows()), columns);
   for (std::size_t first = 0; first < rows.rows(); first += kFeatureRows) {
@@ -231,16 +249,13 @@ void Profile::update(const SampleExtent& sample, MatrixView<const double> rows, 
     at = state_->parts.insert(at, empty_part(*spec_, sample, state_->factor));
   }
   ProfilePart& part = *at;
+  const std::vector<Counter> counters = counters_of(*spec_);
   for (std::size_t first = 0; first < rows.rows(); first += kRowsAtATime) {
     const std::size_t count = std::min(kRowsAtATime, rows.rows() - first);
     const auto groups = groups_of_rows(*spec_, sample, first_row + first, count, part.num_groups, rows_per_group());
-    std::vector<std::size_t> first_lines = {0};
-    for (const ProfiledFunctions& functions : spec_->functions) {
-      first_lines.push_back(first_lines.back() + functions.lines.size());
-    }
     // Each set of functions has counts of its own, so sets may be counted side by side.
-    parallel_for_blocks(spec_->functions.size(), 1, threads, [&](std::size_t set, std::size_t) {
-      count_functions(spec_->functions[set], first_lines[set], set, rows.row_range(first, count), groups, part);
+    parallel_for_blocks(counters.size(), 1, threads, [&](std::size_t k, std::size_t) {
+      count_rows(counters[k], rows.row_range(first, count), groups, part);
     });
   }
   part.rows = joined(std::move(part.rows), more);
