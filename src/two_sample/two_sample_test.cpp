@@ -41,7 +41,7 @@ constexpr std::array<Name<Permute>, 3> kPermutes = {{
 }};
 
 // Pooled rows above which groups are permuted unless rows are asked for. Both ways take about the same time at some
-// 20,000 rows; here groups are several times as fast (bench/README.md).
+// 20,000 rows; here groups are twice as fast (bench/README.md).
 constexpr std::size_t kManyRows = 100'000;
 
 // Labels of the permutations under way get a quarter of a memory bound, the method the rest.
