@@ -75,7 +75,8 @@ void GroupSumPlan::evaluate_some(std::span<const LabelBatch> batches, std::span<
 double GroupSumPlan::tie_slack(double value) const {
   // A block of rows is one inner product per sum, blocks are added one after the other, then segments [Hig02,
   // sec. 3.1].
-  const std::size_t additions = kFeatureRows + rows_per_segment() / kFeatureRows + kMostSegments + 8;
+  const std::size_t additions =
+      kFeatureRows + rows_per_segment() / kFeatureRows + kMostSegments + 8 + pooled_.num_additions();
   return statistic_->slack(value, static_cast<double>(additions) * std::numeric_limits<double>::epsilon(), pooled_);
 }
 

@@ -216,7 +216,10 @@ FeatureSetup set_up(const TestPool& pool, const MethodOptions& options, const Pl
   }
   const double ridge = values.value("ridge");
   check_covariance(kind, setup.map.count, ridge, pool, setup.rows, setup.warnings);
-  WhitenedFeatures whitened = whiten(setup.map, pool, setup.rows, options.threads);
+  if (request.groups) setup.grouped = group_rows(pool, setup.rows);
+  WhitenedFeatures whitened =
+      whiten(setup.map, setup.grouped != nullptr ? PooledFeatures(setup.map, *setup.grouped, true, options.threads)
+                                                 : PooledFeatures(setup.map, pool, setup.rows, true, options.threads));
   if (!whitened.eigenvalues.empty() && ridge > whitened.eigenvalues.back()) {
     warn(setup.warnings, WarningId::large_ridge, ridge, whitened.eigenvalues.back());
   }
@@ -280,6 +283,7 @@ Method method(std::string_view summary, std::string_view details) {
                    .details = details,
                    .reference = kReference,
                    .sign_flip = true,
+                   .groups = true,
                    .uses = {.kernel = true, .points = true},
                    .parameters = kParameters},
           .distance = distance<kind>,

@@ -8,6 +8,7 @@
 #include "metrics/all_methods.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/feasible.hpp"
+#include "metrics/quantile/grouped_kqd_plan.hpp"
 #include "metrics/quantile/kqd.hpp"
 #include "metrics/quantile/kqd_plan.hpp"
 
@@ -72,7 +73,9 @@ void add_plan(PreparedPlan& prepared, std::shared_ptr<const Directions> directio
   prepared.num_directions = directions->count();
   const std::size_t bytes = prepared.num_directions * KqdPlan::bytes_per_direction(prepared.rows.size());
   std::unique_ptr<const DirectionalPlan> plan;
-  if (mmd == nullptr && options.max_memory > 0 && bytes > options.max_memory) {
+  if (prepared.grouped != nullptr) {
+    plan = std::make_unique<GroupedKqdPlan>(prepared.grouped, directions, options, over);
+  } else if (mmd == nullptr && options.max_memory > 0 && bytes > options.max_memory) {
     plan = std::make_unique<StreamedKqdPlan>(directions, pool, prepared.rows, options, over, options.max_memory);
   } else {
     plan = std::make_unique<KqdPlan>(*directions, pool, prepared.rows, options, over, std::move(mmd));
@@ -138,6 +141,9 @@ PreparedPlan prepare_kqd(const TestPool& pool, const MethodOptions& options, con
                           "the MMD of the centered discrepancy");
     mmd = std::make_unique<MmdPlan>(directions.kernel(), pool, prepared.rows, MmdEstimate::v_squared, options.threads);
   }
+  if (request.groups && !centered && !options.point_evaluated_levels) {
+    prepared.grouped = group_rows(pool, prepared.rows);
+  }
   add_plan(prepared, draw.drawn.directions, pool, options, over, std::move(mmd));
   return prepared;
 }
@@ -193,6 +199,7 @@ Method ekqd_method() {
                        "kernel and linear directions it is the sliced Wasserstein distance.",
                    .reference = kPaper,
                    .sign_flip = true,
+                   .groups = true,
                    .uses = kUses},
           .distance = static_cast<Distance>(ekqd),
           .slices = slices<Over::mean>,
@@ -231,6 +238,7 @@ Method supkqd_method() {
                    "the whole sphere.",
                .reference = kPaper,
                .sign_flip = true,
+               .groups = true,
                .uses = kUses},
       .distance = static_cast<Distance>(supkqd),
       .slices = slices<Over::maximum>,

@@ -40,6 +40,21 @@ struct Labelled {
   }
 };
 
+// The columns as functions of a row.
+SharedFunctions columns(std::size_t count) {
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return SharedFunctions(FunctionSet{.functions = ColumnValues{std::move(all)}});
+}
+
+// The principal functions of a kernel.
+MeanFeatures principal_features(std::string name, const Kernel& kernel, const PrincipalBasis& basis,
+                                std::vector<MeanSummary> statistics) {
+  const SharedFunctions functions(
+      FunctionSet{.functions = KernelFunctions{kernel.spec(), basis.landmarks, basis.coefficients}});
+  return {std::move(name), functions.map->count, functions, std::move(statistics), basis.variances};
+}
+
 // The sum over gaps of |F - G| times the weight of the gap, over its permutation mean up to a factor. By sorting values
 // of each permutation again, and the empirical distribution functions of both groups at each point.
 double standardised_gap(std::span<const double> values, std::span<const double> weights, const LabelBatch& batch,
@@ -79,23 +94,18 @@ TEST(DirectionalBundle, equals_brute_force_for_any_sizes_ties_and_weights) {
       for (const GapWeight gap_weight : {GapWeight::size, GapWeight::anderson_darling}) {
         const Labelled data(17, 26, 3, weighted, ties);
         const Pool rows = data.pool.rows();
-        const auto project = [&](std::size_t first, std::size_t count, ThreadCount) {
-          Matrix<double> values(count, rows.size());
-          for (std::size_t k = 0; k < count; ++k) {
-            for (std::size_t i = 0; i < rows.size(); ++i) values(k, i) = rows.row(i)[first + k];
-          }
-          return values;
-        };
         const auto weights = data.pool.weights_of(data.pool.order);
-        const DirectionalBundle bundle({"columns", 3, project}, {GapSummary::average, GapSummary::largest}, gap_weight,
-                                       rows.size(), weights, {}, {});
+        const DirectionalBundle bundle({"columns", 3, columns(3)}, {GapSummary::average, GapSummary::largest},
+                                       gap_weight, rows, weights, {}, {});
         Matrix<double> values(2, 6);
         bundle.evaluate({&data.batch, 1}, values, ThreadCount{2});
         for (unsigned b = 0; b < 6; ++b) {
           double mean = 0.0;
           double largest = 0.0;
           for (std::size_t k = 0; k < 3; ++k) {
-            const double gap = standardised_gap(project(k, 1, {}).row(0), weights, data.batch, b, gap_weight);
+            std::vector<double> column(rows.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) column[i] = rows.row(i)[k];
+            const double gap = standardised_gap(column, weights, data.batch, b, gap_weight);
             mean += gap / 3.0;
             largest = std::max(largest, gap);
           }
@@ -110,19 +120,12 @@ TEST(DirectionalBundle, equals_brute_force_for_any_sizes_ties_and_weights) {
 TEST(DirectionalBundle, does_not_depend_on_how_many_directions_are_kept_or_sorted_at_a_time) {
   const Labelled data(20, 20, 12, false, false);
   const Pool rows = data.pool.rows();
-  const auto project = [&](std::size_t first, std::size_t count, ThreadCount) {
-    Matrix<double> values(count, rows.size());
-    for (std::size_t k = 0; k < count; ++k) {
-      for (std::size_t i = 0; i < rows.size(); ++i) values(k, i) = rows.row(i)[first + k];
-    }
-    return values;
-  };
   Matrix<double> few(2, 6);
   Matrix<double> all(2, 6);
   const std::vector both = {GapSummary::average, GapSummary::largest};
   Matrix<double> kept(2, 6);
   const auto evaluate = [&](BundleMemory memory, Matrix<double>& values) {
-    const DirectionalBundle bundle({"columns", 12, project}, both, GapWeight::size, 40, {}, memory, {});
+    const DirectionalBundle bundle({"columns", 12, columns(12)}, both, GapWeight::size, rows, {}, memory, {});
     bundle.evaluate({&data.batch, 1}, values, {});
     return bundle.kept_bytes();
   };
@@ -277,11 +280,10 @@ TEST(LeverageScores, equal_the_inverse_of_the_pooled_covariance_with_a_ridge) {
   for (const auto& [nx, dim] : {std::pair{20U, 4U}, std::pair{3U, 9U}}) {
     const Labelled data(nx, nx + 1, dim, false, false);
     const Pool rows = data.pool.rows();
-    const auto components = std::make_shared<const LinearComponents>(
-        linear_components(rows, {.num_landmarks = rows.size(), .max_rank = 100}, Seed{2}, {}));
     const double infinite = std::numeric_limits<double>::infinity();
-    const BundleDirections scores = leverage_scores(components, rows, {0.1, 1.0, infinite});
-    const Matrix<double> found = scores.project(0, 3, ThreadCount{2});
+    const RowFunctions scores = make_functions({.functions = LeverageScores{
+        linear_components(rows, {.num_landmarks = rows.size(), .max_rank = 100}, Seed{2}, {}), {0.1, 1.0, infinite}}});
+    const Matrix<double> found = project_pool(*scores, rows, 0, 3, ThreadCount{2});
     const Moments moments = moments_of(rows);
     double mean_variance = 0.0;
     for (std::size_t k = 0; k < dim; ++k) mean_variance += moments.covariance(k, k) / static_cast<double>(dim);
@@ -306,9 +308,12 @@ TEST(SecondMoments, are_differences_of_mean_products_by_brute_force) {
     const Labelled data(19, 24, 4, weighted, false);
     const Pool rows = data.pool.rows();
     const auto weights = data.pool.weights_of(data.pool.order);
-    const auto components = std::make_shared<const LinearComponents>(
-        linear_components(rows, {.num_landmarks = 43, .max_rank = 10}, Seed{2}, {}));
-    const MeanBundle bundle({second_moments(components, rows, 3, 100, Seed{2})}, rows, weights, 6, ThreadCount{2});
+    const LinearComponents components =
+        linear_components(rows, {.num_landmarks = 43, .max_rank = 10}, Seed{2}, {});
+    const SharedFunctions functions(FunctionSet{.functions = second_moments(components, rows, 3, 100, Seed{2})});
+    const MeanBundle bundle(
+        {{"products", functions.map->count, functions, {MeanSummary::largest, MeanSummary::average}}}, rows, weights, 6,
+        ThreadCount{2});
     Matrix<double> values(2, 6);
     bundle.evaluate({&data.batch, 1}, values, ThreadCount{2});
     const Moments moments = moments_of(rows);
@@ -317,7 +322,7 @@ TEST(SecondMoments, are_differences_of_mean_products_by_brute_force) {
     };
     const auto component = [&](std::size_t i, std::size_t j) {
       double z = 0.0;
-      for (std::size_t k = 0; k < 4; ++k) z += components->weights(k, j) * (rows.row(i)[k] - moments.mean[k]);
+      for (std::size_t k = 0; k < 4; ++k) z += components.weights(k, j) * (rows.row(i)[k] - moments.mean[k]);
       return z;
     };
     std::vector<std::vector<double>> products;
@@ -364,7 +369,10 @@ TEST(ColumnShapes, are_sums_of_differences_of_mean_polynomials_of_ranks) {
   for (const bool ties : {false, true}) {
     const Labelled data(100, 157, 2, false, ties);  // 257 rows: each is a knot
     const Pool rows = data.pool.rows();
-    const MeanBundle bundle({column_shapes(rows, {0, 1}, 3, ThreadCount{2})}, rows, {}, 6, ThreadCount{2});
+    const SharedFunctions functions(FunctionSet{.functions = column_shapes(rows, {0, 1}, 3, ThreadCount{2})});
+    const MeanBundle bundle(
+        {{.name = "shapes", .count = 6, .functions = functions, .statistics = {MeanSummary::largest}, .group_size = 3}},
+        rows, {}, 6, ThreadCount{2});
     Matrix<double> values(1, 6);
     bundle.evaluate({&data.batch, 1}, values, ThreadCount{2});
     for (unsigned b = 0; b < 6; ++b) {
@@ -409,14 +417,13 @@ TEST(SecondMoments, of_many_columns_are_those_of_the_most_correlated_pairs) {
   }
   const TestPool pool = make_test_pool(x, y, ThreadCount{1});
   const Pool rows = pool.rows();
-  const auto components = std::make_shared<const LinearComponents>(
-      linear_components(rows, {.num_landmarks = 20, .max_rank = 2}, Seed{2}, {}));
-  const MeanFeatures features = second_moments(components, rows, 0, 1, Seed{2});
-  ASSERT_EQ(features.count, 1U);
+  const LinearComponents components = linear_components(rows, {.num_landmarks = 20, .max_rank = 2}, Seed{2}, {});
+  const RowFunctions products = make_functions({.functions = second_moments(components, rows, 0, 1, Seed{2})});
+  ASSERT_EQ(products->count, 1U);
   Matrix<double> points(rows.size(), rows.dim());
   copy_rows(rows, 0, points);
   Matrix<double> values(rows.size(), 1);
-  features.evaluate(points, values, {});
+  products->evaluate(points, values);
   const Moments moments = moments_of(rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     double product = 1.0;
