@@ -299,6 +299,16 @@ std::vector<Configuration> configurations(const AggregatedPlan& plan, std::span<
   return list;
 }
 
+// More directions bring the halves closer together.
+void warn_about_directions(std::size_t num_directions, const TestOutcome& test, double alpha, Warnings& warnings) {
+  constexpr std::size_t kMoreDirections = 4;
+  if (!test.half_pvalues) return;
+  const auto [first, second] = *test.half_pvalues;
+  if ((first <= alpha) == (second <= alpha)) return;
+  warn(warnings, WarningId::decision_depends_on_directions, num_directions, first, second, alpha,
+       kMoreDirections * num_directions);
+}
+
 TwoSampleResult describe(const Method& method, const CheckedTest& checked, const PreparedTest& prepared,
                          RunOutcome outcome, const TwoSampleOptions& options) {
   const PreparedPlan& plan = prepared.plan;
@@ -309,6 +319,7 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
   result.warnings = checked.warnings;
   append(result.warnings, plan.warnings);
   append(result.warnings, outcome.test.warnings);
+  warn_about_directions(plan.num_directions, outcome.test, checked.test.alpha, result.warnings);
   result.test = std::move(outcome.test);
   result.configurations = configurations(plan.aggregate, outcome.statistics);
   result.kernel = plan.frozen.kernel;

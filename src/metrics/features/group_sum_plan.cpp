@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/executor.hpp"
+#include "metrics/batches.hpp"
 #include "metrics/test_pool.hpp"
 
 namespace kqd {
@@ -36,12 +37,8 @@ void GroupSumPlan::add_up(const simd::RowGroupLabels& labels, std::size_t begin,
 }
 
 void GroupSumPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const {
-  for (std::size_t first = 0; first < batches.size(); first += kBatchesAtATime) {
-    const auto some = batches.subspan(first, std::min(kBatchesAtATime, batches.size() - first));
-    const std::size_t begin = first * LabelBatch::kCapacity;
-    const std::size_t count = std::min(some.size() * LabelBatch::kCapacity, values.size() - begin);
-    evaluate_some(some, values.subspan(begin, count), threads);
-  }
+  evaluate_in_parts(batches, values, kBatchesAtATime,
+                    [&](auto some, auto its_values) { evaluate_some(some, its_values, threads); });
 }
 
 void GroupSumPlan::evaluate_some(std::span<const LabelBatch> batches, std::span<double> values,

@@ -74,9 +74,10 @@ struct PairwiseGaps {
                                        Over over, bool centered);
 
 /// Prepares e-KQD or sup-KQD along given directions, for the rows `rows` of (X, Y) in label-blind order. The directions
-/// must not depend on the labels of those rows.
+/// must not depend on the labels of those rows. `independent`: they are independent draws from one distribution.
 [[nodiscard]] PreparedPlan prepare_along(std::shared_ptr<const Directions> directions, const TestPool& pool,
-                                         std::vector<std::size_t> rows, const MethodOptions& options, Over over);
+                                         std::vector<std::size_t> rows, const MethodOptions& options, Over over,
+                                         bool independent);
 
 /// The options with everything that was drawn from a pool made explicit: they give the same directions for other rows.
 [[nodiscard]] MethodOptions freeze(const MethodOptions& options, const Directions& directions, bool centered);
