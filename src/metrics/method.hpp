@@ -23,8 +23,8 @@ struct PlanRequest {
   bool set_aside = true;    ///< pooled reference points are held out of the samples
   bool swaps_only = false;  ///< labels move only by swaps of row i of X with row i of Y (pairs, sign flips)
   bool bound_rows =
-      false;  ///< some rows are labelled together or within groups: no choice of rows may depend on labels
-  bool own_scales = true;             ///< columns are measured in their own scales, by methods that can
+      false;               ///< some rows are labelled together or within groups: no choice of rows may depend on labels
+  bool own_scales = true;  ///< columns are measured in their own scales, by methods that can
   std::size_t permutation_count = 1;  ///< how many permutations the plan will evaluate, for estimates of its time
   /// Groups of rows are permuted, by methods that can (MethodInfo::groups); the plan then has one position per group.
   bool groups = false;

@@ -20,7 +20,8 @@ double squared_norm(std::span<const double> row) {
 }
 
 // Functions of rows, and if `sizes` has rows the sums of the sizes of the terms that they are added from.
-using Evaluate = std::function<void(MatrixView<const double> rows, MatrixView<double> values, MatrixView<double> sizes)>;
+using Evaluate =
+    std::function<void(MatrixView<const double> rows, MatrixView<double> values, MatrixView<double> sizes)>;
 
 Evaluate evaluate_of(const ColumnValues& set) {
   return [columns = set.columns](MatrixView<const double> rows, MatrixView<double> values, MatrixView<double> sizes) {

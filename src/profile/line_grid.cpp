@@ -13,8 +13,8 @@ namespace kqd {
 namespace {
 
 constexpr std::size_t kEqualBins = 192;
-constexpr std::size_t kTailBins = 16;  // beyond each end of the equal ones, at most
-constexpr double kTailRatio = 0.7;     // of the rows below one edge to those below the next
+constexpr std::size_t kTailBins = 16;                              // beyond each end of the equal ones, at most
+constexpr double kTailRatio = 0.7;                                 // of the rows below one edge to those below the next
 constexpr std::size_t kFewValues = (LineGrid::kMostBins - 1) / 2;  // have bins between them
 constexpr std::size_t kMostEdges = LineGrid::kMostBins - 1;
 

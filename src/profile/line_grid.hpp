@@ -25,8 +25,9 @@ struct LineGrid {
 };
 
 /// The grid of some values, which are sorted in place: a bin for each of them when they take at most 127 different
-/// values, and bins for new values between and beyond them; only the former up to 256 values; else 192 bins of equal numbers of rows with ever narrower ones in both tails, and a bin of its own for each
-/// value that many rows share. A bin counts as the mean of its rows.
+/// values, and bins for new values between and beyond them; only the former up to 256 values; else 192 bins of equal
+/// numbers of rows with ever narrower ones in both tails, and a bin of its own for each value that many rows share. A
+/// bin counts as the mean of its rows.
 ///
 /// Weights by ranks are those of the rows themselves, 1 / sqrt(F (1 - F)) at each gap between different values; gaps
 /// inside a bin are shared by its two ends.

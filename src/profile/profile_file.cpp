@@ -24,8 +24,8 @@ namespace {
 constexpr std::string_view kMagic = "KQDPRF\r\n";
 constexpr std::uint16_t kMajor = 1;
 constexpr std::uint16_t kMinor = 0;
-constexpr std::int64_t kLargestExponent = 1022;        // of a factor that is a number
-constexpr std::int64_t kLargestColumnExponent = 1100;  // numbers near 0 included
+constexpr std::int64_t kLargestExponent = 1022;                 // of a factor that is a number
+constexpr std::int64_t kLargestColumnExponent = 1100;           // numbers near 0 included
 constexpr std::uint64_t kMostListed = std::uint64_t{1} << 24U;  // elements of any list but counts and sums
 
 [[noreturn]] void fail_profile(const std::string& problem) {

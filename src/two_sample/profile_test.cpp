@@ -75,10 +75,9 @@ Matrix<double> at_pilot(const FunctionSet& set, const Matrix<double>& pilot, Thr
 
 FunctionSet set_of(const Directions& directions) {
   if (const auto* of_kernel = dynamic_cast<const KernelDirections*>(&directions)) {
-    return {.functions =
-                KernelFunctions{.kernel = of_kernel->kernel().spec(),
-                                .points = Matrix<double>(of_kernel->reference()),
-                                .coefficients = Matrix<double>(of_kernel->coefficients())}};
+    return {.functions = KernelFunctions{.kernel = of_kernel->kernel().spec(),
+                                         .points = Matrix<double>(of_kernel->reference()),
+                                         .coefficients = Matrix<double>(of_kernel->coefficients())}};
   }
   // u_i(x) = w_i . x is the linear kernel with points w_1..w_l and unit coefficients.
   const auto& linear = dynamic_cast<const LinearDirections&>(directions);
@@ -101,9 +100,9 @@ class SpecBuilder {
   }
 
   std::uint32_t add_functions(const SharedFunctions& shared, std::size_t num_lines, bool sums) {
-    auto [found, is_new] =
-        indices_.try_emplace(shared.map.get(), static_cast<std::uint32_t>(spec_.functions.size()));
-    if (is_new) spec_.functions.push_back({.set = *shared.set, .lines = {}, .sums = false, .centres = {}, .exponents = {}});
+    auto [found, is_new] = indices_.try_emplace(shared.map.get(), static_cast<std::uint32_t>(spec_.functions.size()));
+    if (is_new)
+      spec_.functions.push_back({.set = *shared.set, .lines = {}, .sums = false, .centres = {}, .exponents = {}});
     ProfiledFunctions& functions = spec_.functions[found->second];
     functions.lines.resize(std::max(functions.lines.size(), num_lines));
     functions.sums = functions.sums || sums;

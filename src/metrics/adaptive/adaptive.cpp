@@ -163,11 +163,10 @@ struct AggregateBuilder {
   }
 
   void add_means(std::vector<MeanFeatures> features, std::size_t permutation_count) {
-    plan.bundles.push_back(summary != nullptr
-                               ? std::make_unique<MeanBundle>(std::move(features), *summary, permutation_count,
-                                                              options.threads)
-                               : std::make_unique<MeanBundle>(std::move(features), rows, row_weights,
-                                                              permutation_count, options.threads));
+    plan.bundles.push_back(
+        summary != nullptr
+            ? std::make_unique<MeanBundle>(std::move(features), *summary, permutation_count, options.threads)
+            : std::make_unique<MeanBundle>(std::move(features), rows, row_weights, permutation_count, options.threads));
   }
 };
 
@@ -208,8 +207,8 @@ void add_columns(AggregateBuilder& builder, Warnings& warnings) {
     add(GapWeight::anderson_darling, "single columns, by ranks and tails", {GapSummary::average, GapSummary::largest});
     builder.plan.weights = {kLargestColumn, kColumnsOnAverage, kLargestColumn};
   }
-  const auto most_functions =
-      static_cast<std::size_t>(std::clamp(kShapeBudget / static_cast<double>(builder.num_rows), kFewestShapes, kMostShapes));
+  const auto most_functions = static_cast<std::size_t>(
+      std::clamp(kShapeBudget / static_cast<double>(builder.num_rows), kFewestShapes, kMostShapes));
   const std::size_t degree = std::min(kLargestDegree, most_functions / columns.size());
   if (degree < kLeastDegree) return;
   builder.means.push_back({.name = "shapes of single columns",
@@ -225,8 +224,9 @@ void add_kernel(AggregateBuilder& builder, const KernelSpec& spec, std::string_v
                 const StatisticWeights& weights, std::size_t num_landmarks) {
   const Kernel kernel(spec);
   const Ranks ranks = ranks_for(builder.num_rows);
-  PrincipalBasis basis = principal_basis(kernel, builder.rows, {.num_landmarks = num_landmarks, .max_rank = ranks.means},
-                                         builder.options.seed, builder.options.threads);
+  PrincipalBasis basis =
+      principal_basis(kernel, builder.rows, {.num_landmarks = num_landmarks, .max_rank = ranks.means},
+                      builder.options.seed, builder.options.threads);
   if (basis.variances.empty()) return;  // all points are equal to this kernel
   const std::size_t count = std::min(ranks.quantiles, basis.variances.size());
   const SharedFunctions functions =
@@ -331,7 +331,8 @@ void add_second_order(AggregateBuilder& builder, std::size_t permutation_count) 
   const Pool rows = builder.rows;
   const Seed seed = builder.options.seed;
   const ThreadCount threads = builder.options.threads;
-  const std::size_t landmarks = std::max(num_kernel_landmarks(builder.num_rows), std::min(rows.dim() + 1, kMostComponents));
+  const std::size_t landmarks =
+      std::max(num_kernel_landmarks(builder.num_rows), std::min(rows.dim() + 1, kMostComponents));
   const LinearComponents components = linear_components(
       rows, {.num_landmarks = std::min(rows.size(), landmarks), .max_rank = kMostComponents}, seed, threads);
   if (components.variances.empty()) return;  // all rows are equal
@@ -373,7 +374,8 @@ MethodOptions options_of_effect(const MethodOptions& options, std::size_t max_me
   return plain;
 }
 
-// The rows of an aggregate: those of the pool, or pilot rows of groups, in the scales of their own columns if asked for.
+// The rows of an aggregate: those of the pool, or pilot rows of groups, in the scales of their own columns if asked
+// for.
 AggregateBuilder begin(const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
                        const BundleMemory& memory, PreparedPlan& prepared) {
   AggregateBuilder builder{.rows = pool.rows(),
@@ -390,8 +392,8 @@ AggregateBuilder begin(const TestPool& pool, const MethodOptions& options, const
   const bool grouped = builder.summary != nullptr;
   const Pool given = builder.rows;
   // Rows that are no pilot rows may have other values.
-  const auto scales = fit_column_scales(given.x, given.y, grouped ? ConstantColumns::kept : ConstantColumns::left_out,
-                                        options.threads);
+  const auto scales =
+      fit_column_scales(given.x, given.y, grouped ? ConstantColumns::kept : ConstantColumns::left_out, options.threads);
   const auto scaled = std::make_shared<const ScaledSamples>(
       ScaledSamples{scaled_rows(scales, given.x, options.threads), scaled_rows(scales, given.y, options.threads)});
   prepared.aggregate.data = scaled;

@@ -6,7 +6,8 @@
 
 namespace kqd {
 
-/// Principal components of the pooled rows. A function of the unlabelled pool and the seed only. Cost as principal_basis().
+/// Principal components of the pooled rows. A function of the unlabelled pool and the seed only. Cost as
+/// principal_basis().
 [[nodiscard]] LinearComponents linear_components(const Pool& pool, const PrincipalOptions& options, Seed seed,
                                                  ThreadCount threads);
 

@@ -275,8 +275,10 @@ TEST(LeverageScores, equal_the_inverse_of_the_pooled_covariance_with_a_ridge) {
     const Labelled data(nx, nx + 1, dim, false, false);
     const Pool rows = data.pool.rows();
     const double infinite = std::numeric_limits<double>::infinity();
-    const RowFunctions scores = make_functions({.functions = LeverageScores{
-        linear_components(rows, {.num_landmarks = rows.size(), .max_rank = 100}, Seed{2}, {}), {0.1, 1.0, infinite}}});
+    const RowFunctions scores =
+        make_functions({.functions = LeverageScores{
+                            linear_components(rows, {.num_landmarks = rows.size(), .max_rank = 100}, Seed{2}, {}),
+                            {0.1, 1.0, infinite}}});
     const Matrix<double> found = project_pool(*scores, rows, 0, 3, ThreadCount{2});
     const Moments moments = moments_of(rows);
     double mean_variance = 0.0;
@@ -302,8 +304,7 @@ TEST(SecondMoments, are_differences_of_mean_products_by_brute_force) {
     const Labelled data(19, 24, 4, weighted, false);
     const Pool rows = data.pool.rows();
     const auto weights = data.pool.weights_of(data.pool.order);
-    const LinearComponents components =
-        linear_components(rows, {.num_landmarks = 43, .max_rank = 10}, Seed{2}, {});
+    const LinearComponents components = linear_components(rows, {.num_landmarks = 43, .max_rank = 10}, Seed{2}, {});
     const SharedFunctions functions(FunctionSet{.functions = second_moments(components, rows, 3, 100, Seed{2})});
     const MeanBundle bundle(
         {{"products", functions.map->count, functions, {MeanSummary::largest, MeanSummary::average}}}, rows, weights, 6,

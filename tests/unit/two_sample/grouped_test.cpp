@@ -193,7 +193,8 @@ TEST(MeanBundle, of_groups_equals_that_of_rows) {
   const Kernel kernel(parse_kernel("gaussian@1.5"));
   const PrincipalBasis basis =
       principal_basis(kernel, pool.rows(), {.num_landmarks = 20, .max_rank = 8}, Seed{5}, ThreadCount{1});
-  const SharedFunctions functions(FunctionSet{.functions = KernelFunctions{kernel.spec(), basis.landmarks, basis.coefficients}});
+  const SharedFunctions functions(
+      FunctionSet{.functions = KernelFunctions{kernel.spec(), basis.landmarks, basis.coefficients}});
   const std::vector<MeanFeatures> views = {{"gaussian",
                                             functions.map->count,
                                             functions,

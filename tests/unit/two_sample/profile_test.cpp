@@ -157,7 +157,8 @@ TEST(Profile, counts_every_row_of_a_group_in_its_bin) {
         const std::uint64_t at = place(i);
         if (at < spec.pilot_rows || (at - spec.pilot_rows) / 8 >= part.num_groups) continue;
         const ColumnScale& scale = functions.set.scales[columns->columns[k]];
-        const double v = (std::scalbn(made().sample.points(i, scale.column), -scale.exponent) - scale.center) / scale.scale;
+        const double v =
+            (std::scalbn(made().sample.points(i, scale.column), -scale.exponent) - scale.center) / scale.scale;
         const auto& edges = functions.lines[k].edges;
         const auto bin = std::ranges::count_if(edges, [&](double edge) { return edge <= v; });
         ++expected((at - spec.pilot_rows) / 8, static_cast<std::size_t>(bin));
