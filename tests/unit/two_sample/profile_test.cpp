@@ -20,7 +20,7 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kRows = 640;
+constexpr std::size_t kRowsOfProfile = 640;
 
 Sample draw_profiled(std::size_t n, std::uint64_t index, double shift = 0.0) {
   RandomStream stream(Seed{12}, Purpose::test_data, index);
@@ -41,7 +41,7 @@ ProfileOptions profile_options() {
 
 // A profile and the sample behind it, made once.
 struct Made {
-  Sample sample = draw_profiled(kRows, 1);
+  Sample sample = draw_profiled(kRowsOfProfile, 1);
   SampleExtent extent = sample_extent(sample);
   Profile profile = make_profile(sample, profile_options());
 };
@@ -61,8 +61,8 @@ TEST(Profile, has_the_same_bytes_for_any_blocks_order_and_threads) {
   const std::string whole = made().profile.serialize();
   RandomStream stream(Seed{3}, Purpose::test_data, 99);
   for (const unsigned threads : {1U, 2U, 3U}) {
-    std::vector<std::size_t> cuts = {0, kRows};
-    for (int k = 0; k < 6; ++k) cuts.push_back(static_cast<std::size_t>(stream.below(kRows)));
+    std::vector<std::size_t> cuts = {0, kRowsOfProfile};
+    for (int k = 0; k < 6; ++k) cuts.push_back(static_cast<std::size_t>(stream.below(kRowsOfProfile)));
     std::ranges::sort(cuts);
     std::vector<std::size_t> blocks(cuts.size() - 1);
     std::iota(blocks.begin(), blocks.end(), std::size_t{0});
@@ -110,7 +110,7 @@ TEST(Profile, subtraction_undoes_a_merge) {
   }
   Profile rest = made().profile;
   rest.subtract(of_rows(50, 100));
-  EXPECT_EQ(rest.num_rows(), kRows - 100);
+  EXPECT_EQ(rest.num_rows(), kRowsOfProfile - 100);
   rest.merge(a);
   EXPECT_EQ(rest.serialize(), made().profile.serialize());
 }
@@ -118,7 +118,7 @@ TEST(Profile, subtraction_undoes_a_merge) {
 TEST(Profile, coarsening_commutes_with_merging_and_adds_groups_up) {
   Profile coarse_parts = of_rows(0, 300);
   coarse_parts.coarsen(3);
-  Profile second = of_rows(300, kRows - 300);
+  Profile second = of_rows(300, kRowsOfProfile - 300);
   second.coarsen(3);
   coarse_parts.merge(second);
   Profile coarse = made().profile;
@@ -137,9 +137,9 @@ TEST(Profile, coarsening_commutes_with_merging_and_adds_groups_up) {
 TEST(Profile, counts_every_row_of_a_group_in_its_bin) {
   const ProfileSpec& spec = *made().profile.spec();
   const ProfilePart& part = ProfileAccess::state(made().profile).parts.front();
-  EXPECT_EQ(spec.pilot_rows, kRows / 10);
-  EXPECT_EQ(part.num_groups, (kRows - kRows / 10) / 8);
-  const KeyedPermutation place(kRows, Seed{spec.seed}, made().extent.id);
+  EXPECT_EQ(spec.pilot_rows, kRowsOfProfile / 10);
+  EXPECT_EQ(part.num_groups, (kRowsOfProfile - kRowsOfProfile / 10) / 8);
+  const KeyedPermutation place(kRowsOfProfile, Seed{spec.seed}, made().extent.id);
   std::size_t line = 0;
   bool columns_seen = false;
   for (std::size_t set = 0; set < spec.functions.size(); ++set) {
@@ -153,7 +153,7 @@ TEST(Profile, counts_every_row_of_a_group_in_its_bin) {
       if (columns == nullptr) continue;
       columns_seen = true;
       Matrix<std::uint32_t> expected(part.num_groups, functions.lines[k].num_bins(), 0U);
-      for (std::size_t i = 0; i < kRows; ++i) {
+      for (std::size_t i = 0; i < kRowsOfProfile; ++i) {
         const std::uint64_t at = place(i);
         if (at < spec.pilot_rows || (at - spec.pilot_rows) / 8 >= part.num_groups) continue;
         const ColumnScale& scale = functions.set.scales[columns->columns[k]];
@@ -182,8 +182,9 @@ TEST(Profile, refuses_rows_that_are_counted_already) {
   test::expect_error(ErrorCode::invalid_option,
                      "rows 101 to 150 of a sample are to be taken away but are not all in the profile",
                      [&] { profile.subtract(of_rows(100, 50)); });
-  test::expect_error(ErrorCode::invalid_option, "rows 640 to 641 are beyond the sample, which has 640 rows",
-                     [&] { profile.update(made().extent, made().sample.points.view().row_range(0, 2), kRows - 1); });
+  test::expect_error(ErrorCode::invalid_option, "rows 640 to 641 are beyond the sample, which has 640 rows", [&] {
+    profile.update(made().extent, made().sample.points.view().row_range(0, 2), kRowsOfProfile - 1);
+  });
   test::expect_error(ErrorCode::shape_mismatch, "the rows have 1 columns, the profile has 2",
                      [&] { profile.update(made().extent, Matrix<double>(1, 1, 0.0), 200); });
   EXPECT_EQ(profile.serialize(), before);
@@ -223,7 +224,7 @@ TEST(ProfileFile, comes_back_as_it_was) {
   EXPECT_EQ(again.serialize(), bytes);
   EXPECT_EQ(again.spec_id(), made().profile.spec_id());
   EXPECT_EQ(again.column_names(), (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(again.num_rows(), kRows);
+  EXPECT_EQ(again.num_rows(), kRowsOfProfile);
   EXPECT_EQ(with_checksums(bytes), bytes);
   const test::ScratchFolder folder;
   const std::string path = folder.path("a.kqp");
@@ -320,7 +321,7 @@ TEST(ProfileTest, does_not_depend_on_how_profiles_were_made_or_read) {
   options.test.num_permutations = 99;
   const Profile other = make_profile(draw_profiled(700, 5, 0.1), made().profile);
   const TwoSampleResult first = two_sample_test(made().profile, other, options);
-  Profile parts = of_rows(300, kRows - 300);
+  Profile parts = of_rows(300, kRowsOfProfile - 300);
   parts.merge(of_rows(0, 300));
   options.statistic.threads = ThreadCount{3};
   const TwoSampleResult again = two_sample_test(Profile::deserialize(parts.serialize()), other, options);
