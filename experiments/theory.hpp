@@ -13,7 +13,7 @@ namespace kqd::lab {
 /// Rates of convergence: error of the embedding in n [KQE Theorem 3], of e-KQD_1 in n and in l [KQE Theorem 5].
 [[nodiscard]] ExperimentReport convergence(const ExperimentOptions& options, const RunControl* control);
 
-/// Centered e-KQD_2 between MMD and the kernel sliced Wasserstein distance [KQE Connection 3, Prop. 2].
+/// Centered e-KQD_2 between MMD and the kernel sliced Wasserstein distance [KQE Connection 3].
 [[nodiscard]] ExperimentReport interpolation(const ExperimentOptions& options, const RunControl* control);
 
 /// Distributions with equal moments: MMD of a polynomial kernel is 0, e-KQD is not [KQE Theorem 2].
