@@ -185,8 +185,7 @@ def geometric_median(k, a):
     return w
 
 
-# A median is good to 1e-9 of the mean distance from it, less than 1, and a step of Newton does better than its length
-# says: the error is at most some percent of 1e-9, and the distances here are above 0.02.
+# A median is good to 1e-10 of the mean distance from it, which is less than 1; the distances here are above 0.02.
 @pytest.mark.parametrize("kernel, s", [("gaussian", 1.0), ("gaussian", 4.0), ("laplace", 1.0), ("gaussian", 0.2)])
 @pytest.mark.parametrize("n_x, n_y, dim, weighted", [(9, 7, 2, False), (40, 25, 1, True), (60, 80, 3, False)])
 def test_geometric_medians_are_those_of_an_oracle_in_extended_precision(kernel, s, n_x, n_y, dim, weighted):

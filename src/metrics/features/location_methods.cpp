@@ -305,7 +305,7 @@ Method me_method() {
       "Directions of the features with less than 1e-10 of the largest pooled variance are left out, so that copies "
       "and constants among the features have no effect; with ridge = 0 and nearly dependent features the statistic is "
       "therefore that of fewer features. "
-      "optimise=1 fits them and the bandwidth of a gaussian kernel on a part of the rows (share) by "
+      "optimise=1 fits the locations and the bandwidth of a gaussian kernel on a part of the rows (share) by "
       "gradient ascent of the Hotelling statistic, and tests the other rows. The paper on kernel quantile embeddings "
       "runs the unnormalised form with standard normal locations and J = floor(log n)^2.");
 }

@@ -179,7 +179,7 @@ class Search {
     return weights;
   }
 
-  // Newton's step, or Weiszfeld's where that does not descend. Returns its length.
+  // Newton's step, or Weiszfeld's where that does not descend. Returns the length of the longer one.
   double move() {
     const auto [weights, length] = newton();
     Iterate next = measured(weights);
@@ -191,9 +191,10 @@ class Search {
       at_ = std::move(next);
       return length;
     }
-    const double short_length = at_.gradient_norm / at_.total_pull;
+    // Weiszfeld's steps are short long before the minimum, so that Newton's counts, unless there is no curvature.
+    const double longer = std::max(length, at_.gradient_norm / at_.total_pull);
     at_ = measured(weiszfeld());
-    return short_length;
+    return longer;
   }
 
   // Solves H v = -gradient by conjugate gradients in the feature space and returns w + v with the length of v.

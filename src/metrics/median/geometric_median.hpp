@@ -10,7 +10,7 @@ namespace kqd {
 /// When to stop.
 struct MedianOptions {
   std::size_t iterations = 1000;  ///< products with the Gram matrix, at most
-  double tolerance = 1e-9;        ///< length of a step, relative to the objective, at which it has converged
+  double tolerance = 1e-10;       ///< length of a step, relative to the objective, at which it has converged
 };
 
 /// f = sum_i w_i k(z_i, .), about where sum_i a_i |f - k(z_i, .)| is least.

@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kWhat = "the geometric median";
 constexpr std::array<ParameterInfo, 2> kParameters = {{
     {"iterations", 1000, 1, 1e6, true, "products with the Gram matrix, at most"},
-    {"tolerance", 1e-9, 0, 1, false, "length of the last step, relative to the mean distance from the median"},
+    {"tolerance", 1e-10, 0, 1, false, "length of the last step, relative to the mean distance from the median"},
 }};
 
 MedianOptions median_options(const MethodOptions& options) {
@@ -151,12 +151,13 @@ Method kmedian_method() {
                .cost = "T N^2 for T products with the Gram matrix, usually 20 to 60",
                .permutation = "T N^2",
                .calibrations = "permutation, sign-flip",
-               .details = "med_P minimises the mean distance to k(x_i, .), so that few outliers move it little. "
-                          "Newton's iteration from the mean, each step solved by conjugate gradients, until a step is "
-                          "shorter than tolerance times that mean distance: the default gives the distance to 1e-8 or "
-                          "better. Equal rows are merged first. Where the minimum is not unique (two rows; the linear "
-                          "kernel on the line with an even number of rows) the start, the mean, decides. No shortcut: "
-                          "every permutation is computed again on the pooled Gram matrix.",
+               .details =
+                   "med_P minimises the mean distance to k(x_i, .), so that few outliers move it little. "
+                   "Newton's iteration from the mean, each step solved by conjugate gradients, until a step is "
+                   "shorter than tolerance times that mean distance: the default gives the distance to about 1e-8 or "
+                   "better. Equal rows are merged first. Where the minimum is not unique (two rows; the linear "
+                   "kernel on the line with an even number of rows) the start, the mean, decides. No shortcut: "
+                   "every permutation is computed again on the pooled Gram matrix.",
                .reference =
                    "Nienkoetter, Jiang: Kernel-Based Generalized Median Computation for Consensus Learning (2023)",
                .sign_flip = true,

@@ -31,7 +31,7 @@ std::vector<double> equal_mass(std::size_t n) {
   return std::vector<double>(n, 1.0 / static_cast<double>(n));
 }
 
-// Ten digits are what the check values have. The last step was shorter than 1e-9, and the error is a few percent of it.
+// Ten digits are what the check values have. The last step was shorter than 1e-10.
 TEST(GeometricMedian, has_the_check_values_by_default) {
   const GeometricMedian found = geometric_median(gram("gaussian@1", column({0, 1, 3})), equal_mass(3), {});
   EXPECT_NEAR(found.weights[0], 0.3542037202, 1e-10);
