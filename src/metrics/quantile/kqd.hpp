@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,13 @@ struct DirectionRange {
 
 /// (mean_i tau_i^p)^(1/p) or max_i tau_i; scaled by the largest, so that no power leaves the range of doubles.
 [[nodiscard]] double over_directions(Over over, std::span<const double> tau, double p);
+
+/// over_directions() of all directions, of the first and of the second half of them.
+struct HalvedStatistic {
+  double all = 0.0;  ///< same bits as over_directions()
+  std::array<double, 2> halves = {};
+};
+[[nodiscard]] HalvedStatistic over_halves(Over over, std::span<const double> tau, double p);
 
 /// value^p, or the value itself for p = infinity; the largest number where a power is beyond it.
 [[nodiscard]] double finite_power(double value, double p);

@@ -22,31 +22,17 @@ namespace {
 
 constexpr double kLargestSplitPower = 8.0;  // beyond it gaps are divided by the largest one first
 
-// values[k] = the mean or the largest of column k.
-void over_rows(Over over, double power, MatrixView<const double> taus, std::span<double> values) {
-  std::vector<double> of_permutation(taus.rows());
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    for (std::size_t i = 0; i < taus.rows(); ++i) of_permutation[i] = taus(i, k);
-    values[k] = over_directions(over, of_permutation, power);
-  }
-}
-
-// The same, row by row where that is possible: many permutations are added at a time, so that halves cost little.
-void over_half(Over over, double power, MatrixView<const double> taus, std::span<double> values) {
-  if (over == Over::maximum || power != 1.0) return over_rows(over, power, taus, values);
-  std::vector<double> lost(values.size(), 0.0);  // by rounding [Knuth's two-sum]
-  std::ranges::fill(values, 0.0);
-  for (std::size_t i = 0; i < taus.rows(); ++i) {
-    const auto row = taus.row(i);
-    for (std::size_t k = 0; k < values.size(); ++k) {
-      const double total = values[k] + row[k];
-      const double added = total - values[k];
-      lost[k] += (values[k] - (total - added)) + (row[k] - added);
-      values[k] = total;
+// Calls use(k, column k). A few columns are copied at a time, as they share cache lines.
+template <class Use>
+void for_each_column(const Matrix<double>& matrix, Use use) {
+  constexpr std::size_t kColumns = 8;
+  Matrix<double> columns(kColumns, matrix.rows());
+  for (std::size_t first = 0; first < matrix.cols(); first += kColumns) {
+    const std::size_t count = std::min(kColumns, matrix.cols() - first);
+    for (std::size_t i = 0; i < matrix.rows(); ++i) {
+      for (std::size_t k = 0; k < count; ++k) columns(k, i) = matrix(i, first + k);
     }
-  }
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    values[k] = (values[k] + lost[k]) / static_cast<double>(taus.rows());
+    for (std::size_t k = 0; k < count; ++k) use(first + k, columns.row(k));
   }
 }
 
@@ -194,18 +180,20 @@ void DirectionalPlan::evaluate_over_directions(Over over, double power, std::spa
                                                std::span<double> values, ThreadCount threads) const {
   Matrix<double> taus(num_directions(), values.size());
   evaluate_directions(batches, taus, threads);
-  over_rows(over, power, taus, values);
+  for_each_column(taus,
+                  [&](std::size_t k, std::span<const double> tau) { values[k] = over_directions(over, tau, power); });
 }
 
 void DirectionalPlan::evaluate_with_halves(std::span<const LabelBatch> batches, std::span<double> values,
                                            MatrixView<double> halves, ThreadCount threads) const {
-  const std::size_t l = num_directions();
-  Matrix<double> taus(l, values.size());
+  Matrix<double> taus(num_directions(), values.size());
   evaluate_directions(batches, taus, threads);
-  over_rows(*over_of_halves_, power_of_halves_, taus, values);
-  const MatrixView<const double> all = taus;
-  over_half(*over_of_halves_, power_of_halves_, all.row_range(0, l / 2), halves.row(0));
-  over_half(*over_of_halves_, power_of_halves_, all.row_range(l / 2, l - l / 2), halves.row(1));
+  for_each_column(taus, [&](std::size_t k, std::span<const double> tau) {
+    const HalvedStatistic found = over_halves(*over_of_halves_, tau, power_of_halves_);
+    values[k] = found.all;
+    halves(0, k) = found.halves[0];
+    halves(1, k) = found.halves[1];
+  });
 }
 
 void KqdPlan::evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
