@@ -8,11 +8,11 @@ from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple, TypeVa
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _arrays, _core
+from . import _arrays, _core, _objects
 from ._arrays import Warned
-from ._kernels import PRECOMPUTED
+from ._kernels import PRECOMPUTED, kernel_name
 from ._options import core_settings, count, own_parameters, settings
-from ._results import Profile, Result
+from ._results import Maximiser, Profile, Result
 
 _PROFILE_LEVELS = np.arange(0.5, 100) / 100
 _PROFILE_LEVELS.setflags(write=False)
@@ -43,11 +43,18 @@ class Comparison:
         self._started = time.perf_counter()
         self._asked = asked
         self._num_profiles = count(asked["profiles"], "profiles")
-        precomputed = isinstance(asked["kernel"], str) and asked["kernel"] == PRECOMPUTED
+        kernel = asked["kernel"]
+        precomputed = isinstance(kernel, str) and kernel == PRECOMPUTED
+        by_objects = not precomputed and _objects.are_meant(kernel, asked["x"], asked["y"])
+        if precomputed or by_objects:
+            _refuse_columns(asked, kernel_name(kernel))
         if precomputed:
-            _require_kernel_values_only(asked)
-            self.samples, kernel = _arrays.gram(asked["x"], asked["y"])
-            self.settings = core_settings(call, asked, kernel)
+            self.samples, core = _arrays.gram(asked["x"], asked["y"])
+            self.settings = core_settings(call, asked, core)
+        elif by_objects:
+            (x, y), core = _objects.pooled(kernel, asked["x"], asked["y"])
+            self.samples = _arrays.Samples(x, y, len(x.points) + len(y.points))
+            self.settings = core_settings(call, asked, core)
         else:
             paired = asked.get("design") == "paired" or asked.get("calibration") == "sign-flip"
             self.samples = _arrays.samples(
@@ -55,9 +62,7 @@ class Comparison:
                 nan_policy=asked["nan_policy"], paired=paired,
             )
             self.settings = core_settings(call, asked)
-        self._ignored = tuple(Warned(*found) for found in self.settings.complete(kernel_values_only=precomputed))
-        if precomputed and asked["reference"] == "gaussian":
-            self.settings.use_pooled_reference()  # the Gram matrix has no other points
+        self._ignored = tuple(Warned(*found) for found in self.settings.complete(kernel_values_only=precomputed or by_objects))
         self.settings.set_parameters(own_parameters(call, self.settings.method, asked))
         if self._num_profiles > 0:
             self.settings.keep_effect_directions()
@@ -71,6 +76,7 @@ class Comparison:
         found["warnings"] = tuple(warning.text for warning in own) + found["warnings"]
         found["warning_ids"] = tuple(warning.id for warning in own) + found["warning_ids"]
         found["profiles"] = tuple(self._profiles(functions, found.pop("gaps")))
+        found["maximiser"] = None if found["maximiser"] is None else Maximiser(*found["maximiser"])
         found["settings"] = settings(self._asked, self.settings.method, self.settings.seed)
         found["elapsed_s"] = time.perf_counter() - self._started
         return found
@@ -109,30 +115,12 @@ def _quantiles(values: NDArray[np.float64], weights: Optional[NDArray[np.float64
     return quantiles
 
 
-def _require_kernel_values_only(asked: Mapping[str, Any]) -> None:
-    """Refuses what looks at the columns of the data, which a Gram matrix does not have."""
-    method = asked["method"]
-    if isinstance(method, str):
-        info = _core.method(method)
-        if not info.uses_kernel or info.uses_columns:
-            raise ValueError(
-                f'method "{method}" looks at columns, kernel "precomputed" has none; use "ekqd", "mmd" or another'
-            )
-    directions = asked["directions"]
-    if directions in ("linear", "axis"):
-        raise ValueError(
-            f'directions "{directions}" look at columns, kernel "precomputed" has none; use "gaussian" or "principal"'
-        )
+def _refuse_columns(asked: Mapping[str, Any], kernel: str) -> None:
+    """Refuses what looks at the columns of the data, which objects and Gram matrices do not have."""
     for name in ("x_weights", "y_weights"):
         if asked[name] is not None:
-            raise ValueError(f'{name} are given with kernel "precomputed", which takes rows without weights')
+            raise ValueError(f'{name} are given with kernel "{kernel}", which takes rows without weights')
     if asked["nan_policy"] != "raise":
         raise ValueError(
-            'nan_policy "omit" excludes rows of data, kernel "precomputed" has a matrix; exclude them first'
-        )
-    if asked["bandwidth"] != "median":
-        raise ValueError('bandwidth is given with kernel "precomputed", which has none; omit it')
-    if not isinstance(asked["reference"], str):
-        raise ValueError(
-            'reference points are given with kernel "precomputed", which is defined only on the pooled rows'
+            f'nan_policy "omit" excludes rows of data, kernel "{kernel}" has none; exclude them first'
         )

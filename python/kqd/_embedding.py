@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Un
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import _arrays, _core
+from . import _arrays, _core, _objects
 from ._kernels import PRECOMPUTED, KernelLike
 from ._options import Rng, boolean, core_settings, count, hinting, settings
-from ._results import DistanceResult
+from ._results import DistanceResult, Maximiser
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,8 +72,14 @@ class Embedding:
     >>> np.allclose(np.quantile(u, 0.5, axis=0, method="inverted_cdf"), base.quantiles(0.5))
     True
 
+    With a kernel of objects (``"precomputed"``, ``"spectrum:3"``, a function of lists) the sample is a square Gram matrix or
+    a list of objects; `embed`, `evaluate` and `reference` then take numbers of these objects, from 0.
+
     An embedding can be pickled and saved, with its directions and a copy of its sample; not so one by a kernel function.
     """
+
+    #: The kernel between objects; None for rows of numbers.
+    _by_objects: Optional[_core.Kernel] = None
 
     @hinting
     def __init__(
@@ -95,8 +101,9 @@ class Embedding:
         workers: Optional[int] = None,
     ) -> None:
         asked = {name: value for name, value in locals().items() if name != "self"}
-        if isinstance(kernel, str) and kernel == PRECOMPUTED:
-            raise ValueError('kernel "precomputed" is defined only on the rows of one comparison; an embedding needs a kernel')
+        if (isinstance(kernel, str) and kernel == PRECOMPUTED) or _objects.are_meant(kernel, sample):
+            self._embed_objects(asked, kernel)
+            return
         options = core_settings("embedding", asked)
         options.complete()
         sample = _arrays.as_frame(sample)
@@ -106,6 +113,24 @@ class Embedding:
         self._columns = _column_names(sample)
         # Of the sample, the core has what it needs.
         self._asked = {**asked, "sample": self._columns, "rng": options.seed}
+
+    def _embed_objects(self, asked: Dict[str, Any], kernel: KernelLike) -> None:
+        """The embedding of all objects; further samples, and points of functions, are numbers of these objects."""
+        for name in ("weights", "nan_policy"):
+            if asked[name] not in (None, "raise"):
+                raise ValueError(f"{name} is given with a kernel of objects, which takes all of them alike")
+        if isinstance(kernel, str) and kernel == PRECOMPUTED:
+            gram = _arrays.matrix(asked["sample"], "sample")
+            core = _core.gram_kernel(gram, gram[:0])
+            rows = _core.Sample(np.arange(float(len(gram)))[:, np.newaxis])
+        else:
+            (rows,), core = _objects.pooled(kernel, asked["sample"])
+        options = core_settings("embedding", {**asked, "sample": None}, core)
+        options.complete(kernel_values_only=True)
+        self._core = _core.Embedding(rows, options)
+        self._columns = None
+        self._by_objects = core
+        self._asked = {**asked, "sample": None, "rng": options.seed}
 
     @hinting
     def embed(
@@ -215,10 +240,11 @@ class Embedding:
         asked: Dict[str, Any] = {
             **self._asked, "method": method, "power": power, "weighting": weighting, "workers": workers
         }
-        options = core_settings("distance", asked)
-        options.complete()
+        options = core_settings("distance", asked, self._by_objects)
+        options.complete(kernel_values_only=self._by_objects is not None)
         found = self._core.distance(second._core, options)
         del found["functions"], found["gaps"]
+        found["maximiser"] = None if found["maximiser"] is None else Maximiser(*found["maximiser"])
         found["elapsed_s"] = time.perf_counter() - started
         return DistanceResult(**found, profiles=(), settings=settings(asked, method, self.seed))
 

@@ -23,7 +23,7 @@ def core_kernel(kernel: KernelLike) -> _core.Kernel:
     if not callable(kernel):
         given = type(kernel).__name__
         raise TypeError(f"kernel is of type {given}, expected a string or a function of two blocks of rows")
-    return _core.function_kernel(kernel_name(kernel), _checked(kernel))
+    return _core.function_kernel(kernel_name(kernel), checked(kernel))
 
 
 def kernel_name(kernel: KernelLike) -> str:
@@ -34,7 +34,7 @@ def kernel_name(kernel: KernelLike) -> str:
     return "custom" if name == "<lambda>" else name
 
 
-def _checked(kernel: KernelFunction) -> Callable[..., NDArray[np.float64]]:
+def checked(kernel: KernelFunction) -> Callable[..., NDArray[np.float64]]:
     """The function with a check of the type and shape that it returns."""
     name = kernel_name(kernel)
 
