@@ -162,15 +162,15 @@ struct ObjectFamily {
   std::size_t parameter;  // default; 0: none
 };
 
-constexpr std::array<ObjectFamily, 4> kFamilies = {{{"spectrum", Objects::texts, 3},
-                                                    {"wl", Objects::graphs, 3},
-                                                    {"sets", Objects::sets, 0},
-                                                    {"hamming", Objects::rows, 0}}};
+constexpr std::array<ObjectFamily, 4> kObjectFamilies = {{{"spectrum", Objects::texts, 3},
+                                                          {"wl", Objects::graphs, 3},
+                                                          {"sets", Objects::sets, 0},
+                                                          {"hamming", Objects::rows, 0}}};
 
 const ObjectFamily* family_of(std::string_view text) {
   const std::string_view name = text.substr(0, text.find(':'));
-  const auto found = std::ranges::find(kFamilies, name, &ObjectFamily::name);
-  return found == kFamilies.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(kObjectFamilies, name, &ObjectFamily::name);
+  return found == kObjectFamilies.end() ? nullptr : &*found;
 }
 
 std::size_t parameter_of(const ObjectFamily& family, std::string_view text) {
