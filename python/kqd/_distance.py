@@ -56,9 +56,9 @@ def distance(
     kernel : str or callable
         ``family[:parameter...][@bandwidth]``, such as ``"gaussian"``, ``"rq:2"``, ``"polynomial:3:1"``, or several
         joined by ``+`` and ``*``: ``"0.3 gaussian@0.5 + 0.7 laplace"``. Or a function of your own, which takes two
-        blocks of rows and returns the len(a) x len(b) matrix of their values. Or ``"precomputed"``: then x and y are
-        the rows of the Gram matrix of the pooled points, ``x = gram[:n_x]`` and ``y = gram[n_x:]``, and reference
-        points are pooled rows.
+        blocks of rows, or two lists of objects if x and y are such, and returns the len(a) x len(b) matrix of their
+        values. Or ``"precomputed"``: then x and y are the rows of the Gram matrix of the pooled points,
+        ``x = gram[:n_x]`` and ``y = gram[n_x:]``. Reference points of objects and of a Gram matrix are pooled rows.
     bandwidth : "median" or float
         For every part of the kernel that leaves it open: from the median distance between pooled points, or a number.
     directions : str
@@ -73,7 +73,7 @@ def distance(
         How many reference points span the Gaussian directions; by default an eighth of the rows, from 2 to 64.
     reference : str or array_like
         Where the reference points come from: ``"gaussian"``, ``"uniform"``, ``"pooled"``, ``"balanced"``, or the points
-        themselves (m x d).
+        themselves (m x d); with objects or a Gram matrix, numbers of pooled rows from 0.
     coefficients : array_like, optional
         Instead of drawn ones: an m x l matrix whose column i makes direction i from the reference points.
     power : float

@@ -73,13 +73,14 @@ class Embedding:
     True
 
     With a kernel of objects (``"precomputed"``, ``"spectrum:3"``, a function of lists) the sample is a square Gram matrix or
-    a list of objects; `embed`, `evaluate` and `reference` then take numbers of these objects, from 0.
+    a list of objects.
+    `embed`, `evaluate` and `reference` then take numbers of these objects, from 0.
 
     An embedding can be pickled and saved, with its directions and a copy of its sample; not so one by a kernel function.
     """
 
     #: The kernel between objects; None for rows of numbers.
-    _by_objects: Optional[_core.Kernel] = None
+    _object_kernel: Optional[_core.Kernel] = None
 
     @hinting
     def __init__(
@@ -116,9 +117,10 @@ class Embedding:
 
     def _embed_objects(self, asked: Dict[str, Any], kernel: KernelLike) -> None:
         """The embedding of all objects; further samples, and points of functions, are numbers of these objects."""
-        for name in ("weights", "nan_policy"):
-            if asked[name] not in (None, "raise"):
-                raise ValueError(f"{name} is given with a kernel of objects, which takes all of them alike")
+        if asked["weights"] is not None or asked["nan_policy"] != "raise":
+            raise ValueError("weights and nan_policy are for rows of numbers; a kernel of objects takes all of them alike")
+        if asked["directions"] in ("linear", "axis") or asked["bandwidth"] != "median":
+            raise ValueError("linear and axis directions and a bandwidth need columns, which objects do not have")
         if isinstance(kernel, str) and kernel == PRECOMPUTED:
             gram = _arrays.matrix(asked["sample"], "sample")
             core = _core.gram_kernel(gram, gram[:0])
@@ -129,7 +131,7 @@ class Embedding:
         options.complete(kernel_values_only=True)
         self._core = _core.Embedding(rows, options)
         self._columns = None
-        self._by_objects = core
+        self._object_kernel = core
         self._asked = {**asked, "sample": None, "rng": options.seed}
 
     @hinting
@@ -240,8 +242,8 @@ class Embedding:
         asked: Dict[str, Any] = {
             **self._asked, "method": method, "power": power, "weighting": weighting, "workers": workers
         }
-        options = core_settings("distance", asked, self._by_objects)
-        options.complete(kernel_values_only=self._by_objects is not None)
+        options = core_settings("distance", asked, self._object_kernel)
+        options.complete(kernel_values_only=self._object_kernel is not None)
         found = self._core.distance(second._core, options)
         del found["functions"], found["gaps"]
         found["maximiser"] = None if found["maximiser"] is None else Maximiser(*found["maximiser"])
@@ -251,14 +253,20 @@ class Embedding:
     def plot(
         self,
         *others: Union["Embedding", ArrayLike],
+        kind: str = "quantiles",
         directions: Union[int, Sequence[int]] = 3,
         labels: Optional[Sequence[str]] = None,
         ax: Any = None,
     ) -> "Figure":
-        """Plot quantile functions along some directions, of this sample and of others, with matplotlib.
+        """Plot the embedding with matplotlib: quantile functions, or the paper's figures for data of one or two columns.
 
         Parameters
         ----------
+        kind : "quantiles", "functions" or "plane"
+            Quantile functions along some directions, of this sample and of others. Of one column: directions u as
+            functions, the values of the sample along them, and the quantiles that make the embedding (figure 2 of the
+            paper). Of two columns: the sample, its values along the direction in which it spreads most, and its
+            quantiles along all directions of the plane (figure 1).
         *others : Embedding or array_like
             Further embeddings along the same directions, or samples to be embedded along them.
         directions : int or sequence of int
@@ -267,12 +275,31 @@ class Embedding:
         labels : sequence of str, optional
             One for each sample.
         ax : matplotlib Axes or a sequence of them, optional
-            One for each direction, instead of a new figure.
+            One for each direction, or three for a plane, instead of a new figure.
         """
         from . import _plots
 
+        if kind not in ("quantiles", "functions", "plane"):
+            raise ValueError(f'kind {_arrays.quoted(kind)} is unknown, expected "quantiles", "functions" or "plane"')
+        if kind != "quantiles":
+            wanted = 1 if kind == "functions" else 2
+            if others or labels is not None:
+                raise ValueError(f'kind "{kind}" shows one sample; other samples and labels are for "quantiles"')
+            if self.dim != wanted or self._object_kernel is not None:
+                raise ValueError(f'kind "{kind}" needs a sample of {wanted} column{"s"[: wanted - 1]}, this one has {self.dim}')
+            if kind == "functions":
+                return _plots.functions(self, self._chosen(directions, ()), ax)
+            return _plots.plane(self, self._around_the_plane(), ax)
         embeddings = [self, *(other if isinstance(other, Embedding) else self.embed(other) for other in others)]
         return _plots.quantile_functions(embeddings, self._chosen(directions, embeddings[1:]), labels, ax)
+
+    def _around_the_plane(self) -> "Embedding":
+        """The embedding of the sample along all directions of the plane, 2 degrees apart."""
+        angles = np.radians(np.arange(0, 360, 2))
+        return Embedding(
+            self.sample, weights=self.weights, kernel="linear", reference=np.eye(2),
+            coefficients=np.array([np.cos(angles), np.sin(angles)]), rng=0,
+        )
 
     def _chosen(self, directions: Union[int, Sequence[int]], others: Sequence["Embedding"]) -> Sequence[int]:
         """Indices of directions to plot."""

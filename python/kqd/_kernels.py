@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Callable, Union
+from typing import Any, Callable, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 
-#: Takes two blocks of rows, a x d and b x d, and returns their a x b matrix of values.
-KernelFunction = Callable[[NDArray[np.float64], NDArray[np.float64]], ArrayLike]
+#: Takes two blocks of rows, a x d and b x d, or two lists of objects, and returns their a x b matrix of values.
+KernelFunction = Callable[[Any, Any], ArrayLike]
 KernelLike = Union[str, KernelFunction]
 
 PRECOMPUTED = "precomputed"

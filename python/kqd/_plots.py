@@ -44,9 +44,7 @@ def quantile_functions(
     names = [f"sample {i + 1}" for i in range(len(embeddings))] if labels is None else list(labels)
     if len(names) != len(embeddings):
         raise ValueError(f"labels has {len(names)} entries for {len(embeddings)} samples, expected one for each")
-    places = _axes(len(directions)) if ax is None else list(np.ravel(np.asarray(ax, dtype=object)))
-    if len(places) != len(directions):
-        raise ValueError(f"ax has {len(places)} Axes for {len(directions)} directions, expected one for each")
+    places = _places(ax, len(directions), "directions")
     quantiles = [embedding.quantiles(_LEVELS) for embedding in embeddings]
     for place, direction in zip(places, directions):
         for i, (values, name) in enumerate(zip(quantiles, names)):
@@ -61,6 +59,67 @@ def quantile_functions(
     if len(embeddings) > 1 or labels is not None:
         places[0].legend(frameon=False, fontsize="small")
     return places[0].figure
+
+
+_SHOWN_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def functions(embedding: Any, directions: Sequence[int], ax: Any) -> "Figure":
+    """Directions as functions of one column, the values of the sample along them, and their quantiles."""
+    places = _places(ax, len(directions), "directions")
+    points = embedding.sample[:, 0]
+    margin = 0.1 * float(np.ptp(points)) or 1.0
+    grid = np.linspace(points.min() - margin, points.max() + margin, 400)
+    curves = embedding.direction_values(grid)
+    values = embedding.direction_values(points)
+    quantiles = embedding.quantiles(_SHOWN_LEVELS)
+    for place, i in zip(places, directions):
+        place.plot(grid, curves[i], color=_DIRECTIONS[0], linewidth=1.6)
+        place.plot(points, values[i], "|", color=_NULL, markersize=6)
+        for level, quantile in zip(_SHOWN_LEVELS, quantiles[i]):
+            place.axhline(quantile, color=_OBSERVED, linewidth=0.8, linestyle="-" if level == 0.5 else ":")
+            place.annotate(f"{level:g}", xy=(1.01, quantile), xycoords=("axes fraction", "data"), va="center",
+                           fontsize="x-small", color=_OBSERVED)
+        place.set_xlabel("x")
+        _finish(place, f"direction {i}: u(x), and quantiles of u(X)")
+    return places[0].figure
+
+
+def plane(embedding: Any, around: Any, ax: Any) -> "Figure":
+    """A sample of two columns, its values along one direction, and its quantiles along all directions."""
+    cloud, along, curves = _places(ax, 3, "panels")
+    points = embedding.sample
+    quantiles = around.quantiles(_SHOWN_LEVELS)
+    widest = int(np.argmax(quantiles[:, -1] - quantiles[:, 0]))
+    direction = around.coefficients[:, widest]
+    center = points.mean(axis=0)
+    cloud.plot(points[:, 0], points[:, 1], ".", color=_NULL, markersize=3)
+    reach = float(np.abs(points - center).max())
+    cloud.annotate("", xy=center + reach * direction, xytext=center, arrowprops=dict(arrowstyle="->", color=_OBSERVED))
+    cloud.set_aspect("equal", adjustable="datalim")
+    _finish(cloud, "sample, and a direction u")
+    values = points @ direction
+    along.hist(values, bins=_num_bins(values), weights=embedding.weights, color=_NULL, edgecolor="white", linewidth=0.4)
+    for quantile in quantiles[widest]:
+        along.axvline(quantile, color=_OBSERVED, linewidth=1)
+    along.set_xlabel("u.x")
+    _finish(along, "values along u, and quantiles")
+    for k, level in enumerate(_SHOWN_LEVELS):
+        curve = quantiles[:, [k]] * around.coefficients.T
+        closed = np.vstack([curve, curve[:1]])
+        curves.plot(closed[:, 0], closed[:, 1], color=_DIRECTIONS[k], linewidth=1.4, label=f"{level:g}")
+    curves.set_aspect("equal", adjustable="datalim")
+    curves.legend(title="level", frameon=False, fontsize="small")
+    _finish(curves, "quantiles along all directions")
+    return cloud.figure
+
+
+def _places(ax: Any, count: int, what: str) -> List[Any]:
+    """The given Axes, or new ones."""
+    places = _axes(count) if ax is None else list(np.ravel(np.asarray(ax, dtype=object)))
+    if len(places) != count:
+        raise ValueError(f"ax has {len(places)} Axes for {count} {what}, expected one for each")
+    return places
 
 
 def _axes(count: int) -> List[Any]:

@@ -356,3 +356,48 @@ def test_an_embedding_does_not_follow_its_sample():
 
 def test_no_levels_have_no_quantiles():
     assert kqd.Embedding(X, n_directions=5, rng=0).quantiles([]).shape == (5, 0)
+
+
+def test_an_embedding_of_two_columns_plots_its_quantiles_around_the_plane():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    figure = kqd.Embedding(X, n_directions=4, rng=0).plot(kind="plane")
+    cloud, along, curves = figure.axes
+    assert (cloud.get_lines()[0].get_xydata() == X).all()
+    lines = curves.get_lines()
+    assert [line.get_label() for line in lines] == ["0.05", "0.25", "0.5", "0.75", "0.95"]
+    angles = np.radians(np.arange(0, 360, 2))
+    u = np.array([np.cos(angles), np.sin(angles)])
+    for line, level in zip(lines, (0.05, 0.25, 0.5, 0.75, 0.95)):
+        expected = (np.quantile(X @ u, level, axis=0, method="inverted_cdf") * u).T
+        assert line.get_xydata()[:-1] == pytest.approx(expected, abs=1e-12)
+        assert (line.get_xydata()[-1] == line.get_xydata()[0]).all()
+    spread = np.quantile(X @ u, 0.95, axis=0, method="inverted_cdf") - np.quantile(
+        X @ u, 0.05, axis=0, method="inverted_cdf")
+    shown = [line.get_xdata()[0] for line in along.get_lines()]
+    assert shown[-1] - shown[0] == pytest.approx(spread.max(), abs=1e-12)
+
+
+def test_an_embedding_of_one_column_plots_its_directions_as_functions():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    embedding = kqd.Embedding(X[:, 0], n_directions=4, rng=0)
+    figure = embedding.plot(kind="functions", directions=[1, 3])
+    for place, i in zip(figure.axes, (1, 3)):
+        curve, ticks, *quantiles = place.get_lines()
+        assert (curve.get_ydata() == embedding.direction_values(curve.get_xdata())[i]).all()
+        assert (ticks.get_ydata() == embedding.direction_values(X[:, 0])[i]).all()
+        assert [line.get_ydata()[0] for line in quantiles] == embedding.quantiles([0.05, 0.25, 0.5, 0.75, 0.95])[i].tolist()
+
+
+@pytest.mark.parametrize("call, sentence", [
+    (lambda e: e.plot(kind="other"), 'kind "other" is unknown, expected "quantiles", "functions" or "plane"'),
+    (lambda e: e.plot(kind="functions"), 'kind "functions" needs a sample of 1 column, this one has 2'),
+    (lambda e: kqd.Embedding(X[:, 0], rng=0).plot(kind="plane"), 'kind "plane" needs a sample of 2 columns, this one has 1'),
+    (lambda e: e.plot(Y, kind="plane"), 'kind "plane" shows one sample; other samples and labels are for "quantiles"'),
+    (lambda e: e.plot(kind="plane", ax=[1, 2]), "ax has 2 Axes for 3 panels, expected one for each"),
+])
+def test_plots_that_cannot_be_made_are_refused(call, sentence):
+    with pytest.raises(ValueError) as raised:
+        call(kqd.Embedding(X, rng=0))
+    assert str(raised.value) == sentence

@@ -220,23 +220,19 @@ def holed():
     (GRAM, dict(reference="uniform"),
      "kernel precomputed is defined only on the pooled rows, but is needed elsewhere; take reference points from "
      'the pool (reference="pooled"), or another method'),
-    (GRAM, dict(reference=X[:3]),
-     'reference points are given with kernel "precomputed", which is defined only on the pooled rows'),
+    (GRAM, dict(reference=[0.5]),
+     "kernel precomputed is defined only on the pooled rows, but is needed elsewhere; take reference points from "
+     'the pool (reference="pooled"), or another method'),
     (GRAM, dict(x_weights=np.ones(40)),
      'x_weights are given with kernel "precomputed", which takes rows without weights'),
     (GRAM, dict(bandwidth=1.0), 'bandwidth is given with kernel "precomputed", which has none; omit it'),
-    (GRAM, dict(nan_policy="omit"), 'nan_policy "omit" excludes rows of data, kernel "precomputed" has a matrix; '
-                                    "exclude them first"),
+    (GRAM, dict(nan_policy="omit"), 'nan_policy "omit" excludes rows of data, kernel "precomputed" has none; exclude '
+                                    "them first"),
 ])
 def test_matrices_and_options_that_do_not_fit_are_refused(gram, options, sentence):
     with pytest.raises(ValueError) as raised:
         kqd.test(gram[:40], gram[40:], kernel="precomputed", rng=0, n_resamples=9, **options)
     assert str(raised.value) == sentence
-
-
-def test_an_embedding_needs_more_than_a_gram_matrix():
-    with pytest.raises(ValueError, match="an embedding needs a kernel"):
-        kqd.Embedding(GRAM, kernel="precomputed")
 
 
 # Issue 22: p = 1 on a shift of two standard deviations.

@@ -155,25 +155,27 @@ PreparedPlan prepare_monk(const TestPool& pool, const MethodOptions& options, co
 
 Method monk_method() {
   return {
-      .info = {.id = "monk",
-               .family = "mean embeddings",
-               .summary = "median-of-means MMD, which few outliers cannot move far",
-               .reports = "an estimate of MMD, not squared; >= 0 for block-median",
-               .cost = "n^2 d / Q for Q blocks; T N^2 / Q more for bcd",
-               .permutation = "as the first: every permutation is computed again",
-               .calibrations = "permutation, sign-flip",
-               .details =
-                   "The largest median over blocks of mean f(x) - mean f(y), |f| <= 1; as long as fewer than half "
-                   "of the blocks hold outliers it stays bounded. form=block-median, the default, gives each block "
-                   "its own f: the median of MMD_V over blocks in closed form, which bcd-fast (the variant of the "
-                   "published comparisons) can only fall short of on the same blocks; bcd has one f for all blocks. "
-                   "Blocks are cut by a random order of rows that depends on the seed only: compare values of one "
-                   "seed. The published comparisons take floor(n / log n) blocks.",
-               .reference =
-                   "Lerasle et al.: MONK: Outlier-Robust Mean Embedding Estimation by Median-of-Means (ICML 2019)",
-               .sign_flip = true,
-               .uses = {.kernel = true},
-               .parameters = kParameters},
+      .info =
+          {.id = "monk",
+           .family = "mean embeddings",
+           .summary = "median-of-means MMD, which few outliers cannot move far",
+           .reports = "an estimate of MMD, not squared; >= 0 for block-median",
+           .cost = "n^2 d / Q for Q blocks; T N^2 / Q more for bcd",
+           .permutation = "as the first: every permutation is computed again",
+           .calibrations = "permutation, sign-flip",
+           .details =
+               "The largest median over blocks of mean f(x) - mean f(y), |f| <= 1; as long as fewer than half "
+               "of the blocks hold outliers it stays bounded. form=block-median, the default, gives each block "
+               "its own f: the median of MMD_V over blocks in closed form, which bcd-fast (the variant of the "
+               "published comparisons) can only fall short of on the same blocks; bcd has one f for all blocks. "
+               "Blocks are cut by a random order of rows that depends on the seed and on the order of the rows: "
+               "compare "
+               "values of one seed. A test puts the rows in an order without labels first, so its statistic differs "
+               "from the distance. The published comparisons take floor(n / log n) blocks.",
+           .reference = "Lerasle et al.: MONK: Outlier-Robust Mean Embedding Estimation by Median-of-Means (ICML 2019)",
+           .sign_flip = true,
+           .uses = {.kernel = true},
+           .parameters = kParameters},
       .distance = monk_distance,
       .prepare = prepare_monk};
 }
