@@ -79,7 +79,7 @@ int run_embed(const Request& request) {
   print_warnings(data.notes, output);
   if (output.csv || as_array) print_warnings(data.warnings, output);  // these have no place for them
   MethodOptions options = settings.test.statistic;
-  add_directions(settings, data.samples.front(), 0, data.preparation, options.directions);
+  add_directions(settings, data.samples.front(), 0, data.preparation, options);
   const std::vector<SampleView> samples(data.samples.begin(), data.samples.end());
   const std::vector<std::string> names = different_names(request.files);
   EmbeddingTable table;

@@ -118,8 +118,7 @@ int run_test(const Request& request) {
   require_outputs(request);
   TwoSampleOptions options = settings.test;
   const SamplePair data = read(request, options.statistic.kernel);
-  add_directions(settings, data.x, data.x.points.rows() + data.y.points.rows(), data.preparation,
-                 options.statistic.directions);
+  add_directions(settings, data.x, data.x.points.rows() + data.y.points.rows(), data.preparation, options.statistic);
   options.test.design = design_of(settings, data);
   const ExplainOptions where = page_options(settings, data);
   if (!settings.output.report.empty()) options.test.keep_null_distribution = true;
@@ -174,7 +173,7 @@ int run_distance(const Request& request) {
   require_outputs(request);
   MethodOptions options = settings.test.statistic;
   const SamplePair data = read(request, options.kernel);
-  add_directions(settings, data.x, data.x.points.rows() + data.y.points.rows(), data.preparation, options.directions);
+  add_directions(settings, data.x, data.x.points.rows() + data.y.points.rows(), data.preparation, options);
   const ExplainOptions where = page_options(settings, data);
   DistanceResult result;
   {
@@ -205,7 +204,7 @@ int run_matrix(const Request& request) {
   print_warnings(data.notes, settings.output);
   if (settings.output.csv) print_warnings(data.warnings, settings.output);  // CSV has no place for them
   TwoSampleOptions options = settings.test;
-  add_directions(settings, data.samples.front(), 0, data.preparation, options.statistic.directions);
+  add_directions(settings, data.samples.front(), 0, data.preparation, options.statistic);
   // A test without a distance of its own has parameters of its own, too.
   DistanceMatrixOptions distances{options.method, options.statistic};
   if (const auto other = find_method(options.method).effect_method; settings.test_pairs && !other.empty()) {

@@ -80,6 +80,19 @@ void add_coefficients(const std::string& file, DirectionOptions& options) {
   options.coefficients = std::move(read.points);
 }
 
+// The table of --weighting FILE: a level and a density in each row.
+void add_weighting(const std::string& file, MethodOptions& options) {
+  if (file.empty()) return;
+  const Sample read = read_sample(file);
+  if (read.points.cols() != 2) {
+    throw Error(ErrorCode::shape_mismatch,
+                fmt::format("{}: {} columns, expected two: level and density", printable(file), read.points.cols()));
+  }
+  std::vector<LevelDensity> densities;
+  for (std::size_t k = 0; k < read.points.rows(); ++k) densities.push_back({read.points(k, 0), read.points(k, 1)});
+  options.weighting = LevelWeights::table(densities);
+}
+
 }  // namespace
 
 void print_warnings(const Warnings& warnings, const OutputOptions& output) {
@@ -88,19 +101,21 @@ void print_warnings(const Warnings& warnings, const OutputOptions& output) {
 }
 
 void add_directions(const Settings& settings, const Sample& data, std::size_t num_pooled,
-                    const Preparation& preparation, DirectionOptions& options) {
-  add_coefficients(settings.coefficients_file, options);
+                    const Preparation& preparation, MethodOptions& options) {
+  add_coefficients(settings.coefficients_file, options.directions);
+  add_weighting(settings.weighting_file, options);
   const std::string& file = settings.reference_file;
   if (file.empty()) return;
   Sample points = read_sample(file);
   if (!settings.object_kernel.empty()) {
     number_reference_rows(num_pooled, points.points);
-    options.reference_points = std::move(points.points);
+    options.directions.reference_points = std::move(points.points);
     return;
   }
   require_same_units(preparation);
   const bool by_name = !data.column_names.empty() && !points.column_names.empty();
-  options.reference_points = by_name ? in_order_of(data.column_names, points, file) : std::move(points.points);
+  options.directions.reference_points =
+      by_name ? in_order_of(data.column_names, points, file) : std::move(points.points);
 }
 
 void refuse_objects(const Settings& settings, const std::string& command) {
@@ -135,7 +150,8 @@ void show(const OutputOptions& output, const Forms& forms) {
 void require_outputs(const Request& request) {
   const OutputOptions& output = request.settings.output;
   std::vector<std::string> inputs = request.files;
-  inputs.insert(inputs.end(), {request.settings.reference_file, request.settings.coefficients_file, output.config});
+  inputs.insert(inputs.end(), {request.settings.reference_file, request.settings.coefficients_file,
+                               request.settings.weighting_file, output.config});
   {
     const StopRequest until_test_files_are_removed;
     if (goes_to_file(output)) require_output("output", output.file, inputs);

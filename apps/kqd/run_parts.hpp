@@ -22,10 +22,10 @@ class Stopwatch {
 /// Prints warnings of reading, unless the user wants the result only.
 void print_warnings(const Warnings& warnings, const OutputOptions& output);
 
-/// Reads the points of --reference FILE and --coefficients FILE. Columns of points are matched by name where the file
+/// Reads the files of --reference, --coefficients and --weighting. Columns of points are matched by name where the file
 /// and the data have names; with a kernel of objects they are numbers of pooled rows.
 void add_directions(const Settings& settings, const Sample& data, std::size_t num_pooled,
-                    const Preparation& preparation, DirectionOptions& options);
+                    const Preparation& preparation, MethodOptions& options);
 
 /// Throws for a kernel of objects, which only some commands have.
 void refuse_objects(const Settings& settings, const std::string& command);

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _core, _objects
 from ._kernels import PRECOMPUTED, KernelLike
-from ._options import Rng, boolean, core_settings, count, hinting, settings
+from ._options import Rng, WeightingLike, boolean, core_settings, count, hinting, settings
 from ._results import DistanceResult, Maximiser
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class Embedding:
         *,
         method: str = "ekqd",
         power: float = 1.0,
-        weighting: str = "uniform",
+        weighting: WeightingLike = "uniform",
         workers: Optional[int] = None,
     ) -> DistanceResult:
         """The discrepancy to another embedding, or sample, along the same directions.

@@ -93,6 +93,11 @@ void set_method(Settings& s, const OptionInfo& /*self*/, std::string_view text) 
 }
 
 void set_weighting(Settings& s, const OptionInfo& /*self*/, std::string_view text) {
+  s.weighting_file.clear();
+  if (text.ends_with(".csv") || text.ends_with(".tsv") || text.ends_with(".npy") || text.ends_with(".json")) {
+    s.weighting_file = text;  // a front end reads it
+    return;
+  }
   s.test.statistic.weighting = parse_level_weights(text);
 }
 
@@ -419,10 +424,13 @@ std::vector<OptionInfo> make_table() {
           .calls = kPairs, .help = "order of the distance between quantile functions, >= 1, or inf", .value = "P",
           .lowest = 1, .no_effect = unless_power}),
       {.id = "weighting", .type = word, .section = "Statistic", .commands = kStatistic, .calls = kPairs,
-          .help = "weight of quantile levels: {}; with parameters: triangle:0.5, interval:0.1:0.9, beta:2:2, atom:0.5",
+          .help = "weight of quantile levels: {}; with parameters: triangle:0.5, interval:0.1:0.9, beta:2:2, atom:0.5; "
+              "mixtures: 0.7 uniform+0.3 atom:0.5; or a file with columns level and density",
           .value = "NU", .choices = weighting_words, .set = set_weighting,
-          .get = [](const Settings& s) { return to_string(s.test.statistic.weighting); }, .no_effect =
-              unless_weighting},
+          .get = [](const Settings& s) {
+            return s.weighting_file.empty() ? to_string(s.test.statistic.weighting) : s.weighting_file;
+          },
+          .no_effect = unless_weighting},
       {.id = "compat", .type = list, .section = "Statistic", .commands = kDirected, .calls = kPairs | kEmbedCommand,
           .help = "what the paper's code does differently, by name: {}", .value = "NAMES", .choices = compat_words,
           .set = set_compat, .get = [](const Settings& s) { return s.compat; }, .no_effect = unless_compat},

@@ -241,9 +241,9 @@ LevelGrid::LevelGrid(std::size_t nx, std::size_t ny, const LevelWeights& weights
     const double level =
         x_moves ? static_cast<double>(i) / static_cast<double>(nx) : static_cast<double>(j) / static_cast<double>(ny);
     const double up_to = weights.cdf(level);
-    masses_.push_back(up_to - below);
+    masses_.push_back(std::max(0.0, up_to - below));
     steps_.push_back(static_cast<std::uint8_t>((x_moves ? 1U : 0U) | (y_moves ? 2U : 0U)));
-    below = up_to;
+    below = std::max(below, up_to);
     i += x_moves ? 1 : 0;
     j += y_moves ? 1 : 0;
   }

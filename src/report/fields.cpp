@@ -173,7 +173,7 @@ Lines kernel_lines(const MethodRun& run) {
 
 Lines levels_lines(const MethodRun& run) {
   if (!run.method->uses.weighting) return {};
-  return {fmt::format("{} weighting, power p = {}", to_string(run.options->weighting), run.options->power)};
+  return {fmt::format("{} weighting, power p = {}", run.options->weighting.summary(), run.options->power)};
 }
 
 Lines power_lines(const MethodRun& run) {

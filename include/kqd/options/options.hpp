@@ -62,6 +62,7 @@ struct Settings {
   std::string compat = {};               ///< names of compat flags, separated by commas
   std::string reference_file = {};       ///< reference points that a front end has to read
   std::string coefficients_file = {};    ///< coefficients likewise
+  std::string weighting_file = {};       ///< levels and densities likewise
   std::string object_kernel = {};        ///< "precomputed", "spectrum:3", ...: a front end reads the objects
   std::vector<std::string> na_values = {};   ///< lists of texts, separated by commas or semicolons
   std::vector<std::string> parameters = {};  ///< of the method: "name=value"
