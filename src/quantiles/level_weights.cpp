@@ -96,7 +96,7 @@ struct LevelWeights::Table {
 
 LevelWeights LevelWeights::table(std::span<const LevelDensity> densities) {
   const auto refuse = [&](std::string_view text, std::string_view expected) {
-    fail_option("weighting", text, expected);
+    fail_option("weighting", text, std::string(expected));
   };
   if (densities.size() < 2) refuse(fmt::format("table of {} levels", densities.size()), "at least two levels");
   auto table = std::make_shared<Table>();

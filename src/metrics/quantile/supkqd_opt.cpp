@@ -100,7 +100,7 @@ Method supkqd_opt_method() {
                    "distance. Features are a pivoted Cholesky factor of the Gram matrix, exact up to 512 rows and "
                    "of rank 512 above (parameter rank). Ascent by L-BFGS on the sphere; starts: the "
                    "witness of the MMD, the directions in which the covariances differ most, the best of 32 random "
-                   "ones, and 4 random ones (up to 48 more for small samples). A test fits the direction to half of "
+                   "ones, and 4 random ones (up to 96 more for small samples). A test fits the direction to half of "
                    "the rows and tests the others "
                    "along it (parameter share, 0.5); share=0 fits again for every permutation: exact too, uses all "
                    "rows, and costs as many fits.",

@@ -84,8 +84,8 @@ std::optional<double> upper_bound(const SliceModel& model, const SampleView& x, 
 
 // Small problems have many local maxima next to their cost: they can afford more random starts.
 std::size_t more_starts(const Slices& slices) {
-  constexpr std::size_t kMost = 48;
-  constexpr std::size_t kWork = 48'000;
+  constexpr std::size_t kMost = 96;
+  constexpr std::size_t kWork = 96'000;
   return std::min(kMost, kWork / std::max<std::size_t>(1, slices.num_points() * slices.dim()));
 }
 

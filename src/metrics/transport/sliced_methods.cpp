@@ -110,7 +110,7 @@ Method max_sw_method() {
                .details =
                    "The supremum over the unit sphere by L-BFGS on the sphere, the best "
                    "point kept; starts: the difference of the means, the directions in which the covariances differ "
-                   "most, the best of 32 random ones, and 4 random ones (up to 48 more for small samples). A test "
+                   "most, the best of 32 random ones, and 4 random ones (up to 96 more for small samples). A test "
                    "fits the direction to half of the "
                    "rows and tests the others along it (parameter share, 0.5); share=0 fits again for every "
                    "permutation: exact too, uses all rows, and costs as many fits. Equals supkqd-opt with the "
