@@ -121,7 +121,7 @@ SliceModel make_max_gsw(const Matrix<double>& points, const std::vector<std::siz
   return model;
 }
 
-constexpr SupremumMethod kMaxGsw = {"max-gsw", kMaxParameters, make_max_gsw};
+constexpr SupremumMethod kMaxGsw = {.id = "max-gsw", .parameters = kMaxParameters, .make = make_max_gsw};
 
 DistanceResult max_gsw(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return supremum_distance(kMaxGsw, x, y, options);
