@@ -247,39 +247,7 @@ LevelWeights parse_table(std::string_view text, std::span<const double> numbers)
   return LevelWeights::table(densities);
 }
 
-// "0.3 atom:0.5": a weight, 1 when left out, and a measure.
-WeightedLevels parse_part(std::string_view text) {
-  const std::string_view part = trim(text);
-  const auto blank = part.find(' ');
-  if (blank == std::string_view::npos) return {1.0, parse_level_weights(part)};
-  const auto weight = parse_number(part.substr(0, blank));
-  if (!weight)
-    fail_option("weighting", text, fmt::format("a weight in place of \"{}\"", no_references(part.substr(0, blank))));
-  return {*weight, parse_level_weights(part.substr(blank + 1))};
-}
-
-// Parts are separated by +, which is also the sign of an exponent.
-std::vector<std::string_view> split_mixture(std::string_view text) {
-  std::vector<std::string_view> parts;
-  std::size_t start = 0;
-  for (std::size_t i = 1; i < text.size(); ++i) {
-    if (text[i] != '+' || text[i - 1] == 'e' || text[i - 1] == 'E') continue;
-    parts.push_back(text.substr(start, i - start));
-    start = i + 1;
-  }
-  parts.push_back(text.substr(start));
-  return parts;
-}
-
-}  // namespace
-
-LevelWeights parse_level_weights(std::string_view text) {
-  const auto parts = split_mixture(trim(text));
-  if (parts.size() > 1 || trim(text).find(' ') != std::string_view::npos) {
-    std::vector<WeightedLevels> mixed;
-    for (const std::string_view part : parts) mixed.push_back(parse_part(part));
-    return LevelWeights::mixture(mixed);
-  }
+LevelWeights parse_measure(std::string_view text) {
   const auto fields = split(text, ':');
   const LevelShape shape = value_of(kShapes, trim(fields[0]), "weighting");
   std::vector<double> numbers;
@@ -310,6 +278,25 @@ LevelWeights parse_level_weights(std::string_view text) {
       expect(0, 1, fmt::format("{}[:ratio]", name_of(kShapes, shape)));
       return LevelWeights::sloped(shape, numbers.empty() ? 0.0 : numbers[0]);
   }
+}
+
+// "0.3 atom:0.5": a weight, 1 when left out, and a measure.
+WeightedLevels parse_part(std::string_view text) {
+  const std::string_view part = trim(text);
+  const std::string_view first = part.substr(0, part.find(' '));
+  const auto weight = first.size() < part.size() ? parse_number(first) : std::nullopt;
+  if (!weight) return {1.0, parse_measure(part)};
+  return {*weight, parse_measure(trim(part.substr(first.size())))};
+}
+
+}  // namespace
+
+LevelWeights parse_level_weights(std::string_view text) {
+  const auto texts = split_terms(trim(text), '+');
+  std::vector<WeightedLevels> parts;
+  for (const std::string_view part : texts) parts.push_back(parse_part(part));
+  LevelWeights mixed = LevelWeights::mixture(parts);  // checks the weights
+  return parts.size() == 1 ? parts.front().levels : mixed;
 }
 
 std::string to_string(const LevelWeights& weights) {

@@ -67,13 +67,11 @@ struct Maximiser {
 };
 
 std::optional<Maximiser> maximiser_of(const Source& s) {
+  if (!s.statistic.method->supremum) return std::nullopt;
   const Directions* const directions = s.distance != nullptr ? s.distance->directions.get() : s.test->directions.get();
   const std::vector<double>& gaps = s.distance != nullptr ? s.distance->per_direction : s.test->per_direction;
-  const double statistic = s.distance != nullptr ? s.distance->statistic : s.test->test.statistic;
   if (directions == nullptr || gaps.empty()) return std::nullopt;
   const auto largest = std::ranges::max_element(gaps);
-  // A supremum is the largest gap. A plan adds its terms in another order than a distance does.
-  if (!(*largest > 0.0) || std::abs(statistic - *largest) > 1e-9 * *largest) return std::nullopt;
   return Maximiser{static_cast<std::size_t>(largest - gaps.begin()), *largest, directions->terms()};
 }
 

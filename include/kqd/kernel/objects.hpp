@@ -58,7 +58,7 @@ struct Graph {
 
 /// Features of the Weisfeiler-Lehman subtree kernel: how often each label occurs, after 0, 1, .., rounds refinements by
 /// the labels of neighbours [SSL11]. Cost: O(rounds edges log degree). Throws Error{invalid_option} for an edge to a
-/// node that does not exist, another number of labels than nodes, or more than 32 rounds.
+/// node that does not exist, another number of labels than nodes, or more than 64 rounds.
 [[nodiscard]] std::vector<SparseVector> subtree_features(std::span<const Graph> graphs, std::size_t rounds);
 
 /// Features of sets: which members they have. The normalised kernel is |A and B| / sqrt(|A| |B|).

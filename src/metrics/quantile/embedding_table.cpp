@@ -43,7 +43,7 @@ EmbeddingTable embedding_table(std::span<const SampleView> samples, std::span<co
                        .kernel = {},
                        .warnings = {}};
   const Sample all = gather_all(checked.samples());
-  const TestPool pool = make_test_pool(all, {}, options.seed, options.threads);
+  const TestPool pool = make_test_pool(all, {}, options.threads);
   warn_about_pool(pool.rows(), table.warnings);
   SharedSlices slices = draw_slices(pool.rows(), options, Over::mean);
   std::ranges::move(slices.warnings, std::back_inserter(table.warnings));

@@ -105,6 +105,7 @@ Method supkqd_opt_method() {
                    "along it (parameter share, 0.5); share=0 fits again for every permutation: exact too, uses all "
                    "rows, and costs as many fits.",
                .reference = "Wang, Gao, Xie: Two-Sample Test with Kernel Projected Wasserstein Distance (AISTATS 2022)",
+               .supremum = true,
                .sign_flip = true,
                .directions = "optimised",
                .uses = {.kernel = true, .power = true, .weighting = true},

@@ -79,7 +79,12 @@ std::optional<double> upper_bound(const SliceModel& model, const SampleView& x, 
   MethodOptions transport;
   transport.power = options.power;
   transport.threads = options.threads;
-  return distance("wasserstein", features_x, features_y, transport).statistic * model.unit;
+  try {
+    return distance("wasserstein", features_x, features_y, transport).statistic * model.unit;
+  } catch (const Error& error) {  // high powers of distances underflow
+    if (error.code() != ErrorCode::non_finite_value) throw;
+    return std::nullopt;
+  }
 }
 
 // Small problems have many local maxima next to their cost: they can afford more random starts.
@@ -206,7 +211,11 @@ DistanceResult supremum_distance(const SupremumMethod& method, const SampleView&
   result.num_directions = 1;
   result.details = fitted.model.details;
   report(fitted.found, result.details);
-  if (fitted.value > 0.0) result.directions = fitted.model.direction(fitted.found.direction);
+  try {
+    result.directions = fitted.model.direction(fitted.found.direction);
+  } catch (const Error& error) {  // the kernel is 0 on all rows
+    if (error.code() != ErrorCode::degenerate_directions) throw;
+  }
   if (!is_centered(method, parameters)) {
     if (const auto bound = upper_bound(fitted.model, first, second, options)) {
       result.details.push_back({"upper_bound", *bound});

@@ -172,6 +172,7 @@ Method max_gsw_method() {
                        "The supremum of gsw over theta on the unit sphere, by the ascent and with the tests of max-sw, "
                        "which it is for degree 1. The same slices and bounds as gsw.",
                    .reference = kKolouri,
+                   .supremum = true,
                    .sign_flip = true,
                    .directions = "optimised",
                    .uses = {.power = true, .weighting = true},

@@ -116,6 +116,7 @@ Method max_sw_method() {
                    "permutation: exact too, uses all rows, and costs as many fits. Equals supkqd-opt with the "
                    "linear kernel.",
                .reference = "Deshpande et al.: Max-Sliced Wasserstein Distance and its use for GANs (CVPR 2019)",
+               .supremum = true,
                .sign_flip = true,
                .directions = "optimised",
                .uses = {.power = true, .weighting = true},

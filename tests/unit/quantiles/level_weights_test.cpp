@@ -130,7 +130,7 @@ TEST(LevelWeights, bad_texts_are_refused) {
   };
   refused("trianle",
           "weighting = trianle: expected one of uniform, triangle, reverse-triangle, slope-up, slope-down, "
-          "interval, beta, atom; did you mean triangle?");
+          "interval, beta, atom, table; did you mean triangle?");
   refused("triangle:x", "weighting = triangle:x: expected a number in place of \"x\"");
   refused("triangle:", "weighting = triangle:: expected a number in place of \"\"");
   refused("triangle:0.1:0.2", "weighting = triangle:0.1:0.2: expected triangle[:ratio]");
@@ -153,7 +153,6 @@ TEST(LevelWeights, bad_texts_are_refused) {
                [] { static_cast<void>(LevelWeights::sloped(LevelShape::uniform, 0.5)); });
 }
 
-// The density at (j-1)/(n-1), scaled to sum 1, as the authors' code has it (erratum 29).
 // A density that is linear between levels has the integral of trapezia.
 TEST(LevelWeights, of_a_table_integrate_its_density) {
   const std::vector<LevelDensity> densities = {{0.0, 1.0}, {0.25, 3.0}, {0.75, 0.0}, {1.0, 2.0}};
@@ -195,6 +194,8 @@ TEST(LevelWeights, of_a_mixture_are_weighted_sums) {
   EXPECT_EQ(text, "0.75 uniform+0.25 atom:0.5");
   EXPECT_EQ(to_string(parse_level_weights(text)), text);
   EXPECT_DOUBLE_EQ(parse_level_weights("uniform+beta:2:2").cdf(0.5), 0.5);
+  EXPECT_DOUBLE_EQ(parse_level_weights("triangle+1e+0 atom:0.5").cdf(0.5), 0.75);
+  EXPECT_EQ(to_string(parse_level_weights("2 uniform")), "uniform");
 }
 
 TEST(LevelWeights, tables_and_mixtures_that_are_no_measure_are_refused) {
@@ -207,14 +208,18 @@ TEST(LevelWeights, tables_and_mixtures_that_are_no_measure_are_refused) {
       {"table:0:1:0.5:1", "weighting = table of levels from 0 to 0.5: expected levels from 0 to 1"},
       {"table:0:1:0.5:1:0.5:2:1:1", "weighting = table with level 0.5 after 0.5: expected ascending levels"},
       {"-1 uniform+2 triangle", "weighting = -1 uniform: expected a weight >= 0"},
+      {"-1 uniform", "weighting = -1 uniform: expected a weight >= 0"},
       {"0 uniform+0 triangle", "weighting = mixture of weight 0: expected weights that are not all 0"},
-      {"x uniform+triangle", "weighting = x uniform: expected a weight in place of \"x\""},
+      {"x uniform+triangle",
+       "weighting = x uniform: expected one of uniform, triangle, reverse-triangle, slope-up, slope-down, interval, "
+       "beta, atom, table; did you mean uniform?"},
   };
   for (const auto& [text, sentence] : refused) {
     expect_error(ErrorCode::invalid_option, sentence, [&] { static_cast<void>(parse_level_weights(text)); });
   }
 }
 
+// The density at (j-1)/(n-1), scaled to sum 1, as the authors' code has it (erratum 29).
 TEST(PointEvaluatedMasses, follow_the_authors_code) {
   const auto masses = [](const char* text, std::size_t n) {
     return point_evaluated_masses(parse_level_weights(text), n);
