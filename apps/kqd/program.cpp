@@ -199,7 +199,7 @@ void Program::add_comparisons() {
                  "  kqd matrix day-*.npy --test\n"
                  "  kqd matrix a.csv b.csv c.csv --method sw --power 2 --csv --output distances.csv",
                  kMatrixCommand, run_matrix);
-  add_comparison("embed", "data sets as vectors: quantiles along shared directions, or a kernel between data sets",
+  add_comparison("embed", "data sets as vectors of quantiles along shared directions",
                  "  kqd embed january.csv february.csv --output table.csv\n"
                  "  kqd embed day-*.npy --levels 9 --num-directions 16 --output table.npy --write-directions days\n"
                  "  kqd embed day-*.npy --gram --output kernel.csv",

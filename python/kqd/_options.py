@@ -94,6 +94,9 @@ def _weighting_text(weighting: Any) -> str:
         if densities.shape != _TABULATED.shape:
             raise TypeError("weighting is a function that does not return a number for a level, expected its density")
         table = np.column_stack([_TABULATED, densities])
+    elif not hasattr(weighting, "__len__"):
+        kind = type(weighting).__name__
+        raise TypeError(f"weighting is of type {kind}, expected a string, a function of levels, or rows of level and density")
     else:
         table = _arrays.matrix(weighting, "weighting")
         if table.shape[1] != 2:

@@ -73,7 +73,7 @@ ROWS = [tuple(RNG.choice(["red", "green", "blue"], size=4).tolist()) for _ in ra
 
 def matrix_of(kernel, objects):
     """All values of a kernel of objects, through an embedding."""
-    embedding = kqd.Embedding(objects, kernel=kernel, n_directions=2, rng=0)
+    embedding = kqd.Embedding(objects, kernel=kernel, n_directions=2, n_reference=len(objects), rng=0)
     return embedding.kernel_matrix(np.arange(len(objects)))
 
 
@@ -233,8 +233,8 @@ def test_a_large_indefinite_matrix_is_refused():
 @pytest.mark.parametrize("call, error, sentence", [
     (lambda: kqd.test(GOOD[:3, :5], GOOD[3:], kernel="precomputed"), ValueError, "x has 5 columns"),
     (lambda: kqd.Embedding(GOOD[:3], kernel="precomputed"), ValueError, "the Gram matrix is 3 x 6, expected a square one"),
-    (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", reference=[0, 6]), ValueError, "needed at 6"),
-    (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", reference=[0.5]), ValueError, "needed at 0.5"),
+    (lambda: kqd.distance(GOOD[:3], GOOD[3:], kernel="precomputed", reference=[0, 6]), ValueError, "needed at 6"),
+    (lambda: kqd.distance(GOOD[:3], GOOD[3:], kernel="precomputed", reference=[0.5]), ValueError, "needed at 0.5"),
     (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", reference="uniform"), ValueError,
      'reference="uniform": expected pooled'),
     (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", bandwidth=2), ValueError, "bandwidth=2"),
@@ -244,12 +244,14 @@ def test_a_large_indefinite_matrix_is_refused():
     (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", method="adaptive"), ValueError, 'method="adaptive"'),
     (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", x_weights=[1, 1, 1]), ValueError, "x_weights are given"),
     (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", nan_policy="omit"), ValueError, "nan_policy"),
-    (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", coefficients=np.ones((2, 3)), reference=[0, 1, 2]),
-     ValueError, "coefficients are 2 x 3 for 3 reference points"),
+    (lambda: kqd.distance(GOOD[:3], GOOD[3:], kernel="precomputed", coefficients=np.ones((2, 3)), reference=[0, 1, 2]),
+     ValueError, "coefficients have 2 rows for 3 reference points"),
+    (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", reference=[0, 1]), ValueError,
+     "2 of 2 reference points are rows of X and not of Y"),
     (lambda: kqd.test(TEXTS[:4], TEXTS[4:], kernel="spectrum:0"), ValueError, "spectrum:N with a whole number in 1..64"),
     (lambda: kqd.test(TEXTS[:4], TEXTS[4:], kernel="spectrum:1.5"), ValueError, "spectrum:N with a whole number"),
     (lambda: kqd.test(TEXTS[:4], TEXTS[4:], kernel="spectrum:x"), ValueError, "spectrum:N with a whole number"),
-    (lambda: kqd.test(TEXTS[:4], TEXTS[4:], kernel="sets:2"), ValueError, "sets without a parameter"),
+    (lambda: kqd.test(SETS[:4], SETS[4:], kernel="sets:2"), ValueError, "sets without a parameter"),
     (lambda: kqd.test([1, 2], [3, 4], kernel="spectrum:2"), TypeError, "object 0 is of type int, expected a string"),
     (lambda: kqd.test("abc", "def", kernel="spectrum:2"), TypeError, "x is of type str, expected a list of objects"),
     (lambda: kqd.test([], TEXTS, kernel="spectrum:2"), ValueError, "x: no objects, expected at least one"),
@@ -276,7 +278,7 @@ def test_a_large_indefinite_matrix_is_refused():
     (lambda: kqd.test(["a", "b"], ["c", "d"], kernel="gaussian"), TypeError, "expected real numbers"),
     (lambda: kqd.test(["a", "b"], ["c", "d"], kernel=shared, method="energy"), ValueError, 'method="energy"'),
     (lambda: kqd.explain(GOOD[:3], GOOD[3:], kernel="precomputed"), ValueError, "has no columns to explain"),
-    (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", weights=[1] * len(TEXTS)), ValueError, "weights is given"),
+    (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", weights=[1] * len(TEXTS)), ValueError, "a kernel of objects takes all of them alike"),
     (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", rng=0).embed([99]), ValueError, "needed at 99"),
 ])
 def test_what_cannot_be_done_is_refused(call, error, sentence):

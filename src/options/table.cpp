@@ -38,7 +38,7 @@ std::vector<std::string> weighting_words() {
        {LevelWeights(), LevelWeights::sloped(LevelShape::triangle, 0.0),
         LevelWeights::sloped(LevelShape::reverse_triangle, 0.0), LevelWeights::sloped(LevelShape::slope_up, 0.0),
         LevelWeights::sloped(LevelShape::slope_down, 0.0), LevelWeights::interval(0.0, 1.0),
-        LevelWeights::beta(1.0, 1.0), LevelWeights::atom(0.5)}) {
+        LevelWeights::beta(1.0, 1.0), LevelWeights::atom(0.5), parse_level_weights("table:0:1:1:1")}) {
     found.push_back(without_parameters(to_string(weights)));
   }
   return found;
@@ -169,6 +169,9 @@ void set_levels(Settings& s, const OptionInfo& self, std::string_view text) {
 }
 
 std::string levels_text(const Settings& s) {
+  if (s.embed.levels.size() > 1 && s.embed.levels == even_levels(s.embed.levels.size())) {
+    return shortest(static_cast<double>(s.embed.levels.size()));
+  }
   std::string text;
   for (const double level : s.embed.levels) text += (text.empty() ? "" : ",") + shortest(level);
   return text;

@@ -73,7 +73,7 @@ def test_all_forms_have_the_same_numbers(kqd, given, folder):
     quiet = kqd("embed", *flags, "--quiet").stdout
     assert (np.loadtxt(io.StringIO(quiet), delimiter=",") == expected).all()
     text = kqd("embed", *flags).stdout
-    assert text.startswith("embed: quantiles along 2 directions at 4 levels\n") and "a.csv" in text
+    assert text.startswith("\nembed: quantiles along 2 directions at 4 levels\n") and "a.csv" in text
 
 
 def test_gram_is_the_kernel_of_the_distances(kqd, given):
@@ -139,10 +139,10 @@ def test_python_agrees(kqd, given):
     (("a.csv", "--reference", "z.csv", "--coefficients", "a.csv", "--num-reference", "3"),
      "--num-reference 3: expected none, because the given reference points are all used"),
     (("a.csv", "--reference", "z.csv", "--coefficients", "row.csv"),
-     "coefficients are 1 x 2 for 3 reference points, expected one row per point"),
+     "coefficients have 1 rows for 3 reference points, expected one row per point"),
     (("a.csv", "--coefficients", "word.csv"), 'word.csv:2: column 2 is "four", expected a number'),
     (("a.csv", "--coefficients", "missing.csv"), "missing.csv: no such file"),
-    (("a.csv", "one-column.csv"), "a.csv has 2 columns and one-column.csv has 1"),
+    (("a.csv", "one-column.csv"), "a.csv has 2 columns of points and one-column.csv has 1"),
     (("a.csv", "--output", "a.csv"), "--output a.csv: expected another file than the input a.csv"),
     (("a.csv", "--reference", "z.csv", "--coefficients", "c.csv", "--output", "c.csv"),
      "--output c.csv: expected another file than the input c.csv"),

@@ -32,9 +32,10 @@ def objects(folder):
     lines = ["arm," + ",".join(f"k{j}" for j in range(16))]
     lines += [name + "," + ",".join(map(repr, row.tolist())) for name, row in zip(names, table)]
     (folder / "grouped.csv").write_text("\n".join(lines) + "\n")
-    for name, graphs in {"g.jsonl": [[[0, 1]], [[0, 1], [1, 2]]], "h.jsonl": [[[0, 1], [1, 2], [2, 0]], [[0, 1]]]}.items():
+    for name, graphs in {"g.jsonl": [[[0, 1]], [[0, 1], [1, 2]]] * 3, "h.jsonl": [[[0, 1], [1, 2], [2, 0]], [[0, 1]]] * 3}.items():
         (folder / name).write_text("\n".join(json.dumps({"edges": edges}) for edges in graphs) + "\n")
-    (folder / "sets.txt").write_text("a,b\nb,c\na\n")
+    (folder / "sets.txt").write_text("a,b\nb,c\na\na,c\n")
+    (folder / "far.csv").write_text("2\n17\n")
     (folder / "bad.jsonl").write_text('{"edges": [[0, 1]]}\nnot json\n')
 
 
@@ -85,7 +86,7 @@ def test_tests_of_objects_are_ekqd_by_default(kqd, objects):
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--method", "energy"), "--method energy: expected ekqd, mmd"),
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--bandwidth", "2"), "--bandwidth 2: expected none"),
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--directions", "axis"), "--directions axis: expected gaussian"),
-    (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--reference", "a.csv"), "the number of a pooled row, 1..16"),
+    (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--reference", "far.csv"), "the number of a pooled row, 1..16"),
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--report", "page.html"), "--report page.html: expected no page"),
     (("explain", "x.txt", "y.txt", "--kernel", "spectrum:2"), "a kernel of columns, for kqd explain"),
     (("matrix", "x.txt", "y.txt", "--kernel", "spectrum:2"), "a kernel of columns, for kqd matrix"),
