@@ -34,7 +34,7 @@ Command command_of(const std::string& call) {
   return call == "test"       ? kTestCommand
          : call == "distance" ? kDistanceCommand
          : call == "explain"  ? kExplainCommand
-                              : kEmbedding;
+                              : kEmbedCommand;
 }
 
 // Settings from keywords, whose values are texts, matrices of points or a kernel.
@@ -184,6 +184,16 @@ py::dict dictionary(const ResultValues& values, const Result& result) {
   py::dict fields;
   for (const NamedValue& field : values.fields) fields[py::str(field.name)] = to_python(field.value);
   fields["per_direction"] = to_array(result.num_directions > 0 ? result.per_direction : std::vector<double>{});
+  if (!fields["maximiser"].is_none()) {
+    const auto best = std::ranges::max_element(result.per_direction) - result.per_direction.begin();
+    const DirectionTerms terms = result.directions->terms();
+    std::vector<double> coefficients;
+    for (std::size_t j = 0; j < terms.coefficients.rows(); ++j) {
+      coefficients.push_back(terms.coefficients(j, static_cast<std::size_t>(best)));
+    }
+    fields["maximiser"] = py::make_tuple(best, result.per_direction[static_cast<std::size_t>(best)],
+                                         terms_of(*result.directions)[0], to_array(coefficients));
+  }
   fields["warnings"] = texts_of(result.warnings, sentence);
   fields["warning_ids"] = texts_of(result.warnings, id_of);
   fields["_lines"] = py::tuple(py::cast(values.lines));
@@ -340,14 +350,17 @@ void bind_inputs(py::module_& m) {
   static_cast<void>(py::class_<KernelSpec>(m, "Kernel"));
   m.def("parse_kernel", &parse_kernel, py::arg("text"));
   m.def("function_kernel", &function_kernel, py::arg("name"), py::arg("function"));
-  m.def("gram_kernel", &gram_kernel, py::arg("x").noconvert(), py::arg("y").noconvert());
+  m.def("is_object_kernel", &is_object_kernel, py::arg("text"));
+  m.def(
+      "object_kernel",
+      [](const std::string& text, const std::vector<std::string>& lines) { return object_kernel(text, lines); },
+      py::arg("text"), py::arg("lines"));
+  m.def("gram_kernel", &array_gram_kernel, py::arg("x").noconvert(), py::arg("y").noconvert());
   py::class_<Settings>(m, "Settings")
       .def(py::init(&make_settings), py::arg("call"), py::arg("given"))
       .def("complete", &complete_settings, py::arg("kernel_values_only") = false)
       .def("set_parameters", &set_parameters, py::arg("given"))
       .def("set_design", &set_design, py::arg("kind"), py::arg("groups"), py::arg("names"))
-      .def("use_pooled_reference",
-           [](Settings& s) { s.test.statistic.directions.reference = ReferenceMeasure::pooled; })
       .def("keep_effect_directions", [](Settings& s) { s.test.effect_directions = true; })
       .def_property_readonly("method", [](const Settings& s) { return s.test.method; })
       .def_property_readonly("seed", [](const Settings& s) { return s.test.statistic.seed.value; });

@@ -20,17 +20,6 @@ std::shared_ptr<const Object> held(Object object) {
   return {new Object(std::move(object)), release};
 }
 
-// The row of the Gram matrix that a point stands for.
-std::size_t row_number(double value, std::size_t num_rows) {
-  if (value >= 0.0 && value < static_cast<double>(num_rows) && value == std::floor(value)) {
-    return static_cast<std::size_t>(value);
-  }
-  throw Error(
-      ErrorCode::invalid_option,
-      "kernel precomputed is defined only on the pooled rows, but is needed elsewhere; take reference points from "
-      "the pool (reference=\"pooled\"), or another method");
-}
-
 }  // namespace
 
 bool calls_python(const KernelSpec& kernel) {
@@ -38,7 +27,8 @@ bool calls_python(const KernelSpec& kernel) {
 }
 
 bool is_gram(const KernelSpec& kernel) {
-  return to_string(kernel) == "precomputed";
+  const std::string name = to_string(kernel);
+  return name == "precomputed" || is_object_kernel(name);
 }
 
 KernelSpec function_kernel(const std::string& name, py::function function) {
@@ -53,19 +43,18 @@ KernelSpec function_kernel(const std::string& name, py::function function) {
       });
 }
 
-KernelSpec gram_kernel(Array x, Array y) {
+KernelSpec array_gram_kernel(Array x, Array y) {
   const auto top = matrix_view(x);
   const auto bottom = matrix_view(y);
-  const auto memory = held(std::pair{std::move(x), std::move(y)});
-  return KernelSpec::custom("precomputed", [top, bottom, memory](MatrixView<const double> a, MatrixView<const double> b,
-                                                                 MatrixView<double> values) {
-    const std::size_t num_rows = top.rows() + bottom.rows();
-    for (std::size_t i = 0; i < values.rows(); ++i) {
-      const std::size_t row = row_number(a(i, 0), num_rows);
-      const auto gram_row = row < top.rows() ? top.row(row) : bottom.row(row - top.rows());
-      for (std::size_t j = 0; j < values.cols(); ++j) values(i, j) = gram_row[row_number(b(j, 0), num_rows)];
-    }
-  });
+  Matrix<double> whole(top.rows() + bottom.rows(), top.cols());
+  for (std::size_t i = 0; i < whole.rows(); ++i) {
+    std::ranges::copy(i < top.rows() ? top.row(i) : bottom.row(i - top.rows()), whole.row(i).begin());
+  }
+  {
+    const py::gil_scoped_release other_threads_may_run;
+    require_gram(whole);
+  }
+  return gram_kernel(top, bottom, held(std::pair{std::move(x), std::move(y)}));
 }
 
 }  // namespace kqd

@@ -47,8 +47,10 @@ void add_options(CLI::App& command, Command which) {
   }
   CLI::Option* const json = command.get_option("--json");
   CLI::Option* const csv = command.get_option("--csv");
+  json->excludes(csv);
+  if (which == kEmbedCommand) return;  // which has no Markdown
   CLI::Option* const markdown = command.get_option("--markdown");
-  json->excludes(csv)->excludes(markdown);
+  json->excludes(markdown);
   csv->excludes(markdown);
 }
 
@@ -90,7 +92,8 @@ const std::vector<std::string>& value_words(const CLI::Option& option) {
 bool takes_file(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const bool file_argument = option.get_positional() && value_words(option).empty();
-  return file_argument || type == "FILE" || type == "X Y" || option.check_lname("reference");
+  return file_argument || type == "FILE" || type == "X Y" || option.check_lname("reference") ||
+         option.check_lname("coefficients");
 }
 
 }  // namespace kqd::app

@@ -10,6 +10,7 @@
 
 #include "completions.hpp"
 #include "config.hpp"
+#include "embed.hpp"
 #include "flags.hpp"
 #include "manual.hpp"
 #include "output.hpp"
@@ -57,6 +58,11 @@ std::vector<std::string> pair_of_files(const CLI::App& command, const std::strin
   const auto both = samples_within(x);
   if (!both) throw CLI::RequiredError("Y");
   return {both->first, both->second};
+}
+
+// Commands of any number of data sets.
+bool takes_many(Command command) {
+  return command == kMatrixCommand || command == kEmbedCommand;
 }
 
 // An unset variable of a shell leaves an empty text, which is not a request for the default.
@@ -129,8 +135,8 @@ CLI::App* Program::add_comparison(const std::string& name, const std::string& wh
   const std::string formats =
       ", one row per point: .csv, .tsv, .npy, .idx (also .gz), .npz or .npz:KEY, .parquet, .json, .jsonl, a query "
       "\"sql:SELECT ...\", or - for standard input";
-  if (which == kMatrixCommand) {
-    const std::string text = "data sets, two or more" + formats;
+  if (takes_many(which)) {
+    const std::string text = (which == kMatrixCommand ? "data sets, two or more" : "data sets") + formats;
     command->add_option("FILES", text)
         ->required()
         ->expected(1, -1)
@@ -158,8 +164,8 @@ Request Program::read_request(CLI::App& command, Command which) {
   Request request{
       .files = {}, .settings = read_options(command, which, given), .given = {}, .command_line = command_line_};
   Settings& settings = request.settings;
-  request.files = which == kMatrixCommand ? command.get_option("FILES")->as<std::vector<std::string>>()
-                                          : pair_of_files(command, settings.group_column);
+  request.files = takes_many(which) ? command.get_option("FILES")->as<std::vector<std::string>>()
+                                    : pair_of_files(command, settings.group_column);
   settings.read.map_files = true;  // main() handles the signal of a file that becomes shorter
   for (const OptionInfo* option : given) {
     // The result does not depend on the others: memory, threads, output. The seed has a field of its own.
@@ -193,6 +199,11 @@ void Program::add_comparisons() {
                  "  kqd matrix day-*.npy --test\n"
                  "  kqd matrix a.csv b.csv c.csv --method sw --power 2 --csv --output distances.csv",
                  kMatrixCommand, run_matrix);
+  add_comparison("embed", "data sets as vectors of quantiles along shared directions",
+                 "  kqd embed january.csv february.csv --output table.csv\n"
+                 "  kqd embed day-*.npy --levels 9 --num-directions 16 --output table.npy --write-directions days\n"
+                 "  kqd embed day-*.npy --gram --output kernel.csv",
+                 kEmbedCommand, run_embed);
 }
 
 void Program::add_others() {

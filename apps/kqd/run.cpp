@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -13,31 +12,23 @@
 #include <vector>
 
 #include "interrupt.hpp"
+#include "objects.hpp"
 #include "output.hpp"
 #include "profile.hpp"
 #include "progress.hpp"
-#include "terminal.hpp"
+#include "run_parts.hpp"
 
 namespace kqd::app {
 namespace {
 
-class Stopwatch {
- public:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
-void print_warnings(const Warnings& warnings, const OutputOptions& output) {
-  if (output.quiet) return;
-  for (const Warning& warning : warnings) note(sentence(warning));
-}
-
-SamplePair read(const Request& request) {
+SamplePair read(const Request& request, KernelSpec& kernel) {
   const Settings& settings = request.settings;
+  if (!settings.object_kernel.empty()) {
+    ObjectPair objects = read_objects(request.files, settings);
+    kernel = std::move(objects.kernel);
+    print_warnings(objects.data.notes, settings.output);
+    return std::move(objects.data);
+  }
   const std::string& x = request.files.front();
   SamplePair data = settings.group_column.empty() ? read_pair(x, request.files.back(), settings.read)
                                                   : read_grouped(x, settings.group_column, settings.read);
@@ -45,125 +36,13 @@ SamplePair read(const Request& request) {
   return data;
 }
 
-// Points of a file are in the units of the data, which is no longer so where something was subtracted.
-void require_same_units(const Preparation& preparation) {
-  if (preparation.offsets.empty()) return;
-  const OffsetColumn& column = preparation.offsets.front();
+// A page explains which columns differ, and objects have none.
+void refuse_page_of_objects(const Settings& settings) {
+  if (settings.output.report.empty() || settings.object_kernel.empty()) return;
   throw Error(ErrorCode::invalid_option,
-              fmt::format("the reference points are in other units than the data: {} was subtracted from column {}, "
-                          "whose whole numbers are beyond 2^53; --drop excludes the column",
-                          column.offset, printable(column.name)));
-}
-
-// The points with their columns in the order of `names`, which are those of the data.
-Matrix<double> in_order_of(const std::vector<std::string>& names, const Sample& points, const std::string& file) {
-  const auto missing_from = [](const std::vector<std::string>& there, const std::vector<std::string>& wanted) {
-    std::vector<std::string> missing;
-    for (const std::string& name : wanted) {
-      if (std::ranges::find(there, name) == there.end()) missing.push_back(fmt::format("\"{}\"", printable(name)));
-    }
-    return missing;
-  };
-  const auto only_data = missing_from(points.column_names, names);
-  const auto only_points = missing_from(names, points.column_names);
-  if (!only_data.empty() || !only_points.empty()) {
-    const auto has = [](std::string_view owner, const std::vector<std::string>& only) {
-      return only.empty() ? "" : fmt::format("; only {} has {}", owner, fmt::join(only, ", "));
-    };
-    throw Error(ErrorCode::shape_mismatch,
-                fmt::format("--reference {} and the data have different columns{}{}; make the names agree",
-                            printable(file), has("the data", only_data), has("the file", only_points)));
-  }
-  Matrix<double> ordered(points.points.rows(), names.size());
-  for (std::size_t j = 0; j < names.size(); ++j) {
-    const auto from =
-        static_cast<std::size_t>(std::ranges::find(points.column_names, names[j]) - points.column_names.begin());
-    for (std::size_t i = 0; i < ordered.rows(); ++i) ordered(i, j) = points.points(i, from);
-  }
-  return ordered;
-}
-
-// Reads the points of --reference FILE. Columns are matched by name where the file and the data have names.
-void add_reference_points(const std::string& file, const Sample& data, const Preparation& preparation,
-                          DirectionOptions& options) {
-  if (file.empty()) return;
-  Sample points = read_sample(file);
-  require_same_units(preparation);
-  const bool by_name = !data.column_names.empty() && !points.column_names.empty();
-  options.reference_points = by_name ? in_order_of(data.column_names, points, file) : std::move(points.points);
-}
-
-// Warnings of reading come first in the warnings of a result.
-void put_first(const Warnings& of_reading, Warnings& warnings) {
-  warnings.insert(warnings.begin(), of_reading.begin(), of_reading.end());
-}
-
-// A result in every form.
-struct Forms {
-  std::function<std::string()> json;
-  std::function<std::string()> csv;
-  std::function<std::string()> markdown;
-  std::function<std::string()> number;  // --quiet
-  std::function<std::string(const TextStyle& style)> text;
-};
-
-bool goes_to_file(const OutputOptions& output) {
-  return !output.file.empty() && output.file != "-";
-}
-
-void show(const OutputOptions& output, const Forms& forms) {
-  const TextStyle style = goes_to_file(output) ? TextStyle{} : screen_style();
-  const std::string result = output.json       ? forms.json()
-                             : output.csv      ? forms.csv()
-                             : output.markdown ? forms.markdown()
-                             : output.quiet    ? forms.number()
-                                               : forms.text(style);
-  if (!goes_to_file(output)) return print(result);
-  const StopRequest until_it_is_whole;
-  write_text(output.file, result);
-}
-
-void require_output(const std::string& option, const std::string& output, const std::vector<std::string>& inputs) {
-  if (output.empty()) return;
-  for (const std::string& input : inputs) {
-    const auto key = input.find(".npz:");  // of an array in an archive
-    const std::string file = key == std::string::npos ? input : input.substr(0, key + 4);
-    std::error_code not_there;
-    if (!std::filesystem::equivalent(output, file, not_there)) continue;
-    throw Error(ErrorCode::invalid_option,
-                {.subject = option,
-                 .value = output,
-                 .expected = fmt::format("another file than the input {}", printable(input))});
-  }
-  require_writable(output);
-}
-
-bool names_a_page(const std::string& path) {
-  const std::string ending = std::filesystem::path(path).extension().string();
-  return ending == ".html" || ending == ".htm";
-}
-
-// Checked before the work, which may take long. No input is overwritten.
-void require_outputs(const Request& request) {
-  const OutputOptions& output = request.settings.output;
-  std::vector<std::string> inputs = request.files;
-  inputs.insert(inputs.end(), {request.settings.reference_file, output.config});
-  {
-    const StopRequest until_test_files_are_removed;
-    if (goes_to_file(output)) require_output("output", output.file, inputs);
-    require_output("report", output.report, inputs);
-  }
-  if (StopRequest::flag()) throw Error(ErrorCode::interrupted, "stopped on request");
-  if (output.report.empty()) return;
-  // A page over data that were meant to be read is a mistake in the order of the arguments.
-  if (!names_a_page(output.report)) {
-    throw Error(ErrorCode::invalid_option,
-                {.subject = "report", .value = output.report, .expected = "a file name ending in .html"});
-  }
-  if (is_one_file(output.report, output.file)) {
-    throw Error(ErrorCode::invalid_option,
-                {.subject = "report", .value = output.report, .expected = "another file than that of --output"});
-  }
+              {.subject = "report",
+               .value = settings.output.report,
+               .expected = "no page, because a page explains columns and objects have none"});
 }
 
 // The page is complete before the result is shown, so that it can be opened at once.
@@ -231,17 +110,6 @@ std::string different_columns(const Explanation& explanation) {
   return names;
 }
 
-// Different names for all data sets, also when one is given twice.
-std::vector<std::string> different_names(const std::vector<std::string>& files) {
-  std::vector<std::string> names;
-  for (const std::string& file : files) {
-    std::string name = file;
-    for (int copy = 2; std::ranges::find(names, name) != names.end(); ++copy) name = fmt::format("{} ({})", file, copy);
-    names.push_back(std::move(name));
-  }
-  return names;
-}
-
 // Profiles instead of rows, for both samples or for none.
 bool compares_profiles(const Request& request) {
   const auto count = std::ranges::count_if(request.files, names_a_profile);
@@ -301,11 +169,12 @@ void refuse_profiles(const Request& request, std::string_view command) {
 int run_test(const Request& request) {
   const Stopwatch watch;
   const Settings& settings = request.settings;
+  refuse_page_of_objects(settings);
   require_outputs(request);
   if (compares_profiles(request)) return run_test_of_profiles(request, watch);
-  const SamplePair data = read(request);
   TwoSampleOptions options = settings.test;
-  add_reference_points(settings.reference_file, data.x, data.preparation, options.statistic.directions);
+  const SamplePair data = read(request, options.statistic.kernel);
+  add_directions(settings, data.x, data.x.points.rows() + data.y.points.rows(), data.preparation, options.statistic);
   options.test.design = design_of(settings, data);
   const ExplainOptions where = page_options(settings, data);
   // Pixels have one unit, and so have the cells of any array of more than two dimensions.
@@ -330,7 +199,9 @@ int run_explain(const Request& request) {
   const OutputOptions& output = request.settings.output;
   refuse_profiles(request, "explain");
   require_outputs(request);
-  const SamplePair data = read(request);
+  refuse_objects(request.settings, "explain");
+  KernelSpec kernel;
+  const SamplePair data = read(request, kernel);
   ExplainOptions options = request.settings.explain;
   options.design = design_of(request.settings, data);
   add_rows(options, data);
@@ -354,10 +225,11 @@ int run_distance(const Request& request) {
   const Stopwatch watch;
   const Settings& settings = request.settings;
   refuse_profiles(request, "distance");
+  refuse_page_of_objects(settings);
   require_outputs(request);
-  const SamplePair data = read(request);
   MethodOptions options = settings.test.statistic;
-  add_reference_points(settings.reference_file, data.x, data.preparation, options.directions);
+  const SamplePair data = read(request, options.kernel);
+  add_directions(settings, data.x, data.x.points.rows() + data.y.points.rows(), data.preparation, options);
   const ExplainOptions where = page_options(settings, data);
   DistanceResult result;
   {
@@ -383,12 +255,13 @@ int run_matrix(const Request& request) {
     throw Error(ErrorCode::invalid_option, fmt::format("kqd matrix got {} only, expected two data sets or more",
                                                        printable(request.files.front())));
   }
+  refuse_objects(settings, "matrix");
   require_outputs(request);
   const SampleList data = read_samples(request.files, settings.read);
   print_warnings(data.notes, settings.output);
   if (settings.output.csv) print_warnings(data.warnings, settings.output);  // CSV has no place for them
   TwoSampleOptions options = settings.test;
-  add_reference_points(settings.reference_file, data.samples.front(), data.preparation, options.statistic.directions);
+  add_directions(settings, data.samples.front(), 0, data.preparation, options.statistic);
   // A test without a distance of its own has parameters of its own, too.
   DistanceMatrixOptions distances{options.method, options.statistic};
   if (const auto other = find_method(options.method).effect_method; settings.test_pairs && !other.empty()) {

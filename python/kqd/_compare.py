@@ -12,7 +12,7 @@ from . import _arrays, _core, _objects
 from ._arrays import Warned
 from ._kernels import PRECOMPUTED, kernel_name
 from ._options import core_settings, count, own_parameters, refuse_unknown, settings
-from ._results import Profile, Result
+from ._results import Maximiser, Profile, Result
 
 _PROFILE_LEVELS = np.arange(0.5, 100) / 100
 _PROFILE_LEVELS.setflags(write=False)
@@ -46,10 +46,9 @@ class Comparison:
         self._num_profiles = count(asked["profiles"], "profiles")
         kernel = asked["kernel"]
         precomputed = isinstance(kernel, str) and kernel == PRECOMPUTED
-        by_objects = _objects.are_meant(kernel, asked["x"], asked["y"])
-        values_only = precomputed or by_objects
-        if values_only:
-            _require_kernel_values_only(asked, kernel_name(kernel))
+        by_objects = not precomputed and _objects.are_meant(kernel, asked["x"], asked["y"])
+        if precomputed or by_objects:
+            _refuse_columns(asked, kernel_name(kernel))
         if precomputed:
             self.samples, core = _arrays.gram(asked["x"], asked["y"])
             self.settings = core_settings(call, asked, core)
@@ -64,9 +63,7 @@ class Comparison:
                 nan_policy=asked["nan_policy"], paired=paired,
             )
             self.settings = core_settings(call, asked)
-        self._ignored = tuple(Warned(*found) for found in self.settings.complete(kernel_values_only=values_only))
-        if values_only and isinstance(asked["reference"], str) and asked["reference"] == "gaussian":
-            self.settings.use_pooled_reference()  # there are no other points
+        self._ignored = tuple(Warned(*found) for found in self.settings.complete(kernel_values_only=precomputed or by_objects))
         self.settings.set_parameters(own_parameters(call, self.settings.method, asked))
         if self._num_profiles > 0:
             self.settings.keep_effect_directions()
@@ -80,6 +77,7 @@ class Comparison:
         found["warnings"] = tuple(warning.text for warning in own) + found["warnings"]
         found["warning_ids"] = tuple(warning.id for warning in own) + found["warning_ids"]
         found["profiles"] = tuple(self._profiles(functions, found.pop("gaps")))
+        found["maximiser"] = None if found["maximiser"] is None else Maximiser(*found["maximiser"])
         found["settings"] = settings(self._asked, self.settings.method, self.settings.seed)
         found["elapsed_s"] = time.perf_counter() - self._started
         return found
@@ -118,20 +116,8 @@ def _quantiles(values: NDArray[np.float64], weights: Optional[NDArray[np.float64
     return quantiles
 
 
-def _require_kernel_values_only(asked: Mapping[str, Any], kernel: str) -> None:
+def _refuse_columns(asked: Mapping[str, Any], kernel: str) -> None:
     """Refuses what looks at the columns of the data, which objects and Gram matrices do not have."""
-    method = asked["method"]
-    if isinstance(method, str):
-        info = _core.method(method)
-        if not info.uses_kernel or info.uses_columns:
-            raise ValueError(
-                f'method "{method}" looks at columns, kernel "{kernel}" has none; use "ekqd", "mmd" or another'
-            )
-    directions = asked["directions"]
-    if directions in ("linear", "axis"):
-        raise ValueError(
-            f'directions "{directions}" look at columns, kernel "{kernel}" has none; use "gaussian" or "principal"'
-        )
     for name in ("x_weights", "y_weights"):
         if asked[name] is not None:
             raise ValueError(f'{name} are given with kernel "{kernel}", which takes rows without weights')
@@ -139,5 +125,3 @@ def _require_kernel_values_only(asked: Mapping[str, Any], kernel: str) -> None:
         raise ValueError(
             f'nan_policy "omit" excludes rows of data, kernel "{kernel}" has none; exclude them first'
         )
-    if asked["bandwidth"] != "median":
-        raise ValueError(f'bandwidth is given with kernel "{kernel}", which has none; omit it')

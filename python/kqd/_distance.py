@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from . import _core
 from ._compare import Comparison
 from ._kernels import KernelLike
-from ._options import Parameter, Rng, none_is_default
+from ._options import Parameter, Rng, WeightingLike, none_is_default
 from ._results import DistanceResult
 
 
@@ -28,7 +28,7 @@ def distance(
     reference: Union[str, ArrayLike] = "gaussian",
     coefficients: Optional[ArrayLike] = None,
     power: float = 1.0,
-    weighting: str = "uniform",
+    weighting: WeightingLike = "uniform",
     x_weights: Optional[ArrayLike] = None,
     y_weights: Optional[ArrayLike] = None,
     nan_policy: str = "raise",
@@ -79,9 +79,11 @@ def distance(
         Instead of drawn ones: an m x l matrix whose column i makes direction i from the reference points.
     power : float
         The order p >= 1 of the distance between quantile functions; ``numpy.inf`` takes the largest gap.
-    weighting : str
+    weighting : str, array_like or callable
         How quantile levels count: ``"uniform"``, ``"triangle[:ratio]"``, ``"reverse-triangle[:ratio]"``,
-        ``"slope-up[:ratio]"``, ``"slope-down[:ratio]"``, ``"interval:low:high"``, ``"beta:a:b"`` or ``"atom:level"``.
+        ``"slope-up[:ratio]"``, ``"slope-down[:ratio]"``, ``"interval:low:high"``, ``"beta:a:b"`` or ``"atom:level"``;
+        a mixture such as ``"0.7 uniform+0.3 atom:0.5"``; rows of a level and a density (linear in between, levels from 0
+        to 1); or a function that returns the density at a level, which is tabulated.
     x_weights, y_weights : array_like, optional
         A weight per row, >= 0; each sample's weights are scaled to sum 1.
     nan_policy : "raise" or "omit"

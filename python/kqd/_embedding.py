@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _core, _objects
 from ._kernels import PRECOMPUTED, KernelLike
-from ._options import Rng, boolean, core_settings, count, hinting, settings
-from ._results import DistanceResult
+from ._options import Rng, WeightingLike, boolean, core_settings, count, hinting, settings
+from ._results import DistanceResult, Maximiser
 from ._tables import Table
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ class Embedding:
     >>> np.allclose(np.quantile(u, 0.5, axis=0, method="inverted_cdf"), base.quantiles(0.5))
     True
 
-    With ``kernel="precomputed"`` the sample is a square Gram matrix, with a function of lists it may be a list of objects.
+    With a kernel of objects (``"precomputed"``, ``"spectrum:3"``, a function of lists) the sample is a square Gram matrix or
+    a list of objects.
     `embed`, `evaluate` and `reference` then take numbers of these objects, from 0.
 
     An embedding can be pickled and saved, with its directions and a copy of its sample; not so one by a kernel function.
@@ -121,21 +122,14 @@ class Embedding:
             raise ValueError("weights and nan_policy are for rows of numbers; a kernel of objects takes all of them alike")
         if asked["directions"] in ("linear", "axis") or asked["bandwidth"] != "median":
             raise ValueError("linear and axis directions and a bandwidth need columns, which objects do not have")
-        if isinstance(kernel, str):
+        if isinstance(kernel, str) and kernel == PRECOMPUTED:
             gram = _arrays.matrix(asked["sample"], "sample")
-            if len(gram) == 0 or gram.shape[0] != gram.shape[1]:
-                raise ValueError(
-                    f'sample is {gram.shape[0]} x {gram.shape[1]}, but kernel "precomputed" needs a square Gram matrix'
-                )
-            _arrays.require_gram(gram)
             core = _core.gram_kernel(gram, gram[:0])
             rows = _core.Sample(np.arange(float(len(gram)))[:, np.newaxis])
         else:
             (rows,), core = _objects.pooled(kernel, asked["sample"])
         options = core_settings("embedding", {**asked, "sample": None}, core)
         options.complete(kernel_values_only=True)
-        if isinstance(asked["reference"], str) and asked["reference"] == "gaussian":
-            options.use_pooled_reference()  # there are no other points
         self._core = _core.Embedding(rows, options)
         self._columns = None
         self._object_kernel = core
@@ -234,7 +228,7 @@ class Embedding:
         *,
         method: str = "ekqd",
         power: float = 1.0,
-        weighting: str = "uniform",
+        weighting: WeightingLike = "uniform",
         workers: Optional[int] = None,
     ) -> DistanceResult:
         """The discrepancy to another embedding, or sample, along the same directions.
@@ -253,6 +247,7 @@ class Embedding:
         options.complete(kernel_values_only=self._object_kernel is not None)
         found = self._core.distance(second._core, options)
         del found["functions"], found["gaps"]
+        found["maximiser"] = None if found["maximiser"] is None else Maximiser(*found["maximiser"])
         found["elapsed_s"] = time.perf_counter() - started
         return DistanceResult(**found, profiles=(), settings=settings(asked, method, self.seed))
 

@@ -1,35 +1,45 @@
-"""Samples of objects that are not rows of numbers: whatever a kernel function takes.
+"""Samples of objects that are not rows of numbers: strings, graphs, sets, or whatever a kernel function takes.
 
 The library sees the numbers of the pooled objects, 0, 1, 2, ..., and a kernel of such numbers.
 """
 
 from __future__ import annotations
 
+import json
 from typing import Any, Callable, List, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._kernels import KernelFunction, KernelLike, checked, kernel_name
+from . import _arrays, _core
+from ._kernels import KernelLike, checked, kernel_name
 
 # Values of a kernel function are kept for so many objects at most: a matrix of 128 MB.
 _MOST_CACHED = 4000
 
 
 def are_meant(kernel: KernelLike, *samples: Any) -> bool:
-    """Whether the samples are lists of objects for a kernel function, and not numbers."""
-    return not isinstance(kernel, str) and callable(kernel) and all(_is_list_of_objects(sample) for sample in samples)
+    """Whether the samples are lists of objects: by the name of the kernel, or because a function gets something else than numbers."""
+    if isinstance(kernel, str):
+        return _core.is_object_kernel(kernel)
+    return callable(kernel) and all(_is_list_of_objects(sample) for sample in samples)
 
 
-def pooled(kernel: KernelFunction, *samples: Any) -> Tuple[List[_core.Sample], _core.Kernel]:
+def pooled(kernel: KernelLike, *samples: Any) -> Tuple[List[_core.Sample], _core.Kernel]:
     """The numbers of the objects of each sample, and the kernel between all of them."""
     lists = [_as_list(sample, name) for sample, name in zip(samples, ("x", "y") if len(samples) == 2 else ("sample",))]
     objects = [one for group in lists for one in group]
     numbers = np.arange(float(len(objects)))[:, np.newaxis]
     ends = np.cumsum([len(group) for group in lists]).tolist()
     parts = [_core.Sample(numbers[end - len(group):end]) for end, group in zip(ends, lists)]
-    return parts, _core.function_kernel(kernel_name(kernel), _Cached(checked(kernel), objects))
+    return parts, _kernel_of(kernel, objects)
+
+
+def _kernel_of(kernel: KernelLike, objects: Sequence[Any]) -> _core.Kernel:
+    if not isinstance(kernel, str):
+        return _core.function_kernel(kernel_name(kernel), _Cached(checked(kernel), objects))
+    line = _LINES[kernel.partition(":")[0]]
+    return _core.object_kernel(kernel, [line(one, number) for number, one in enumerate(objects)])
 
 
 class _Cached:
@@ -86,3 +96,43 @@ def _as_list(sample: Any, name: str) -> List[Any]:
     if not found:
         raise ValueError(f"{name}: no objects, expected at least one")
     return found
+
+
+def _text(one: Any, number: int) -> str:
+    if not isinstance(one, str):
+        raise TypeError(f"object {number} is of type {type(one).__name__}, expected a string for kernel spectrum")
+    return one
+
+
+def _graph(one: Any, number: int) -> str:
+    """A graph as JSON: from a dictionary, a list of edges, or an object with `nodes` and `edges` such as networkx has."""
+    if isinstance(one, str):
+        return one
+    if isinstance(one, dict):
+        return json.dumps(one, default=_plain)
+    if hasattr(one, "nodes") and hasattr(one, "edges"):
+        place = {node: i for i, node in enumerate(one.nodes)}
+        edges = [[place[edge[0]], place[edge[1]]] for edge in one.edges]
+        return json.dumps({"nodes": len(place), "edges": edges})
+    if isinstance(one, (list, tuple, np.ndarray)):
+        return json.dumps({"edges": [[int(a), int(b)] for a, b in one]})
+    raise TypeError(f"object {number} is of type {type(one).__name__}, expected a graph for kernel wl: a dictionary with "
+                    '"edges", a list of edges, or an object with nodes and edges')
+
+
+def _members(one: Any, number: int) -> str:
+    """Members, or categories, separated by commas."""
+    if isinstance(one, str) or not hasattr(one, "__iter__"):
+        raise TypeError(f"object {number} is of type {type(one).__name__}, expected a set or a row of categories")
+    texts = [str(member) for member in one]
+    for text in texts:
+        if "," in text or "\n" in text:
+            raise ValueError(f"object {number} has the member {_arrays.quoted(text)}, expected no comma in it")
+    return ",".join(texts)
+
+
+_LINES = {"spectrum": _text, "wl": _graph, "sets": _members, "hamming": _members}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else list(value)

@@ -17,6 +17,7 @@ from ._kernels import core_kernel, kernel_name
 
 Rng = Union[None, int, np.random.Generator]
 Parameter = Union[str, float]
+WeightingLike = Union[str, ArrayLike, Callable[[float], float]]
 _Given = ParamSpec("_Given")
 _Made = TypeVar("_Made")
 
@@ -61,6 +62,8 @@ def _argument(keyword: str, kind: str, value: Any, asked: Mapping[str, Any]) -> 
         return "x".join(_whole_text(size, keyword) for size in value)
     if keyword == "compat":
         return compat_text(value)
+    if keyword == "weighting" and not isinstance(value, str):
+        return _weighting_text(value)
     if kind == "points":
         return value if isinstance(value, str) and keyword == "reference" else _points(keyword, value, asked)
     if kind == "flag":
@@ -74,6 +77,31 @@ def _argument(keyword: str, kind: str, value: Any, asked: Mapping[str, Any]) -> 
         shown = str(value) if isinstance(value, int) else repr(number)  # as it was given
         return shown + ("B" if kind == "size" else "")
     return text(value, keyword)
+
+
+# Levels at which a function of levels is tabulated: its density is taken as linear in between.
+_TABULATED = np.linspace(0.0, 1.0, 513)
+
+
+def _weighting_text(weighting: Any) -> str:
+    """A measure over levels as the library's text: from a density function, or from rows of level and density."""
+    if callable(weighting):
+        values = [weighting(level) for level in _TABULATED]
+        try:
+            densities = np.array(values, dtype=float)
+        except (TypeError, ValueError):
+            densities = np.empty(0)
+        if densities.shape != _TABULATED.shape:
+            raise TypeError("weighting is a function that does not return a number for a level, expected its density")
+        table = np.column_stack([_TABULATED, densities])
+    elif not hasattr(weighting, "__len__"):
+        kind = type(weighting).__name__
+        raise TypeError(f"weighting is of type {kind}, expected a string, a function of levels, or rows of level and density")
+    else:
+        table = _arrays.matrix(weighting, "weighting")
+        if table.shape[1] != 2:
+            raise ValueError(f"weighting is {table.shape[0]} x {table.shape[1]}, expected a level and a density in each row")
+    return "table:" + ":".join(repr(float(number)) for number in table.ravel())
 
 
 def compat_text(compat: Any) -> str:
@@ -94,6 +122,8 @@ def settings(asked: Mapping[str, Any], method: str, seed: int) -> Dict[str, Any]
         if kept.get(name) is not None and not isinstance(kept[name], str):
             kept[name] = tuple(map(_kept, kept[name])) if name in ("blocks", "clusters") else _kept(kept[name])
     # Last, because a method may have a parameter of its own that is called as an array of another call.
+    if kept.get("weighting") is not None and not isinstance(kept["weighting"], str):
+        kept["weighting"] = _weighting_text(kept["weighting"])
     kept.update(method=method, kernel=kernel_name(asked["kernel"]), rng=seed, **asked.get("parameters", {}))
     return kept
 

@@ -50,6 +50,18 @@ class Profile(NamedTuple):
     y_quantiles: NDArray[np.float64]
 
 
+class Maximiser(NamedTuple):
+    """The direction with the largest gap: u = sum_j coefficients[j] k(reference[j], .)."""
+
+    #: Index of the direction in `per_direction`.
+    direction: int
+    #: Distance along it.
+    gap: float
+    #: Points, a row each; None for functions of the columns, whose weights are the coefficients.
+    reference: Optional[NDArray[np.float64]]
+    coefficients: NDArray[np.float64]
+
+
 class Finding:
     """A frozen dataclass of plain values and arrays; equality ignores threads and time."""
 
@@ -96,6 +108,8 @@ class Result(Finding):
     per_direction: NDArray[np.float64]
     #: With ``profiles=k``: the quantiles of both samples along the k directions with the largest distances.
     profiles: Tuple[Profile, ...]
+    #: Of methods that take the largest gap over directions: the direction that has it; else None.
+    maximiser: Optional[Maximiser]
     #: The method's id, one of ``[m.id for m in kqd.methods()]``.
     method: str
     #: The kernel with the bandwidths that were used, such as ``"gaussian@1.5"``; ``kernel=`` accepts it.
@@ -326,6 +340,6 @@ def _plain(value: Any) -> Any:
         return _plain(dataclasses.asdict(value))
     if isinstance(value, dict):
         return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (ComponentStatistic, Profile)):
+    if isinstance(value, (ComponentStatistic, Maximiser, Profile)):
         return {key: _plain(entry) for key, entry in value._asdict().items()}
     return [_plain(entry) for entry in value] if isinstance(value, (tuple, list)) else value

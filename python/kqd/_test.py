@@ -10,7 +10,7 @@ from . import _core
 from ._arrays import Samples, quoted
 from ._compare import Comparison
 from ._kernels import KernelLike
-from ._options import Parameter, Rng, none_is_default, text
+from ._options import Parameter, Rng, WeightingLike, none_is_default, text
 from ._progress import ProgressCallback, shown
 from ._results import ComponentStatistic, TestResult
 
@@ -30,7 +30,7 @@ def test(
     reference: Union[str, ArrayLike] = "gaussian",
     coefficients: Optional[ArrayLike] = None,
     power: float = 1.0,
-    weighting: str = "uniform",
+    weighting: WeightingLike = "uniform",
     x_weights: Optional[ArrayLike] = None,
     y_weights: Optional[ArrayLike] = None,
     weights_as: Optional[str] = None,

@@ -205,27 +205,23 @@ def holed():
 @pytest.mark.parametrize("gram, options, sentence", [
     (GRAM[:, :60], {}, 'x has 60 columns, but kernel "precomputed" needs one per pooled row, 70: '
                        "x and y are the rows of the pooled Gram matrix, x = gram[:n_x] and y = gram[n_x:]"),
-    (lopsided(), {}, f'kernel "precomputed": the matrix is not symmetric, {lopsided()[3, 8]:.6g} here and '
-                     f"{GRAM[8, 3]:.6g} the other way round (row 4, column 9 of the pooled Gram matrix)"),
-    (holed(), {}, 'kernel "precomputed": nan, expected a finite number (row 4, column 9 of the pooled Gram matrix)'),
+    (lopsided(), {}, f"the Gram matrix is not symmetric: {GRAM[8, 3]:.6g} in row 9, column 4 and "
+                     f"{lopsided()[3, 8]:.6g} the other way round"),
+    (holed(), {}, "row 4, column 9 of the Gram matrix is nan, expected a finite number"),
     (GRAM, dict(method="sw"),
-     'method "sw" looks at columns, kernel "precomputed" has none; use "ekqd", "mmd" or another'),
+     'method="sw": expected ekqd, mmd or another one that needs kernel values only, with kernel precomputed'),
     (GRAM, dict(method="adaptive"),
-     'method "adaptive" looks at columns, kernel "precomputed" has none; use "ekqd", "mmd" or another'),
+     'method="adaptive": expected ekqd, mmd or another one that needs kernel values only, with kernel precomputed'),
     (GRAM, dict(directions="axis"),
-     'directions "axis" look at columns, kernel "precomputed" has none; use "gaussian" or "principal"'),
-    (GRAM, dict(method="me"),
-     "kernel precomputed is defined only on the pooled rows, but is needed elsewhere; take reference points from "
-     'the pool (reference="pooled"), or another method'),
+     'directions="axis": expected gaussian, principal or mixed, because kernel precomputed has no columns'),
     (GRAM, dict(reference="uniform"),
-     "kernel precomputed is defined only on the pooled rows, but is needed elsewhere; take reference points from "
-     'the pool (reference="pooled"), or another method'),
+     'reference="uniform": expected pooled, because kernel precomputed is known only on the objects'),
     (GRAM, dict(reference=[0.5]),
-     "kernel precomputed is defined only on the pooled rows, but is needed elsewhere; take reference points from "
-     'the pool (reference="pooled"), or another method'),
+     "kernel precomputed is known only for 70 objects, but is needed at 0.5; take reference points from the pool, "
+     'reference="pooled", or another method'),
     (GRAM, dict(x_weights=np.ones(40)),
      'x_weights are given with kernel "precomputed", which takes rows without weights'),
-    (GRAM, dict(bandwidth=1.0), 'bandwidth is given with kernel "precomputed", which has none; omit it'),
+    (GRAM, dict(bandwidth=1.0), "bandwidth=1: expected none, because kernel precomputed has no bandwidth"),
     (GRAM, dict(nan_policy="omit"), 'nan_policy "omit" excludes rows of data, kernel "precomputed" has none; exclude '
                                     "them first"),
 ])
@@ -242,7 +238,7 @@ def test_a_distance_matrix_is_not_taken_for_a_gram_matrix(method):
     pool = np.concatenate([rng.normal(size=(40, 3)), rng.normal(size=(35, 3)) + 2])
     distances = np.linalg.norm(pool[:, None] - pool, axis=-1)
     for matrix in (distances, distances**2, -distances):
-        with pytest.raises(ValueError, match="this looks like a distance matrix D, pass np.exp"):
+        with pytest.raises(ValueError, match="a distance D is not a kernel, but exp"):
             kqd.test(matrix[:40], matrix[40:], kernel="precomputed", method=method, rng=0)
     gram = np.exp(-((distances / 2) ** 2))
     assert kqd.test(gram[:40], gram[40:], kernel="precomputed", method=method, rng=0).pvalue < 0.05

@@ -133,7 +133,7 @@ def test_an_infinite_power_takes_the_largest_gap():
     (dict(power=float("nan")), "power=nan: expected a number >= 1, or inf"),
     (dict(weighting="triangle:2"), 'weighting="triangle:2": expected a ratio in [0, 1]'),
     (dict(weighting="hat"), 'weighting="hat": expected one of uniform, triangle, reverse-triangle, '
-                            "slope-up, slope-down, interval, beta, atom"),
+                            "slope-up, slope-down, interval, beta, atom, table"),
     (dict(compat=["jiter"]), 'compat="jiter": expected one of extra-direction, point-levels, jitter, '
                              "unnormalised, median-diagonal, zero-centred; did you mean jitter?"),
     (dict(compat=["point-levels"]), "point-evaluated level weights need samples of equal size, got 60 and 45"),
@@ -160,7 +160,7 @@ def test_values_out_of_range_are_refused(options, sentence):
     (dict(n_directions=3.5), "n_directions is of type float, expected a whole number"),
     (dict(n_reference="4"), "n_reference is of type str, expected a whole number"),
     (dict(power="2"), "power is of type str, expected a number"),
-    (dict(weighting=1), "weighting is of type int, expected a string"),
+    (dict(weighting=1), "weighting is of type int, expected a string, a function of levels, or rows of level and density"),
     (dict(compat=[1]), "compat is of type int, expected a string"),
     (dict(compat=1), "compat is of type int, expected a string or a list of them"),
     (dict(profiles=1.5), "profiles is of type float, expected a whole number"),

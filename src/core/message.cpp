@@ -40,7 +40,7 @@ std::string render(std::string_view text, OptionNames names) {
 
 std::string render(const ErrorParts& parts, OptionNames names) {
   std::string text = parts.place.empty() ? "" : render(parts.place, names) + ": ";
-  if (parts.row > 0) text += fmt::format("row {}, column {} is ", parts.row, parts.column);
+  if (parts.row > 0 && parts.column > 0) text += fmt::format("row {}, column {} is ", parts.row, parts.column);
   text += parts.subject.empty() ? render(parts.value, names) : names(parts.subject, parts.value);
   if (!parts.expected.empty()) {
     text += (parts.subject.empty() ? ", expected " : ": expected ") + render(parts.expected, names);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <numeric>
@@ -71,6 +72,20 @@ std::string join(std::span<const std::string_view> words) {
 
 std::string shortest(double value) {
   return fmt::format("{}", value);
+}
+
+std::vector<std::string_view> split_terms(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool in_exponent = i >= 2 && (text[i - 1] == 'e' || text[i - 1] == 'E') &&
+                             (std::isdigit(static_cast<unsigned char>(text[i - 2])) != 0 || text[i - 2] == '.');
+    if (text[i] != separator || in_exponent) continue;
+    parts.push_back(text.substr(begin, i - begin));
+    begin = i + 1;
+  }
+  parts.push_back(text.substr(begin));
+  return parts;
 }
 
 }  // namespace kqd

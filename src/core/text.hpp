@@ -12,6 +12,9 @@ namespace kqd {
 /// The parts of `text` between `separator`s, at least one.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
+/// The parts of `text` between separators; a sign within a number such as 1e+3 is not a separator.
+[[nodiscard]] std::vector<std::string_view> split_terms(std::string_view text, char separator);
+
 /// `text` without blanks at either end.
 [[nodiscard]] std::string_view trim(std::string_view text);
 

@@ -7,6 +7,7 @@
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "core/warning.hpp"
+#include "kqd/kernel/objects.hpp"
 
 namespace kqd {
 namespace {
@@ -78,6 +79,12 @@ void require_kernel(const KernelSpec& kernel, const Pool& pool, Seed seed, Warni
              no_references(kernel.name), gram(i, j), point_text(points.row(i)), point_text(points.row(j)), bound);
       }
     }
+  }
+  try {
+    require_gram(gram);
+  } catch (const Error& error) {
+    fail(ErrorCode::invalid_option, "kernel {}, tried on {} points: {}", no_references(kernel.name), n,
+         error.parts().value);
   }
 }
 

@@ -67,21 +67,6 @@ KernelSpec parse_leaf(std::string_view leaf, std::string_view text) {
   return spec;
 }
 
-// The parts of `text` between separators; a sign within a number such as 1e+3 is not a separator.
-std::vector<std::string_view> split_terms(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool in_exponent = i >= 2 && (text[i - 1] == 'e' || text[i - 1] == 'E') &&
-                             (std::isdigit(static_cast<unsigned char>(text[i - 2])) != 0 || text[i - 2] == '.');
-    if (text[i] != separator || in_exponent) continue;
-    parts.push_back(text.substr(begin, i - begin));
-    begin = i + 1;
-  }
-  parts.push_back(text.substr(begin));
-  return parts;
-}
-
 KernelSpec parse_product(std::string_view term, std::string_view text) {
   const auto factors = split_terms(term, '*');
   if (factors.size() == 1) return parse_leaf(term, text);

@@ -14,46 +14,10 @@
 #include "kqd/metrics/methods.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/quantile/kqd.hpp"
+#include "metrics/sample_list.hpp"
 
 namespace kqd {
 namespace {
-
-// The samples without their rows of weight 0.
-class CheckedList {
- public:
-  CheckedList(std::span<const SampleView> given, std::span<const std::string> names, ThreadCount threads)
-      : storage_(given.size()) {
-    for (std::size_t i = 0; i < given.size(); ++i) {
-      validate(given[i], names[i], threads);
-      if (given[i].dim() != given[0].dim()) {
-        fail(ErrorCode::shape_mismatch, "{} has {} column{} and {} has {}, expected the same number",
-             no_references(names[0]), given[0].dim(), given[0].dim() == 1 ? "" : "s", no_references(names[i]),
-             given[i].dim());
-      }
-      samples_.push_back(without_zero_weights(given[i], storage_[i]));
-    }
-  }
-  [[nodiscard]] std::span<const SampleView> samples() const { return samples_; }
-
- private:
-  std::vector<Sample> storage_;
-  std::vector<SampleView> samples_;
-};
-
-Sample gather_all(std::span<const SampleView> samples) {
-  std::size_t rows = 0;
-  for (const SampleView& sample : samples) rows += sample.size();
-  const bool weighted = std::ranges::any_of(samples, &SampleView::weighted);
-  Sample all{Matrix<double>(rows, samples.front().dim()), {}, {}};
-  std::size_t row = 0;
-  for (const SampleView& sample : samples) {
-    for (std::size_t i = 0; i < sample.size(); ++i)
-      std::ranges::copy(sample.points.row(i), all.points.row(row++).begin());
-    if (!weighted) continue;
-    for (std::size_t i = 0; i < sample.size(); ++i) all.weights.push_back(sample.weighted() ? sample.weights[i] : 1.0);
-  }
-  return all;
-}
 
 // Draws from the pool of all samples once, so that pairs do not draw again: the options with the draws made explicit.
 MethodOptions share(const Method& method, const Pool& pool, const MethodOptions& options, Warnings& warnings) {
@@ -135,9 +99,6 @@ DistanceMatrix distance_matrix(std::span<const SampleView> samples, std::span<co
   if (samples.size() < 2) {
     fail(ErrorCode::shape_mismatch, "a distance matrix of {} sample{}, needs at least two", samples.size(),
          samples.size() == 1 ? "" : "s");
-  }
-  if (names.size() != samples.size()) {
-    fail(ErrorCode::shape_mismatch, "{} names for {} samples, expected one each", names.size(), samples.size());
   }
   DistanceMatrix matrix;
   matrix.method = method.info.id;

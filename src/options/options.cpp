@@ -21,6 +21,30 @@ void apply_bandwidth(const Settings& settings, KernelSpec& kernel) {
   kernel = std::move(scaled);
 }
 
+// Objects have kernel values, and no columns. Their reference points are other objects.
+void require_kernel_values_only(Settings& settings) {
+  DirectionOptions& directions = settings.test.statistic.directions;
+  const std::string kernel = settings.object_kernel.empty() ? "precomputed" : settings.object_kernel;
+  if (!settings.test.method.empty()) {
+    const MethodInfo& method = find_method(settings.test.method);
+    if (!method.uses.kernel || method.uses.columns) {
+      fail_option("method", method.id,
+                  fmt::format("ekqd, mmd or another one that needs kernel values only, with kernel {}", kernel));
+    }
+  }
+  if (has_own_kernel(directions.family)) {
+    fail_option("directions", to_string(directions.family),
+                fmt::format("gaussian, principal or mixed, because kernel {} has no columns", kernel));
+  }
+  if (settings.bandwidth) {
+    fail_option("bandwidth", *settings.bandwidth, fmt::format("none, because kernel {} has no bandwidth", kernel));
+  }
+  if (directions.reference == ReferenceMeasure::uniform) {
+    fail_option("reference", "uniform", fmt::format("pooled, because kernel {} is known only on the objects", kernel));
+  }
+  if (directions.reference == ReferenceMeasure::gaussian) directions.reference = ReferenceMeasure::pooled;
+}
+
 void require_one_set_of_reference_points(const Settings& settings) {
   const DirectionOptions& directions = settings.test.statistic.directions;
   if (directions.reference != ReferenceMeasure::points || !directions.num_reference) return;
@@ -61,7 +85,7 @@ void share(Settings& settings) {
 Settings default_settings(Command command) {
   Settings settings;
   settings.command = command;
-  if (command == kDistanceCommand) settings.test.method = "ekqd";
+  if (command == kDistanceCommand || command == kEmbedCommand) settings.test.method = "ekqd";
   // As many as adjusted p-values need.
   if (command == kExplainCommand || command == kMatrixCommand) settings.test.test.num_permutations = 0;
   return settings;
@@ -74,7 +98,12 @@ void set_option(Settings& settings, const OptionInfo& option, std::string_view t
 
 void complete(Settings& settings, bool kernel_values_only) {
   MethodOptions& statistic = settings.test.statistic;
-  apply_bandwidth(settings, statistic.kernel);
+  kernel_values_only = kernel_values_only || !settings.object_kernel.empty();
+  if (kernel_values_only) {
+    require_kernel_values_only(settings);
+  } else {
+    apply_bandwidth(settings, statistic.kernel);
+  }
   require_one_set_of_reference_points(settings);
   if (!settings.compat.empty()) apply_compat(settings.compat, statistic);
   if (settings.test.method.empty()) {

@@ -5,6 +5,7 @@
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
+#include "kqd/kernel/objects.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "kqd/options/options.hpp"
 #include "options/values.hpp"
@@ -37,7 +38,7 @@ std::vector<std::string> weighting_words() {
        {LevelWeights(), LevelWeights::sloped(LevelShape::triangle, 0.0),
         LevelWeights::sloped(LevelShape::reverse_triangle, 0.0), LevelWeights::sloped(LevelShape::slope_up, 0.0),
         LevelWeights::sloped(LevelShape::slope_down, 0.0), LevelWeights::interval(0.0, 1.0),
-        LevelWeights::beta(1.0, 1.0), LevelWeights::atom(0.5)}) {
+        LevelWeights::beta(1.0, 1.0), LevelWeights::atom(0.5), parse_level_weights("table:0:1:1:1")}) {
     found.push_back(without_parameters(to_string(weights)));
   }
   return found;
@@ -79,6 +80,11 @@ std::string text_unless_zero(const Settings& s) {
 // ---- Options that need more than that ----
 
 void set_kernel(Settings& s, const OptionInfo& /*self*/, std::string_view text) {
+  s.object_kernel.clear();
+  if (text == "precomputed" || is_object_kernel(text)) {
+    s.object_kernel = text;
+    return;
+  }
   s.test.statistic.kernel = parse_kernel(text);
 }
 
@@ -87,6 +93,11 @@ void set_method(Settings& s, const OptionInfo& /*self*/, std::string_view text) 
 }
 
 void set_weighting(Settings& s, const OptionInfo& /*self*/, std::string_view text) {
+  s.weighting_file.clear();
+  if (text.ends_with(".csv") || text.ends_with(".tsv") || text.ends_with(".npy") || text.ends_with(".json")) {
+    s.weighting_file = text;  // a front end reads it
+    return;
+  }
   s.test.statistic.weighting = parse_level_weights(text);
 }
 
@@ -124,8 +135,8 @@ std::string reference_text(const Settings& s) {
   return s.reference_file.empty() ? to_string(s.test.statistic.directions.reference) : s.reference_file;
 }
 
-void refuse_text(Settings& /*s*/, const OptionInfo& self, std::string_view text) {
-  fail_option(self.id, text, accepted_values(self));
+void set_coefficients_file(Settings& s, const OptionInfo& /*self*/, std::string_view text) {
+  s.coefficients_file = text;
 }
 
 std::string memory_text(const Settings& s) {
@@ -134,11 +145,43 @@ std::string memory_text(const Settings& s) {
 }
 
 std::string coefficients_text(const Settings& s) {
-  return s.test.statistic.directions.coefficients.empty() ? "" : "given";
+  return s.test.statistic.directions.coefficients.empty() ? s.coefficients_file : "given";
 }
 
 void set_coefficients(Settings& s, Matrix<double> points) {
   s.test.statistic.directions.coefficients = std::move(points);
+}
+
+void set_levels(Settings& s, const OptionInfo& self, std::string_view text) {
+  constexpr std::uint64_t kMostLevels = 100'000;
+  if (text.find_first_not_of("0123456789") == std::string_view::npos && text != "0" && text != "1") {
+    s.embed.levels = even_levels(whole_number(self.id, text, 1, kMostLevels));
+    return;
+  }
+  s.embed.levels.clear();
+  for (const std::string_view part : split(text, ',')) {
+    const auto level = parse_number(trim(part));
+    if (!level || !(*level >= 0.0 && *level <= 1.0)) {
+      fail_option(self.id, text, "numbers from 0 to 1, separated by commas, or a whole number >= 2");
+    }
+    s.embed.levels.push_back(*level);
+  }
+}
+
+std::string levels_text(const Settings& s) {
+  if (s.embed.levels.size() > 1 && s.embed.levels == even_levels(s.embed.levels.size())) {
+    return shortest(static_cast<double>(s.embed.levels.size()));
+  }
+  std::string text;
+  for (const double level : s.embed.levels) text += (text.empty() ? "" : ",") + shortest(level);
+  return text;
+}
+
+void set_gram_scale(Settings& s, const OptionInfo& self, std::string_view text) {
+  s.embed.gram_scale = parse_number(text);
+  if (!s.embed.gram_scale || !(*s.embed.gram_scale > 0.0) || std::isinf(*s.embed.gram_scale)) {
+    fail_option(self.id, text, "a number > 0");
+  }
 }
 
 // The column is a name of its own, which may contain colons.
@@ -236,6 +279,11 @@ std::string unless_reference(const Settings& s) {
   const bool drawn_from = has_reference(s) && family(s) != DirectionFamily::principal;
   return on_method_unless(drawn_from || (uses(s).points && given), s);
 }
+// Coefficients belong to Gaussian directions; sw takes them too.
+std::string unless_coefficients(const Settings& s) {
+  const bool gaussian = uses(s).directions && family(s) == DirectionFamily::gaussian;
+  return on_method_unless(gaussian || (uses(s).points && uses(s).num_directions), s);
+}
 std::string unless_power(const Settings& s) {
   return on_method_unless(uses(s).power, s);
 }
@@ -263,6 +311,12 @@ std::string with_asymptotic_calibration(const Settings& s) {
 std::string without_tests(const Settings& s) {
   return s.command == kMatrixCommand && !s.test_pairs ? "without " KQD_OPTION("test_pairs") : "";
 }
+std::string with_gram(const Settings& s) {
+  return s.embed.gram ? "with " KQD_OPTION("gram") : "";
+}
+std::string without_gram(const Settings& s) {
+  return s.embed.gram ? "" : "without " KQD_OPTION("gram");
+}
 std::string without_report(const Settings& s) {
   return s.command != kExplainCommand && s.output.report.empty() ? "without " KQD_OPTION("report") : "";
 }
@@ -272,7 +326,9 @@ std::string without_report(const Settings& s) {
 constexpr unsigned kPairs = kTestCommand | kDistanceCommand;
 constexpr unsigned kStatistic = kPairs | kMatrixCommand;  // commands with a method
 constexpr unsigned kAll = kStatistic | kExplainCommand;
-constexpr unsigned kCalls = kPairs | kExplainCommand;  // functions of Python
+constexpr unsigned kFiles = kAll | kEmbedCommand;           // commands that read data
+constexpr unsigned kDirected = kStatistic | kEmbedCommand;  // commands with directions
+constexpr unsigned kCalls = kPairs | kExplainCommand;       // functions of Python
 constexpr std::uint64_t kMostRows = 1'000'000'000;
 constexpr std::uint64_t kLargestCount = 1U << 20U;
 
@@ -284,48 +340,48 @@ std::vector<OptionInfo> make_table() {
           .commands = kPairs | kExplainCommand,
           .help = "X is one file with both samples, separated by a column with two values; the first value is X",
           .value = "COLUMN", .flag = "group"}),
-      row<KQD_FIELD(read.columns)>({.id = "columns", .type = list, .section = "Data", .commands = kAll,
+      row<KQD_FIELD(read.columns)>({.id = "columns", .type = list, .section = "Data", .commands = kFiles,
           .help = "columns to compare: names, numbers, ranges (a..d, 3-7), globs (temp_*), separated by commas",
           .value = "LIST"}),
-      row<KQD_FIELD(read.drop)>({.id = "drop", .type = list, .section = "Data", .commands = kAll,
+      row<KQD_FIELD(read.drop)>({.id = "drop", .type = list, .section = "Data", .commands = kFiles,
           .help = "columns to exclude (same syntax as " KQD_OPTION("columns") ")", .value = "LIST"}),
-      row<KQD_FIELD(read.weights_column)>({.id = "weights_column", .type = text, .section = "Data", .commands = kAll,
+      row<KQD_FIELD(read.weights_column)>({.id = "weights_column", .type = text, .section = "Data", .commands = kFiles,
           .help = "column that holds the weights of the rows", .value = "COLUMN", .flag = "weights",
           .keyword = "x_weights"}),
-      row<KQD_FIELD(read.categorical)>({.id = "categorical", .type = word, .section = "Data", .commands = kAll,
+      row<KQD_FIELD(read.categorical)>({.id = "categorical", .type = word, .section = "Data", .commands = kFiles,
           .help = "columns of text: raise an error, onehot (a column for each text), hash (64 columns) or drop them",
           .value = "HOW", .choices = words<Categorical, Categorical::raise, Categorical::drop>}),
-      row<KQD_FIELD(read.dates)>({.id = "dates", .type = flag, .section = "Data", .commands = kAll,
+      row<KQD_FIELD(read.dates)>({.id = "dates", .type = flag, .section = "Data", .commands = kFiles,
           .help = "read ISO dates and times as numbers: days since 1970-01-01"}),
-      row<KQD_FIELD(read.na)>({.id = "na", .type = word, .section = "Data", .commands = kAll,
+      row<KQD_FIELD(read.na)>({.id = "na", .type = word, .section = "Data", .commands = kFiles,
           .help = "missing values: raise an error, omit such rows, or impute-median of all samples", .value = "HOW",
           .keyword = "nan_policy",
           .choices = words<NaPolicy, NaPolicy::raise, NaPolicy::impute_median>}),
-      row<KQD_FIELD(na_values)>({.id = "na_values", .type = list, .section = "Data", .commands = kAll,
+      row<KQD_FIELD(na_values)>({.id = "na_values", .type = list, .section = "Data", .commands = kFiles,
           .help = "additional texts or numbers that mean missing, such as -999,x; with " KQD_OPTION("decimal_comma")
               " -999,9;x",
           .value = "LIST"}),
-      {.id = "no_default_na", .type = flag, .section = "Data", .commands = kAll,
+      {.id = "no_default_na", .type = flag, .section = "Data", .commands = kFiles,
           .help = "NA, none, -, ? and similar cells are texts; only empty cells and " KQD_OPTION("na_values") " mean "
               "missing",
           .set = set_no_default_na, .get = [](const Settings& s) { return text_of(!s.read.default_na); }},
-      row<KQD_FIELD(read.standardize)>({.id = "standardize", .type = word, .section = "Data", .commands = kAll,
+      row<KQD_FIELD(read.standardize)>({.id = "standardize", .type = word, .section = "Data", .commands = kFiles,
           .calls = kTestCommand,
           .help = "scale columns by all samples: auto (only in the default test), none, zscore (mean, standard "
               "deviation) or iqr (median, quartiles)",
           .value = "HOW", .choices = words<Standardize, Standardize::automatic, Standardize::iqr>}),
-      row<KQD_FIELD(read.csv.delimiter)>({.id = "delimiter", .type = text, .section = "Data", .commands = kAll,
+      row<KQD_FIELD(read.csv.delimiter)>({.id = "delimiter", .type = text, .section = "Data", .commands = kFiles,
           .help = "separator of CSV files: a character, or tab, comma, semicolon, bar, space (default: auto-detected)",
           .value = "C"}),
-      {.id = "header", .type = flag, .section = "Data", .commands = kAll,
+      {.id = "header", .type = flag, .section = "Data", .commands = kFiles,
           .help = "the first row of CSV files holds names (default: auto-detected)",
           .set = set_header<CsvHeader::present>, .get = header_text<CsvHeader::present>},
-      {.id = "no_header", .type = flag, .section = "Data", .commands = kAll,
+      {.id = "no_header", .type = flag, .section = "Data", .commands = kFiles,
           .help = "the first row of CSV files holds data", .set = set_header<CsvHeader::absent>,
           .get = header_text<CsvHeader::absent>},
-      row<KQD_FIELD(read.csv.decimal_comma)>({.id = "decimal_comma", .type = flag, .section = "Data", .commands = kAll,
+      row<KQD_FIELD(read.csv.decimal_comma)>({.id = "decimal_comma", .type = flag, .section = "Data", .commands = kFiles,
           .help = "numbers of CSV files are written 1,5"}),
-      row<KQD_FIELD(read.max_rows)>({.id = "max_rows", .type = count, .section = "Data", .commands = kAll,
+      row<KQD_FIELD(read.max_rows)>({.id = "max_rows", .type = count, .section = "Data", .commands = kFiles,
           .help = "at most N rows of each sample, drawn at random by the seed", .value = "N", .lowest = 1,
           .highest = kMostRows, .get = text_unless_zero<KQD_FIELD(read.max_rows)>}),
       {.id = "method", .type = word, .section = "Statistic", .commands = kStatistic, .calls = kPairs,
@@ -333,56 +389,82 @@ std::vector<OptionInfo> make_table() {
               "is set)",
           .value = "ID", .choices = method_words, .set = set_method,
           .get = [](const Settings& s) { return s.test.method; }},
-      {.id = "kernel", .type = word, .section = "Statistic", .commands = kAll, .calls = kCalls | kEmbedding,
+      {.id = "kernel", .type = word, .section = "Statistic", .commands = kFiles, .calls = kCalls | kEmbedCommand,
           .help = "{}; with parameters: rq:2, polynomial:3:1; sums and products: gaussian@0.5+gaussian@2, "
-              "gaussian*linear",
+              "gaussian*linear; precomputed: X and Y are rows of a Gram matrix; of objects, one in each line of a .txt or .jsonl "
+              "file: spectrum:3, wl:3, sets, hamming",
           .value = "KERNEL", .choices = kernel_words, .set = set_kernel,
-          .get = [](const Settings& s) { return to_string(s.test.statistic.kernel); }, .no_effect = unless_kernel},
-      {.id = "bandwidth", .type = word, .section = "Statistic", .commands = kAll, .calls = kCalls | kEmbedding,
+          .get = [](const Settings& s) {
+            return s.object_kernel.empty() ? to_string(s.test.statistic.kernel) : s.object_kernel;
+          },
+          .no_effect = unless_kernel},
+      {.id = "bandwidth", .type = word, .section = "Statistic", .commands = kFiles, .calls = kCalls | kEmbedCommand,
           .help = "median (of the distances between rows), or a number > 0", .value = "H",
           .choices = [] { return std::vector<std::string>{"median"}; }, .set = set_bandwidth,
           .get = [](const Settings& s) { return s.bandwidth ? shortest(*s.bandwidth) : std::string("median"); },
           .no_effect = unless_kernel},
       row<KQD_FIELD(test.statistic.directions.family)>({.id = "directions", .type = word, .section = "Statistic",
-          .commands = kStatistic, .calls = kPairs | kEmbedding, .help = "family of directions: {}", .value = "FAMILY",
+          .commands = kDirected, .calls = kPairs | kEmbedCommand, .help = "family of directions: {}", .value = "FAMILY",
           .choices = words<DirectionFamily, DirectionFamily::gaussian, DirectionFamily::mixed>,
           .no_effect = unless_directions}),
       row<KQD_FIELD(test.statistic.directions.num_directions)>({.id = "num_directions", .type = count,
-          .section = "Statistic", .commands = kStatistic, .calls = kPairs | kEmbedding, .help = "number of directions (default: 64, more for up to 8,000 rows)",
+          .section = "Statistic", .commands = kDirected, .calls = kPairs | kEmbedCommand,
+          .help = "number of directions (default: 64, more for up to 8,000 rows)",
           .value = "L", .keyword = "n_directions", .lowest = 1, .highest = kLargestCount,
           .no_effect = unless_number_of_directions}),
       row<KQD_FIELD(test.statistic.directions.num_reference)>({.id = "num_reference", .type = count,
-          .section = "Statistic", .commands = kStatistic, .calls = kPairs | kEmbedding,
-          .help = "number of reference points (default: 64, up to 512 where rows are few; pooled rows: min(64, N/8))", .value = "M", .keyword = "n_reference",
+          .section = "Statistic", .commands = kDirected, .calls = kPairs | kEmbedCommand,
+          .help = "number of reference points (default: 64, up to 512 where rows are few; pooled rows: min(64, N/8))",
+          .value = "M", .keyword = "n_reference",
           .lowest = 1, .highest = kLargestCount, .no_effect = unless_number_of_reference_points}),
-      {.id = "reference", .type = points, .section = "Statistic", .commands = kStatistic, .calls = kPairs | kEmbedding,
+      {.id = "reference", .type = points, .section = "Statistic", .commands = kDirected, .calls = kPairs | kEmbedCommand,
           .help = "source of the reference points: {}, or a file of points", .value = "XI",
           .choices = words<ReferenceMeasure, ReferenceMeasure::gaussian, ReferenceMeasure::balanced>,
           .set = set_reference, .get = reference_text, .set_points = set_reference_points,
           .no_effect = unless_reference},
-      {.id = "coefficients", .type = points, .section = "Statistic", .commands = 0, .calls = kPairs | kEmbedding,
-          .help = "coefficients of the directions at the reference points",
-          .set = refuse_text, .get = coefficients_text, .set_points = set_coefficients},
+      {.id = "coefficients", .type = points, .section = "Statistic", .commands = kDirected,
+          .calls = kPairs | kEmbedCommand,
+          .help = "coefficients of the directions: a row for each reference point, a column for each direction",
+          .value = "FILE", .set = set_coefficients_file, .get = coefficients_text, .set_points = set_coefficients,
+          .no_effect = unless_coefficients},
       row<KQD_FIELD(test.statistic.power)>({.id = "power", .type = real, .section = "Statistic", .commands = kStatistic,
           .calls = kPairs, .help = "order of the distance between quantile functions, >= 1, or inf", .value = "P",
           .lowest = 1, .no_effect = unless_power}),
       {.id = "weighting", .type = word, .section = "Statistic", .commands = kStatistic, .calls = kPairs,
-          .help = "weight of quantile levels: {}; with parameters: triangle:0.5, interval:0.1:0.9, beta:2:2, atom:0.5",
+          .help = "weight of quantile levels: {}; with parameters: triangle:0.5, interval:0.1:0.9, beta:2:2, atom:0.5; "
+              "mixtures: 0.7 uniform+0.3 atom:0.5; or a file with columns level and density",
           .value = "NU", .choices = weighting_words, .set = set_weighting,
-          .get = [](const Settings& s) { return to_string(s.test.statistic.weighting); }, .no_effect =
-              unless_weighting},
-      {.id = "compat", .type = list, .section = "Statistic", .commands = kStatistic, .calls = kPairs | kEmbedding,
+          .get = [](const Settings& s) {
+            return s.weighting_file.empty() ? to_string(s.test.statistic.weighting) : s.weighting_file;
+          },
+          .no_effect = unless_weighting},
+      {.id = "compat", .type = list, .section = "Statistic", .commands = kDirected, .calls = kPairs | kEmbedCommand,
           .help = "what the paper's code does differently, by name: {}", .value = "NAMES", .choices = compat_words,
           .set = set_compat, .get = [](const Settings& s) { return s.compat; }, .no_effect = unless_compat},
       row<KQD_FIELD(parameters)>({.id = "parameters", .type = list, .section = "Statistic", .commands = kStatistic,
           .help = "a parameter of the method; `kqd methods ID` lists them; may be repeated", .value = "NAME=VALUE",
           .flag = "set"}),
       row<KQD_FIELD(test.statistic.directions.whiten)>({.id = "whiten", .type = flag, .section = "Statistic",
-          .commands = kStatistic, .calls = kPairs | kEmbedding, .help = "scale principal directions to unit variance",
+          .commands = kDirected, .calls = kPairs | kEmbedCommand, .help = "scale principal directions to unit variance",
           .no_effect = unless_principal}),
       row<KQD_FIELD(test.statistic.allow_quadratic)>({.id = "allow_quadratic", .type = flag, .section = "Statistic",
           .commands = kStatistic, .calls = kPairs,
           .help = "run a method of quadratic or higher cost however long it takes", .flag = "yes-quadratic"}),
+      {.id = "levels", .type = text, .section = "Embedding", .commands = kEmbedCommand,
+          .help = "levels of the quantiles: numbers from 0 to 1, separated by commas; or how many, evenly spaced",
+          .value = "LIST", .set = set_levels, .get = levels_text, .no_effect = with_gram},
+      row<KQD_FIELD(embed.gram)>({.id = "gram", .type = flag, .section = "Embedding", .commands = kEmbedCommand,
+          .help = "the kernel exp(-d^2/s) between data sets instead of their quantiles, with d the e-KQD of power 2"}),
+      {.id = "gram_scale", .type = real, .section = "Embedding", .commands = kEmbedCommand,
+          .help = "s of " KQD_OPTION("gram") ", a number > 0 (default: the median of d^2 over all pairs)", .value = "S",
+          .set = set_gram_scale,
+          .get = [](const Settings& s) { return s.embed.gram_scale ? shortest(*s.embed.gram_scale) : ""; },
+          .no_effect = without_gram},
+      row<KQD_FIELD(embed.directions_file)>({.id = "write_directions", .type = text, .section = "Embedding",
+          .commands = kEmbedCommand,
+          .help = "also write NAME-reference.csv and NAME-coefficients.csv, which " KQD_OPTION("reference") " and "
+              KQD_OPTION("coefficients") " read",
+          .value = "NAME"}),
       row<KQD_FIELD(test_pairs)>({.id = "test_pairs", .type = flag, .section = "Test", .commands = kMatrixCommand,
           .help = "test every pair too, by the adaptive test unless " KQD_OPTION("method") " names another; p-values "
               "are adjusted for all pairs",
@@ -443,11 +525,11 @@ std::vector<OptionInfo> make_table() {
           .commands = kTestCommand, .calls = kTestCommand,
           .help = "with " KQD_OPTION("json") ": the value of every permutation",
           .flag = "null-distribution", .keyword = "null_distribution", .no_effect = with_asymptotic_calibration}),
-      row<KQD_FIELD(test.statistic.seed.value)>({.id = "seed", .type = count, .section = "Run", .commands = kAll,
-          .calls = kCalls | kEmbedding, .help = "every random draw follows from it", .value = "S", .keyword = "rng",
+      row<KQD_FIELD(test.statistic.seed.value)>({.id = "seed", .type = count, .section = "Run", .commands = kFiles,
+          .calls = kCalls | kEmbedCommand, .help = "every random draw follows from it", .value = "S", .keyword = "rng",
           .lowest = 0, .highest = std::numeric_limits<std::uint64_t>::max()}),
-      row<KQD_FIELD(test.statistic.threads.value)>({.id = "threads", .type = count, .section = "Run", .commands = kAll,
-          .calls = kCalls | kEmbedding, .help = "0: as many as the system has; changes the speed, not the result",
+      row<KQD_FIELD(test.statistic.threads.value)>({.id = "threads", .type = count, .section = "Run", .commands = kFiles,
+          .calls = kCalls | kEmbedCommand, .help = "0: as many as the system has; changes the speed, not the result",
           .value = "T", .keyword = "workers", .lowest = 0, .highest = 1024}),
       row<KQD_FIELD(test.statistic.max_memory)>({.id = "max_memory", .type = size, .section = "Run", .commands = kAll,
           .calls = kCalls,
@@ -455,17 +537,17 @@ std::vector<OptionInfo> make_table() {
               "speed, not the result",
           .value = "SIZE",
           .get = memory_text, .no_effect = unless_memory_is_bounded}),
-      row<KQD_FIELD(output.json)>({.id = "json", .type = flag, .section = "Output", .commands = kAll,
+      row<KQD_FIELD(output.json)>({.id = "json", .type = flag, .section = "Output", .commands = kFiles,
           .help = "print one JSON object"}),
-      row<KQD_FIELD(output.csv)>({.id = "csv", .type = flag, .section = "Output", .commands = kAll,
+      row<KQD_FIELD(output.csv)>({.id = "csv", .type = flag, .section = "Output", .commands = kFiles,
           .help = "print CSV: a line of names, then the values (explain: a line per column; matrix: a square table, "
               "or with " KQD_OPTION("test_pairs") " a line per pair)"}),
       row<KQD_FIELD(output.markdown)>({.id = "markdown", .type = flag, .section = "Output", .commands = kAll,
           .help = "print tables in Markdown"}),
-      row<KQD_FIELD(output.quiet)>({.id = "quiet", .type = flag, .section = "Output", .commands = kAll,
+      row<KQD_FIELD(output.quiet)>({.id = "quiet", .type = flag, .section = "Output", .commands = kFiles,
           .help = "print the result only (test: the p-value; distance, matrix: numbers; explain: the names of columns "
               "that differ) and no notes"}),
-      row<KQD_FIELD(output.file)>({.id = "output", .type = text, .section = "Output", .commands = kAll,
+      row<KQD_FIELD(output.file)>({.id = "output", .type = text, .section = "Output", .commands = kFiles,
           .help = "write to a file instead of standard output (-)", .value = "FILE"}),
       row<KQD_FIELD(output.report)>({.id = "report", .type = text, .section = "Output", .commands = kStatistic,
           .help = "also write an HTML page: the result in words and charts; opens in a browser, without a network",
@@ -477,7 +559,7 @@ std::vector<OptionInfo> make_table() {
           .value = "HxW[xC]", .set = set_image_shape, .get = image_shape_text, .no_effect = without_report},
       row<KQD_FIELD(output.exit_code)>({.id = "exit_code", .type = flag, .section = "Output", .commands = kTestCommand,
           .help = "exit with 1 when a difference is found"}),
-      row<KQD_FIELD(output.config)>({.id = "config", .type = text, .section = "Output", .commands = kAll,
+      row<KQD_FIELD(output.config)>({.id = "config", .type = text, .section = "Output", .commands = kFiles,
           .help = "read options from a TOML file; those on the command line win", .value = "FILE"}),
   };
 }

@@ -135,44 +135,56 @@ double integrate(const Walk& walk, double unit_mass, double p, GapForm form) {
   return rule.scale * root(total());
 }
 
-// tau and its slopes from any visit of pieces. With M the largest gap, tau = M (sum m (|D|/M)^p)^(1/p), so that no
-// power leaves the range of doubles, and d tau / d D = m (|D|/tau)^(p-1) sign D.
+double gap_of(double difference, GapForm form) {
+  return form.centered ? std::sqrt(std::max(0.0, difference * difference + form.shift)) : std::abs(difference);
+}
+
+// tau and its slopes from any visit of pieces. With g = |D|, or sqrt(D^2 + shift), and M the largest g,
+// tau = M (sum m (g/M)^p)^(1/p), so that no power leaves the range of doubles. d tau / d g = m (g/tau)^(p-1), and
+// d g / d D = D/g, d g / d shift = 1/(2g).
 template <class VisitAll>
-double slopes(const VisitAll& visit_all, std::span<const double> x, std::span<const double> y, double p,
-              std::span<double> x_slopes, std::span<double> y_slopes) {
+GapValue slopes(const VisitAll& visit_all, std::span<const double> x, std::span<const double> y, double p,
+                std::span<double> x_slopes, std::span<double> y_slopes, GapForm form) {
   std::ranges::fill(x_slopes, 0.0);
   std::ranges::fill(y_slopes, 0.0);
   double largest = 0.0;
   std::size_t largest_i = 0;
   std::size_t largest_j = 0;
   visit_all([&](std::size_t i, std::size_t j, double mass) {
-    const double gap = std::abs(x[i] - y[j]);
+    const double gap = gap_of(x[i] - y[j], form);
     if (!(mass > 0.0) || !(gap > largest)) return;
     largest = gap;
     largest_i = i;
     largest_j = j;
   });
-  if (!(largest > 0.0) || std::isinf(largest)) return largest;
+  GapValue result{.tau = largest};
+  if (!(largest > 0.0) || std::isinf(largest)) return result;
+  const auto add = [&](std::size_t i, std::size_t j, double slope) {
+    const double difference = x[i] - y[j];
+    const double gap = gap_of(difference, form);
+    if (gap == 0.0) return;
+    // Plain: the sign only, so that no quotient rounds.
+    const double along = form.centered ? slope * (difference / gap) : std::copysign(slope, difference);
+    x_slopes[i] += along;
+    y_slopes[j] -= along;
+    if (form.centered) result.shift_slope += slope / (2.0 * gap);
+  };
   if (std::isinf(p)) {
-    x_slopes[largest_i] = std::copysign(1.0, x[largest_i] - y[largest_j]);
-    y_slopes[largest_j] = -x_slopes[largest_i];
-    return largest;
+    add(largest_i, largest_j, 1.0);
+    return result;
   }
   CompensatedSum total;
   visit_all([&](std::size_t i, std::size_t j, double mass) {
-    const double gap = std::abs(x[i] - y[j]) / largest;
+    const double gap = gap_of(x[i] - y[j], form) / largest;
     total.add(mass * (p == 1.0 ? gap : p == 2.0 ? gap * gap : std::pow(gap, p)));
   });
   const double tau = largest * (p == 2.0 ? std::sqrt(total.value()) : std::pow(total.value(), 1.0 / p));
   visit_all([&](std::size_t i, std::size_t j, double mass) {
-    const double gap = x[i] - y[j];
-    if (gap == 0.0) return;
-    const double size = std::abs(gap) / tau;
-    const double slope = std::copysign(mass * (p == 1.0 ? 1.0 : p == 2.0 ? size : std::pow(size, p - 1.0)), gap);
-    x_slopes[i] += slope;
-    y_slopes[j] -= slope;
+    const double size = gap_of(x[i] - y[j], form) / tau;
+    add(i, j, mass * (p == 1.0 ? 1.0 : p == 2.0 ? size : std::pow(size, p - 1.0)));
   });
-  return tau;
+  result.tau = tau;
+  return result;
 }
 
 }  // namespace
@@ -229,9 +241,9 @@ LevelGrid::LevelGrid(std::size_t nx, std::size_t ny, const LevelWeights& weights
     const double level =
         x_moves ? static_cast<double>(i) / static_cast<double>(nx) : static_cast<double>(j) / static_cast<double>(ny);
     const double up_to = weights.cdf(level);
-    masses_.push_back(up_to - below);
+    masses_.push_back(std::max(0.0, up_to - below));
     steps_.push_back(static_cast<std::uint8_t>((x_moves ? 1U : 0U) | (y_moves ? 2U : 0U)));
-    below = up_to;
+    below = std::max(below, up_to);
     i += x_moves ? 1 : 0;
     j += y_moves ? 1 : 0;
   }
@@ -251,16 +263,16 @@ double quantile_gap(const QuantileFunction& x, const QuantileFunction& y, const 
   return integrate([&](const auto& consume) { walk_weighted_pieces(x, y, weights, consume); }, 1.0, power.value, form);
 }
 
-double gap_slopes(std::span<const double> x, std::span<const double> y, const LevelGrid& grid, Power power,
-                  std::span<double> x_slopes, std::span<double> y_slopes) {
+GapValue gap_slopes(std::span<const double> x, std::span<const double> y, const LevelGrid& grid, Power power,
+                    std::span<double> x_slopes, std::span<double> y_slopes, GapForm form) {
   KQD_ASSERT(x.size() == grid.nx() && y.size() == grid.ny());
-  return slopes([&](const auto& visit) { visit_pieces(grid, visit); }, x, y, power.value, x_slopes, y_slopes);
+  return slopes([&](const auto& visit) { visit_pieces(grid, visit); }, x, y, power.value, x_slopes, y_slopes, form);
 }
 
-double gap_slopes(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights, Power power,
-                  std::span<double> x_slopes, std::span<double> y_slopes) {
+GapValue gap_slopes(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights, Power power,
+                    std::span<double> x_slopes, std::span<double> y_slopes, GapForm form) {
   return slopes([&](const auto& visit) { visit_weighted_pieces(x, y, weights, visit); }, x.values, y.values,
-                power.value, x_slopes, y_slopes);
+                power.value, x_slopes, y_slopes, form);
 }
 
 }  // namespace kqd

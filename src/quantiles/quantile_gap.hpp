@@ -68,16 +68,22 @@ struct GapForm {
 [[nodiscard]] double quantile_gap(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights,
                                   Power power, GapForm form = {});
 
+/// tau and how it follows the shift of a centered form.
+struct GapValue {
+  double tau = 0.0;
+  double shift_slope = 0.0;  ///< d tau / d shift; 0 for the plain form
+};
+
 /// How tau_p follows its arguments: x_slopes[i] = d tau / d x_i, y_slopes[j] = d tau / d y_j; returns tau.
 ///
 /// The values are paired by the grid in the order given: ascending they are quantiles; in another order they are values
 /// under a coupling found elsewhere. Where tau has no derivative (equal values, p = 1 at a gap of 0, p = infinity) one
 /// element of its subdifferential is taken; all slopes are 0 where tau is.
-double gap_slopes(std::span<const double> x, std::span<const double> y, const LevelGrid& grid, Power power,
-                  std::span<double> x_slopes, std::span<double> y_slopes);
+GapValue gap_slopes(std::span<const double> x, std::span<const double> y, const LevelGrid& grid, Power power,
+                    std::span<double> x_slopes, std::span<double> y_slopes, GapForm form = {});
 
 /// The same on the levels of quantile functions of which at least one is weighted.
-double gap_slopes(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights, Power power,
-                  std::span<double> x_slopes, std::span<double> y_slopes);
+GapValue gap_slopes(const QuantileFunction& x, const QuantileFunction& y, const LevelWeights& weights, Power power,
+                    std::span<double> x_slopes, std::span<double> y_slopes, GapForm form = {});
 
 }  // namespace kqd

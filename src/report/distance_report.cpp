@@ -58,6 +58,7 @@ const Fields& distance_field_list() {
       joined({{schema_field([](In) { return Json("kqd.distance/2"); }), version_field(), method_field()},
               sample_fields(),
               own_distance_fields(),
+              {maximiser_field()},
               method_fields(),
               {data_field()},
               run_fields()});

@@ -6,6 +6,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <functional>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 #include "core/executor.hpp"
@@ -54,6 +57,60 @@ std::string directions_phrase(const MethodRun& run) {
   if (directions.whiten) text += ", whitened";
   if (run.num_set_aside > 0) text += fmt::format(" ({} held out)", counted(run.num_set_aside, "row"));
   return text;
+}
+
+// The direction with the largest gap.
+struct Maximiser {
+  std::size_t direction = 0;
+  double gap = 0.0;
+  DirectionTerms terms = {};
+};
+
+std::optional<Maximiser> maximiser_of(const Source& s) {
+  if (!s.statistic.method->supremum) return std::nullopt;
+  const Directions* const directions = s.distance != nullptr ? s.distance->directions.get() : s.test->directions.get();
+  const std::vector<double>& gaps = s.distance != nullptr ? s.distance->per_direction : s.test->per_direction;
+  if (directions == nullptr || gaps.empty()) return std::nullopt;
+  const auto largest = std::ranges::max_element(gaps);
+  return Maximiser{static_cast<std::size_t>(largest - gaps.begin()), *largest, directions->terms()};
+}
+
+Json maximiser_json(const Source& s) {
+  constexpr std::size_t kMostNumbers = 20000;
+  const auto found = maximiser_of(s);
+  if (!found) return {};
+  const Matrix<double>& points = found->terms.reference;
+  Json json;
+  json["direction"] = found->direction;
+  json["gap"] = found->gap;
+  json["reference_points"] = Json();
+  if (!points.empty() && points.rows() * points.cols() <= kMostNumbers) {
+    json["reference_points"] = Json::array();
+    for (std::size_t j = 0; j < points.rows(); ++j) json["reference_points"].push_back(points.row(j));
+  }
+  json["coefficients"] = Json::array();
+  for (std::size_t j = 0; j < found->terms.coefficients.rows(); ++j) {
+    json["coefficients"].push_back(found->terms.coefficients(j, found->direction));
+  }
+  return json;
+}
+
+Lines maximiser_lines(const Source& s) {
+  const auto found = maximiser_of(s);
+  if (!found) return {};
+  const Matrix<double>& c = found->terms.coefficients;
+  const std::string which = c.cols() > 1 ? fmt::format("direction {} of {}, ", found->direction + 1, c.cols()) : "";
+  if (!found->terms.reference.empty()) return {which + "a sum of " + counted(c.rows(), "kernel function")};
+  std::vector<std::size_t> order(c.rows());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(3, order.size()));
+  std::ranges::partial_sort(order, order.begin() + shown, std::greater{},
+                            [&](std::size_t k) { return std::abs(c(k, found->direction)); });
+  std::string weights;
+  for (auto k = order.begin(); k != order.begin() + shown; ++k) {
+    weights += fmt::format("{}no. {} ({:.3g})", weights.empty() ? "" : ", ", *k + 1, c(*k, found->direction));
+  }
+  return {which + "largest weights: " + weights};
 }
 
 double parameter_of(const MethodOptions& options, const ParameterInfo& parameter) {
@@ -114,7 +171,7 @@ Lines kernel_lines(const MethodRun& run) {
 
 Lines levels_lines(const MethodRun& run) {
   if (!run.method->uses.weighting) return {};
-  return {fmt::format("{} weighting, power p = {}", to_string(run.options->weighting), run.options->power)};
+  return {fmt::format("{} weighting, power p = {}", run.options->weighting.summary(), run.options->power)};
 }
 
 Lines power_lines(const MethodRun& run) {
@@ -210,6 +267,16 @@ Fields sample_fields() {
       {{"n_y", "number of rows of Y", data, "rows of Y"}, [](In s) { return Json(s.run->n_y); }},
       {{"dim", "number of columns that were compared", data, "columns"}, [](In s) { return Json(s.run->dim); }},
   };
+}
+
+Field maximiser_field() {
+  return {{"maximiser",
+           "of a largest gap over directions: the direction (index in per_direction), its gap, and reference_points z "
+           "and coefficients c of u = sum_j c_j k(z_j, .); points are null for functions of the columns, and for more "
+           "than 20000 numbers; null for other methods",
+           Block::result, "maximiser", false},
+          [](In s) { return maximiser_json(s); },
+          maximiser_lines};
 }
 
 Field data_field() {
@@ -391,6 +458,8 @@ std::vector<FieldInfo> result_fields(ResultKind kind) {
       return infos(matrix_field_list());
     case ResultKind::explanation:
       return infos(explanation_field_list());
+    case ResultKind::embedding:
+      return infos(embedding_field_list());
   }
   return {};
 }

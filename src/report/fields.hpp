@@ -34,6 +34,7 @@ struct Source {
   const TwoSampleOptions* test_options = nullptr;
   const DistanceResult* distance = nullptr;
   const MatrixReport* matrix = nullptr;
+  const EmbeddingReport* embedding = nullptr;
   const Explanation* explanation = nullptr;
   const RunInfo* run = nullptr;
   MethodRun statistic = {};
@@ -62,10 +63,13 @@ using Fields = std::vector<Field>;
 [[nodiscard]] const Fields& distance_field_list();
 [[nodiscard]] const Fields& matrix_field_list();
 [[nodiscard]] const Fields& explanation_field_list();
+[[nodiscard]] const Fields& embedding_field_list();
 
 /// Rows that several kinds of results share.
 [[nodiscard]] Field schema_field(Json (*value)(const Source&));
 [[nodiscard]] Fields sample_fields();  ///< x, y, n_x, n_y, dim
+/// The direction with the largest gap, for methods that take a supremum over directions.
+[[nodiscard]] Field maximiser_field();
 [[nodiscard]] Field data_field();      ///< how two samples were prepared
 [[nodiscard]] Fields method_fields();  ///< kernel, directions, levels, parameters, details
 [[nodiscard]] Fields run_fields();     ///< seed, machine, time, warnings

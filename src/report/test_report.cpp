@@ -273,6 +273,7 @@ const Fields& test_field_list() {
       joined({{schema_field([](In) { return Json("kqd.test/2"); }), version_field(), method_field()},
               sample_fields(),
               own_test_fields(),
+              {maximiser_field()},
               method_fields(),
               {notes_field(), data_field()},
               run_fields()});

@@ -9,7 +9,7 @@ TABLE = subprocess.run([os.environ["KQD_PROGRAM"], "methods"], capture_output=Tr
 METHODS = ", ".join(line.split()[0] for line in TABLE.splitlines()[1:])
 KERNELS = ("gaussian, laplace, matern12, matern32, matern52, rq, imq, linear, polynomial, normalised-polynomial, "
            "energy")
-WEIGHTINGS = "uniform, triangle, reverse-triangle, slope-up, slope-down, interval, beta, atom"
+WEIGHTINGS = "uniform, triangle, reverse-triangle, slope-up, slope-down, interval, beta, atom, table"
 COUNT = "expected a whole number in 1..1048576"
 SEED = "expected a whole number in 0..18446744073709551615"
 ALPHA = "expected a number between 0 and 1"
@@ -133,12 +133,12 @@ BAD_SAMPLE_SETTINGS = [
 
 # (arguments, sentence, command whose help is named)
 BAD_USAGE = [
-    ("", "a command is missing, expected one of test, explain, distance, matrix, methods, sample, profile, merge, experiment, completions, man", "kqd"),
+    ("", "a command is missing, expected one of test, explain, distance, matrix, embed, methods, sample, profile, merge, experiment, completions, man", "kqd"),
     ("tset a.csv b.csv",
-     'unknown command "tset", expected one of test, explain, distance, matrix, methods, sample, profile, merge, experiment, completions, man; did you mean '
+     'unknown command "tset", expected one of test, explain, distance, matrix, embed, methods, sample, profile, merge, experiment, completions, man; did you mean '
      "test?", "kqd"),
     ("a.csv b.csv",
-     'unknown command "a.csv", expected one of test, explain, distance, matrix, methods, sample, profile, merge, experiment, completions, man', "kqd"),
+     'unknown command "a.csv", expected one of test, explain, distance, matrix, embed, methods, sample, profile, merge, experiment, completions, man', "kqd"),
     ("--seed 1 test a.csv b.csv", "unknown flag --seed for kqd; flags follow the command", "kqd"),
     ("distance", "X is required by kqd distance", "kqd distance"),
     ("test a.csv", "Y is required by kqd test", "kqd test"),

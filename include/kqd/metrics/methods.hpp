@@ -34,6 +34,7 @@ struct MethodInfo {
   std::string_view details;          ///< a paragraph: the formula, the defaults, its own parameters
   std::string_view reference;        ///< where it comes from
   bool centered = false;             ///< a centered discrepancy: needs directions of norm 1
+  bool supremum = false;             ///< the largest gap over directions, so that one of them is the maximiser
   bool sign_flip = false;            ///< may be calibrated by swaps within pairs of rows
   bool groups = false;               ///< can permute groups of rows, which is faster for large samples
   bool asymptotic = false;           ///< has a limiting distribution; set by the registry

@@ -12,6 +12,7 @@
 #include "kqd/core/warning.hpp"
 #include "kqd/explain/explain.hpp"
 #include "kqd/io/read.hpp"
+#include "kqd/metrics/embedding_table.hpp"
 #include "kqd/two_sample/two_sample_test.hpp"
 
 namespace kqd KQD_PUBLIC {
@@ -34,7 +35,15 @@ enum Command : unsigned {
   kDistanceCommand = 2,
   kExplainCommand = 4,
   kMatrixCommand = 8,
-  kEmbedding = 16
+  kEmbedCommand = 16
+};
+
+/// Options of `kqd embed`.
+struct EmbedOptions {
+  std::vector<double> levels = even_levels(19);  ///< 0.05, 0.1, .., 0.95
+  bool gram = false;                             ///< the kernel between data sets instead of their quantiles
+  std::optional<double> gram_scale = {};         ///< distribution_kernel()
+  std::string directions_file = {};              ///< where the directions are written; empty: nowhere
 };
 
 /// Everything that options set. The meaning of the fields from `bandwidth` on depends on other options: complete()
@@ -44,6 +53,7 @@ struct Settings {
   ReadOptions read = {};
   TwoSampleOptions test = {.method = ""};  ///< an empty method means default_test_method()
   ExplainOptions explain = {};
+  EmbedOptions embed = {};
   OutputOptions output = {};
   std::string group_column = {};  ///< one file has both samples, separated by this column
   bool test_pairs = false;        ///< of a matrix
@@ -51,6 +61,9 @@ struct Settings {
   std::optional<double> bandwidth = {};  ///< for every part of the kernel that leaves it open; empty: the median rule
   std::string compat = {};               ///< names of compat flags, separated by commas
   std::string reference_file = {};       ///< reference points that a front end has to read
+  std::string coefficients_file = {};    ///< coefficients likewise
+  std::string weighting_file = {};       ///< levels and densities likewise
+  std::string object_kernel = {};        ///< "precomputed", "spectrum:3", ...: a front end reads the objects
   std::vector<std::string> na_values = {};   ///< lists of texts, separated by commas or semicolons
   std::vector<std::string> parameters = {};  ///< of the method: "name=value"
 };

@@ -9,6 +9,7 @@
 #include "kqd/io/preparation.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "kqd/metrics/distance_matrix.hpp"
+#include "kqd/metrics/embedding_table.hpp"
 #include "kqd/two_sample/pairwise_tests.hpp"
 #include "kqd/two_sample/two_sample_test.hpp"
 
@@ -85,6 +86,30 @@ struct MatrixReport {
 [[nodiscard]] std::string matrix_numbers(const MatrixReport& report);
 /// One JSON object with everything: schema "kqd.matrix/2".
 [[nodiscard]] std::string matrix_json(const MatrixReport& report);
+
+/// Embeddings of data sets and, if not null, the kernel between them.
+struct EmbeddingReport {
+  const EmbeddingTable& table;
+  const DistributionKernel* gram = nullptr;
+  const MethodOptions& options;  ///< as requested
+  double elapsed_s = 0.0;
+  Preparation preparation = {};              ///< how the columns were prepared
+  std::vector<RowCounts> rows = {};          ///< rows of each data set; empty: not reported
+  OptionNames option_names = library_names;  ///< how warnings write options
+  NamedSettings settings = {};               ///< options that were set
+};
+
+/// A summary for a terminal: medians along the first directions, or the kernel between data sets.
+[[nodiscard]] std::string embedding_text(const EmbeddingReport& report, const TextStyle& style = {});
+/// A line per data set: its name and its quantiles, in columns u1_q0.05, ...; or the kernel, a square table with names
+/// on both sides.
+[[nodiscard]] std::string embedding_csv(const EmbeddingReport& report);
+/// Only the numbers, a line per data set.
+[[nodiscard]] std::string embedding_numbers(const EmbeddingReport& report);
+/// One JSON object with everything: schema "kqd.embedding/1".
+[[nodiscard]] std::string embedding_json(const EmbeddingReport& report);
+/// The numbers as a sample that write_sample() takes, a row per data set.
+[[nodiscard]] Sample embedding_sample(const EmbeddingReport& report);
 
 /// The registry, or one method of it (empty id: all): id, family, summary, reports, cost, permutation, calibrations,
 /// details, reference, and in JSON the parameters.

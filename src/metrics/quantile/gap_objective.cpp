@@ -6,6 +6,7 @@
 
 #include "core/fail.hpp"
 #include "core/summation.hpp"
+#include "core/vectors.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "quantiles/sort.hpp"
 #include "quantiles/weighted_quantiles.hpp"
@@ -13,7 +14,7 @@
 namespace kqd {
 
 GapProblem::GapProblem(const Slices& slices_in, std::span<const std::size_t> x_in, std::span<const std::size_t> y_in,
-                       std::span<const double> weights_in, const MethodOptions& options)
+                       std::span<const double> weights_in, const MethodOptions& options, bool centered)
     : slices(slices_in),
       x(x_in),
       y(y_in),
@@ -30,6 +31,10 @@ GapProblem::GapProblem(const Slices& slices_in, std::span<const std::size_t> x_i
   };
   set_signed(x, 1.0);
   set_signed(y, -1.0);
+  if (!centered) return;
+  std::vector<double> witness(slices.dim());
+  slices.pull_back({}, {}, signed_weights, witness);
+  mmd_squared = dot(witness, witness);
 }
 
 GapObjective::GapObjective(const GapProblem& problem)
@@ -68,13 +73,24 @@ double GapObjective::value(std::span<const double> w) {
   if (problem_.grid) {
     sort_ascending(std::span(x_.values));
     sort_ascending(std::span(y_.values));
-    return quantile_gap(x_.values, y_.values, *problem_.grid, problem_.power);
+    return quantile_gap(x_.values, y_.values, *problem_.grid, problem_.power, form());
   }
   for (Group* group : {&x_, &y_}) {
     find_order(*group);
     for (std::size_t k = 0; k < group->order.size(); ++k) group->ordered[k] = group->values[group->order[k]];
   }
-  return quantile_gap({x_.ordered, x_.cumulative}, {y_.ordered, y_.cumulative}, problem_.weighting, problem_.power);
+  return quantile_gap({x_.ordered, x_.cumulative}, {y_.ordered, y_.cumulative}, problem_.weighting, problem_.power,
+                      form());
+}
+
+double GapObjective::mean_gap() const {
+  return dot(problem_.signed_weights, values_);
+}
+
+GapForm GapObjective::form() const {
+  if (!problem_.mmd_squared) return {};
+  const double c = mean_gap();
+  return {.centered = true, .shift = *problem_.mmd_squared - c * c};
 }
 
 double GapObjective::gradient(std::span<const double> w, std::span<double> gradient) {
@@ -93,18 +109,20 @@ double GapObjective::slopes(std::span<const double> w, std::span<double> gradien
   for (Group* group : {&x_, &y_}) {
     for (std::size_t k = 0; k < group->order.size(); ++k) group->ordered[k] = group->values[group->order[k]];
   }
-  const double tau = problem_.grid
-                         ? gap_slopes(x_.ordered, y_.ordered, *problem_.grid, problem_.power, x_.slopes, y_.slopes)
-                         : gap_slopes({x_.ordered, x_.cumulative}, {y_.ordered, y_.cumulative}, problem_.weighting,
-                                      problem_.power, x_.slopes, y_.slopes);
-  std::ranges::fill(slopes_, 0.0);
+  const GapValue gap =
+      problem_.grid ? gap_slopes(x_.ordered, y_.ordered, *problem_.grid, problem_.power, x_.slopes, y_.slopes, form())
+                    : gap_slopes({x_.ordered, x_.cumulative}, {y_.ordered, y_.cumulative}, problem_.weighting,
+                                 problem_.power, x_.slopes, y_.slopes, form());
+  // The shift is MMD^2 - c^2 with c = sum_i h_i u(x_i).
+  const double per_weight = problem_.mmd_squared ? -2.0 * mean_gap() * gap.shift_slope : 0.0;
+  for (std::size_t i = 0; i < slopes_.size(); ++i) slopes_[i] = per_weight * problem_.signed_weights[i];
   for (const Group* group : {&x_, &y_}) {
     for (std::size_t k = 0; k < group->order.size(); ++k) {
-      slopes_[group->positions[group->order[k]]] = group->slopes[k];
+      slopes_[group->positions[group->order[k]]] += group->slopes[k];
     }
   }
   problem_.slices.pull_back(w, values_, slopes_, gradient);
-  return tau;
+  return gap.tau;
 }
 
 }  // namespace kqd

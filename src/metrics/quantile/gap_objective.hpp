@@ -13,8 +13,9 @@ namespace kqd {
 /// The points of the slices that are X and that are Y; tau_p(w) is a function of them and of w.
 struct GapProblem {
   /// `weights`: one per point, of any scale; empty for equal ones. All spans must outlive the problem.
+  /// `centered`: gaps of centered embeddings, for slices that are linear.
   GapProblem(const Slices& slices, std::span<const std::size_t> x, std::span<const std::size_t> y,
-             std::span<const double> weights, const MethodOptions& options);
+             std::span<const double> weights, const MethodOptions& options, bool centered = false);
 
   const Slices& slices;
   std::span<const std::size_t> x;  ///< positions of the points labelled X
@@ -24,6 +25,7 @@ struct GapProblem {
   Power power;
   std::optional<LevelGrid> grid;       ///< for equal weights
   std::vector<double> signed_weights;  ///< h: the weights of X, and minus those of Y, each summing to 1
+  std::optional<double> mmd_squared;   ///< |sum_i h_i phi_i|^2, if centered
 };
 
 /// tau_p along u_w, and how it changes with w. The gradient is that of the root tau, which is positive
@@ -57,6 +59,9 @@ class GapObjective {
   void gather(Group& group) const;
   void find_order(Group& group) const;
   double slopes(std::span<const double> w, std::span<double> gradient);
+  // Of the present values: plain, or centered with the difference of their means.
+  [[nodiscard]] GapForm form() const;
+  [[nodiscard]] double mean_gap() const;
 
   const GapProblem& problem_;
   std::vector<double> values_;

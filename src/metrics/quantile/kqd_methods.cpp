@@ -245,6 +245,7 @@ Method supkqd_method() {
                    "sup-KQD_p over l drawn directions: a maximum over a sample of directions, not the supremum over "
                    "the whole sphere.",
                .reference = kPaper,
+               .supremum = true,
                .sign_flip = true,
                .groups = true,
                .uses = kUses},
@@ -264,6 +265,7 @@ Method supkqd_centered_method() {
                    .details = "As supkqd with the centered gap of ekqd-centered.",
                    .reference = kPaper,
                    .centered = true,
+                   .supremum = true,
                    .uses = kUses},
           .distance = static_cast<Distance>(supkqd_centered),
           .prepare = prepare<Over::maximum, true>};

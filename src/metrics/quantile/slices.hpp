@@ -59,6 +59,8 @@ class StoredSlices : public FeatureSlices {
       : FeatureSlices(std::move(blocks)), features_(std::move(features)) {}
 
   [[nodiscard]] std::size_t dim() const override { return features_.cols(); }
+  /// A row per point.
+  [[nodiscard]] MatrixView<const double> stored() const { return features_; }
 
  protected:
   [[nodiscard]] MatrixView<const double> features(std::size_t begin, std::size_t end,

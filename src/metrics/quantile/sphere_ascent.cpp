@@ -46,6 +46,46 @@ void project_out(std::span<double> v, std::span<const double> w) {
   add_scaled(v, -dot(v, w), w);
 }
 
+// Changes of place and of gradient over the last steps, from which L-BFGS builds its directions [NW06 alg. 7.4].
+class StepMemory {
+ public:
+  [[nodiscard]] bool empty() const { return pairs_.empty(); }
+  void clear() { pairs_.clear(); }
+
+  // A step along which the slope did not fall has no curvature to learn from.
+  void add(Vector place, Vector slope_loss) {
+    const double product = dot(place, slope_loss);
+    if (!(product > 1e-12 * std::sqrt(dot(place, place) * dot(slope_loss, slope_loss)))) return;
+    if (pairs_.size() == kSteps) pairs_.erase(pairs_.begin());
+    pairs_.push_back({std::move(place), std::move(slope_loss), product});
+  }
+
+  // v becomes H v, with H the inverse of the estimated Hessian of -tau.
+  void apply(Vector& v) const {
+    if (pairs_.empty()) return;
+    Vector factors(pairs_.size());
+    for (std::size_t k = pairs_.size(); k-- > 0;) {
+      factors[k] = dot(pairs_[k].place, v) / pairs_[k].product;
+      add_scaled(v, -factors[k], pairs_[k].slope_loss);
+    }
+    const Pair& last = pairs_.back();
+    const double scale = last.product / dot(last.slope_loss, last.slope_loss);
+    for (double& c : v) c *= scale;
+    for (std::size_t k = 0; k < pairs_.size(); ++k) {
+      add_scaled(v, factors[k] - dot(pairs_[k].slope_loss, v) / pairs_[k].product, pairs_[k].place);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kSteps = 8;
+  struct Pair {
+    Vector place;
+    Vector slope_loss;
+    double product;
+  };
+  std::vector<Pair> pairs_;
+};
+
 // One ascent in progress: where it is, how high, and the gradient there.
 class Climb {
  public:
@@ -57,7 +97,8 @@ class Climb {
   }
 
   Ascent run() {
-    const bool by_eigenvectors = objective_.problem().power.value == 2.0 && objective_.problem().slices.linear();
+    const bool by_eigenvectors = objective_.problem().power.value == 2.0 && objective_.problem().slices.linear() &&
+                                 !objective_.problem().mmd_squared;
     do {
       climb_until_stalled();
     } while (by_eigenvectors && steps_left() && eigen_step());
@@ -73,30 +114,62 @@ class Climb {
     result_.history.push_back(value);
   }
 
+  // The gradient within the sphere; returns the length of the whole gradient.
+  double find_gradient() {
+    objective_.gradient(result_.direction, gradient_);
+    const double length = std::sqrt(dot(gradient_, gradient_));
+    project_out(gradient_, result_.direction);
+    return length;
+  }
+
   void climb_until_stalled() {
     int stalled = 0;
-    double step = 0.0;
+    StepMemory memory;
+    double length = find_gradient();
     while (steps_left() && stalled < kStalledSteps) {
       stop_point();
-      objective_.gradient(result_.direction, gradient_);
-      const double length = std::sqrt(dot(gradient_, gradient_));
-      project_out(gradient_, result_.direction);
-      const double slope = dot(gradient_, gradient_);
-      if (!(std::sqrt(slope) > kSmallGradient * length)) return;
-      if (step == 0.0) step = 1.0 / length;
+      if (!(std::sqrt(dot(gradient_, gradient_)) > kSmallGradient * length)) return;
       const double before = result_.value;
-      if (!line_search(step, slope)) return;
+      const Vector place = result_.direction;
+      const Vector slope = gradient_;
+      if (!line_search(find_course(memory, length))) {
+        if (memory.empty()) return;
+        memory.clear();  // once more along the gradient
+        continue;
+      }
+      length = find_gradient();
+      Vector step = result_.direction;
+      add_scaled(step, -1.0, place);
+      Vector slope_loss = slope;
+      add_scaled(slope_loss, -1.0, gradient_);
+      memory.add(std::move(step), std::move(slope_loss));
       stalled = result_.value - before < kSmallGain * before ? stalled + 1 : 0;
-      step *= 2.0;
     }
   }
 
+  // The course of the next step, of length at most 1: along the gradient, corrected for curvature where it is known.
+  [[nodiscard]] Vector find_course(StepMemory& memory, double length) const {
+    Vector course = gradient_;
+    memory.apply(course);
+    project_out(course, result_.direction);
+    const double slope = dot(gradient_, gradient_);
+    if (memory.empty() || !(dot(course, gradient_) > 1e-10 * std::sqrt(slope * dot(course, course)))) {
+      memory.clear();
+      course = gradient_;
+      for (double& c : course) c /= length;
+    }
+    if (dot(course, course) > 1.0) normalise(course);
+    return course;
+  }
+
   // Halves the step until tau rises as the slope promises; false when it does not.
-  bool line_search(double& step, double slope) {
+  bool line_search(const Vector& course) {
+    const double slope = dot(course, gradient_);
+    double step = 1.0;
     for (int halving = 0; halving < kMaxHalvings; ++halving, step *= 0.5) {
       stop_point();
       candidate_ = result_.direction;
-      add_scaled(candidate_, step, gradient_);
+      add_scaled(candidate_, step, course);
       if (!normalise(candidate_)) continue;
       const double value = objective_.value(candidate_);
       if (!(value >= result_.value + kArmijo * step * slope) || !(value > result_.value)) continue;

@@ -14,7 +14,7 @@ struct Ascent {
   std::vector<double> history;    ///< the largest so far after every step; the first entry is the start's
 };
 
-/// Riemannian gradient ascent on the unit sphere from `start` (of length 1), with Armijo's rule for the step. A step is
+/// Ascent on the unit sphere from `start` (of length 1) by L-BFGS with Armijo's rule for the step. A step is
 /// taken only if tau rises, so the last point is the best. For p = 2 and linear slices, where the ascent stalls, a few
 /// power iterations move towards the direction of largest spread under the present coupling; that step too is taken
 /// only if tau rises.

@@ -21,12 +21,25 @@ constexpr std::size_t kDefaultRank = 512;
 constexpr double kValueTolerance = 1e-12;
 constexpr double kDirectionTolerance = 1e-8;
 
-constexpr std::array<ParameterInfo, 4> kParameters = {{
+constexpr std::array<ParameterInfo, 5> kParameters = {{
     kShareParameter,
+    {"centered", 0, 0, 1, true, "1: the gaps of centered embeddings; a test needs share = 0"},
     {"rank", 0, 0, 20000, true, "of the features that stand for the kernel; 0: as many as rows, at most 512"},
     kStepsParameter,
     kStartsParameter,
 }};
+
+// Columns of the factor are in descending order of what they add. The leading ones, each of which adds more than
+// `tolerance` of the first, are those that a factorisation with that tolerance finds.
+void keep_leading(PartialCholesky& factor, double tolerance) {
+  const auto added = [&](std::size_t j) {
+    const double root = factor.features(factor.pivots[j], j);
+    return root * root;
+  };
+  std::size_t count = 0;
+  while (count < factor.pivots.size() && added(count) > tolerance * added(0)) ++count;
+  factor.pivots.resize(count);
+}
 
 SliceModel make(const Matrix<double>& points, const std::vector<std::size_t>& blocks, const MethodOptions& options,
                 const ParameterValues& parameters, SupremumMethod::Purpose purpose) {
@@ -42,14 +55,14 @@ SliceModel make(const Matrix<double>& points, const std::vector<std::size_t>& bl
   model.unit = bring_near_one(features);
   model.slices = std::make_unique<StoredSlices>(std::move(features), blocks);
   model.details = {{"rank", static_cast<double>(found_rank)}, {"residual", factor.residual}};
-  if (for_value) return model;
+  keep_leading(factor, kDirectionTolerance);
   Matrix<double> landmarks = gather(Pool{points, {}}, factor.pivots);
   model.direction = [kernel, factor = std::move(factor), landmarks](std::span<const double> w) {
     if (factor.pivots.empty()) {
       fail(ErrorCode::degenerate_directions, "kernel {} is 0 on all training rows, so there is no direction to fit",
            to_string(kernel.spec()));
     }
-    const std::vector<double> c = factor.coefficients(w);
+    const std::vector<double> c = factor.coefficients(w.first(factor.pivots.size()));
     Matrix<double> coefficients(c.size(), 1);
     std::ranges::copy(c, coefficients.data());
     return std::make_shared<KernelDirections>(kernel, landmarks, std::move(coefficients));
@@ -57,7 +70,11 @@ SliceModel make(const Matrix<double>& points, const std::vector<std::size_t>& bl
   return model;
 }
 
-constexpr SupremumMethod kMethod = {"supkqd-opt", kParameters, make};
+constexpr SupremumMethod kMethod = {
+    .id = "supkqd-opt",
+    .parameters = kParameters,
+    .centered = [](const ParameterValues& parameters) { return parameters.count("centered") == 1; },
+    .make = make};
 
 DistanceResult supkqd_opt(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return supremum_distance(kMethod, x, y, options);
@@ -81,12 +98,14 @@ Method supkqd_opt_method() {
                .details =
                    "sup-KQD_p over the whole unit sphere of the kernel's space: the kernel max-sliced Wasserstein "
                    "distance. Features are a pivoted Cholesky factor of the Gram matrix, exact up to 512 rows and "
-                   "of rank 512 above (parameter rank). Riemannian gradient ascent with Armijo's rule; starts: the "
+                   "of rank 512 above (parameter rank). Ascent by L-BFGS on the sphere; starts: the "
                    "witness of the MMD, the directions in which the covariances differ most, the best of 32 random "
-                   "ones, and 4 random ones. A test fits the direction to half of the rows and tests the others "
+                   "ones, and 4 random ones (up to 96 more for small samples). A test fits the direction to half of "
+                   "the rows and tests the others "
                    "along it (parameter share, 0.5); share=0 fits again for every permutation: exact too, uses all "
                    "rows, and costs as many fits.",
                .reference = "Wang, Gao, Xie: Two-Sample Test with Kernel Projected Wasserstein Distance (AISTATS 2022)",
+               .supremum = true,
                .sign_flip = true,
                .directions = "optimised",
                .uses = {.kernel = true, .power = true, .weighting = true},

@@ -5,11 +5,13 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_traits.hpp"
+#include "kqd/metrics/methods.hpp"
 #include "metrics/direct_plan.hpp"
 #include "metrics/feasible.hpp"
 #include "metrics/numerics.hpp"
@@ -59,6 +61,39 @@ void report(const Supremum& found, std::vector<Detail>& details) {
   details.push_back({"steps", static_cast<double>(found.num_steps)});
 }
 
+bool is_centered(const SupremumMethod& method, const ParameterValues& parameters) {
+  return method.centered != nullptr && method.centered(parameters);
+}
+
+// |u(x) - u(y)| <= |phi(x) - phi(y)|: along no direction is transport more expensive than between the features.
+std::optional<double> upper_bound(const SliceModel& model, const SampleView& x, const SampleView& y,
+                                  const MethodOptions& options) {
+  constexpr std::size_t kMostRows = 600;  // a tenth of a second
+  const auto* const slices = dynamic_cast<const StoredSlices*>(model.slices.get());
+  if (slices == nullptr || x.size() + y.size() > kMostRows || !options.weighting.is_uniform() ||
+      options.point_evaluated_levels || std::isinf(options.power)) {
+    return std::nullopt;
+  }
+  const SampleView features_x{slices->stored().row_range(0, x.size()), x.weights};
+  const SampleView features_y{slices->stored().row_range(x.size(), y.size()), y.weights};
+  MethodOptions transport;
+  transport.power = options.power;
+  transport.threads = options.threads;
+  try {
+    return distance("wasserstein", features_x, features_y, transport).statistic * model.unit;
+  } catch (const Error& error) {  // high powers of distances underflow
+    if (error.code() != ErrorCode::non_finite_value) throw;
+    return std::nullopt;
+  }
+}
+
+// Small problems have many local maxima next to their cost: they can afford more random starts.
+std::size_t more_starts(const Slices& slices) {
+  constexpr std::size_t kMost = 96;
+  constexpr std::size_t kWork = 96'000;
+  return std::min(kMost, kWork / std::max<std::size_t>(1, slices.num_points() * slices.dim()));
+}
+
 // A supremum over two samples, with the slices it was found on.
 struct Fit {
   SliceModel model;
@@ -70,15 +105,17 @@ Fit fit(const SupremumMethod& method, const SampleView& x, const SampleView& y, 
         const ParameterValues& parameters, SupremumMethod::Purpose purpose) {
   const std::size_t nx = x.size();
   const std::size_t n = nx + y.size();
-  const SupremumOptions limits = supremum_options(parameters);
+  SupremumOptions limits = supremum_options(parameters);
   Fit result;
   result.model = method.make(all_rows({x.points, y.points}), row_blocks(nx, n), options, parameters, purpose);
+  if (purpose == SupremumMethod::Purpose::value) limits.num_random += more_starts(*result.model.slices);
   require_feasible_seconds(expected_seconds(*result.model.slices, limits), options.allow_quadratic,
                            fmt::format("{} of {} rows", method.id, n));
   const auto x_positions = positions(0, nx);
   const auto y_positions = positions(nx, n);
   const auto weights = joint_weights(x, y);
-  const GapProblem problem(*result.model.slices, x_positions, y_positions, weights, options);
+  const GapProblem problem(*result.model.slices, x_positions, y_positions, weights, options,
+                           is_centered(method, parameters));
   result.found = maximise_gap(problem, options.seed, limits, options.threads);
   result.value = in_units(result.found.value, result.model.unit);
   return result;
@@ -106,9 +143,10 @@ struct Refit {
   std::vector<double> weights;
   MethodOptions options;
   SupremumOptions limits;
+  bool centered = false;
 
   [[nodiscard]] double operator()(std::span<const std::size_t> x, std::span<const std::size_t> y) const {
-    const GapProblem problem(*model.slices, x, y, weights, options);
+    const GapProblem problem(*model.slices, x, y, weights, options, centered);
     return in_units(maximise_gap(problem, options.seed, limits, ThreadCount{1}).value, model.unit);
   }
 };
@@ -121,6 +159,7 @@ PreparedPlan prepare_by_refits(const SupremumMethod& method, const TestPool& poo
       method.make(all_rows(pool.rows()), row_blocks(n, n), options, parameters, SupremumMethod::Purpose::value);
   refit->options = options;
   refit->limits = supremum_options(parameters);
+  refit->centered = is_centered(method, parameters);
   refit->weights = pool.weights_of(pool.order);
   const Slices& slices = *refit->model.slices;
   PreparedPlan prepared;
@@ -162,8 +201,9 @@ DistanceResult supremum_distance(const SupremumMethod& method, const SampleView&
   const ParameterValues parameters(method.id, method.parameters, options.parameters);
   // Which local maximum is found depends on the order of the rows: with one order a distance is symmetric.
   const bool turned = comes_before(samples.y, samples.x);
-  const Fit fitted = fit(method, turned ? samples.y : samples.x, turned ? samples.x : samples.y, options, parameters,
-                         SupremumMethod::Purpose::value);
+  const SampleView& first = turned ? samples.y : samples.x;
+  const SampleView& second = turned ? samples.x : samples.y;
+  const Fit fitted = fit(method, first, second, options, parameters, SupremumMethod::Purpose::value);
   result.statistic = fitted.value;
   result.statistic_power = finite_power(fitted.value, options.power);
   result.per_direction = {fitted.value};
@@ -171,6 +211,16 @@ DistanceResult supremum_distance(const SupremumMethod& method, const SampleView&
   result.num_directions = 1;
   result.details = fitted.model.details;
   report(fitted.found, result.details);
+  try {
+    result.directions = fitted.model.direction(fitted.found.direction);
+  } catch (const Error& error) {  // the kernel is 0 on all rows
+    if (error.code() != ErrorCode::degenerate_directions) throw;
+  }
+  if (!is_centered(method, parameters)) {
+    if (const auto bound = upper_bound(fitted.model, first, second, options)) {
+      result.details.push_back({"upper_bound", *bound});
+    }
+  }
   std::ranges::copy(fitted.model.warnings, std::back_inserter(result.warnings));
   return result;
 }
@@ -178,6 +228,10 @@ DistanceResult supremum_distance(const SupremumMethod& method, const SampleView&
 PreparedPlan prepare_supremum(const SupremumMethod& method, const TestPool& pool, const MethodOptions& options,
                               const PlanRequest& request) {
   const ParameterValues parameters(method.id, method.parameters, options.parameters);
+  if (is_centered(method, parameters) && parameters.value("share") > 0.0) {
+    fail(ErrorCode::invalid_option,
+         "a test of the centered form fits its direction again for every permutation; add the parameter share = 0");
+  }
   PreparedPlan prepared = parameters.value("share") > 0.0
                               ? prepare_by_split(method, pool, options, request, parameters)
                               : prepare_by_refits(method, pool, options, request, parameters);

@@ -121,7 +121,7 @@ SliceModel make_max_gsw(const Matrix<double>& points, const std::vector<std::siz
   return model;
 }
 
-constexpr SupremumMethod kMaxGsw = {"max-gsw", kMaxParameters, make_max_gsw};
+constexpr SupremumMethod kMaxGsw = {.id = "max-gsw", .parameters = kMaxParameters, .make = make_max_gsw};
 
 DistanceResult max_gsw(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return supremum_distance(kMaxGsw, x, y, options);
@@ -172,6 +172,7 @@ Method max_gsw_method() {
                        "The supremum of gsw over theta on the unit sphere, by the ascent and with the tests of max-sw, "
                        "which it is for degree 1. The same slices and bounds as gsw.",
                    .reference = kKolouri,
+                   .supremum = true,
                    .sign_flip = true,
                    .directions = "optimised",
                    .uses = {.power = true, .weighting = true},

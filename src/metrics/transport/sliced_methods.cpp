@@ -63,7 +63,7 @@ SliceModel make_max_sw(const Matrix<double>& points, const std::vector<std::size
   return model;
 }
 
-constexpr SupremumMethod kMaxSw = {"max-sw", kMaxParameters, make_max_sw};
+constexpr SupremumMethod kMaxSw = {.id = "max-sw", .parameters = kMaxParameters, .make = make_max_sw};
 
 DistanceResult max_sw(const SampleView& x, const SampleView& y, const MethodOptions& options) {
   return supremum_distance(kMaxSw, x, y, options);
@@ -109,13 +109,15 @@ Method max_sw_method() {
                .permutation = "N (split), or the whole again (share = 0)",
                .calibrations = "permutation, sign-flip",
                .details =
-                   "The supremum over the unit sphere by Riemannian gradient ascent with Armijo's rule, the best "
+                   "The supremum over the unit sphere by L-BFGS on the sphere, the best "
                    "point kept; starts: the difference of the means, the directions in which the covariances differ "
-                   "most, the best of 32 random ones, and 4 random ones. A test fits the direction to half of the "
+                   "most, the best of 32 random ones, and 4 random ones (up to 96 more for small samples). A test "
+                   "fits the direction to half of the "
                    "rows and tests the others along it (parameter share, 0.5); share=0 fits again for every "
                    "permutation: exact too, uses all rows, and costs as many fits. Equals supkqd-opt with the "
                    "linear kernel.",
                .reference = "Deshpande et al.: Max-Sliced Wasserstein Distance and its use for GANs (CVPR 2019)",
+               .supremum = true,
                .sign_flip = true,
                .directions = "optimised",
                .uses = {.power = true, .weighting = true},

@@ -102,6 +102,54 @@ TEST(GapObjective, has_the_gradient_of_finite_differences) {
   }
 }
 
+// sqrt((q_x - q_y)^2 - c^2 + MMD^2) at every level, with c and the MMD from the features, by definition.
+TEST(GapObjective, of_centered_embeddings_has_its_value_and_gradient) {
+  Source source(9);
+  for (const double power : {1.0, 1.5, 2.0, 3.0, kInfinity}) {
+    for (const auto& [nx, ny, weighted] : {std::tuple{12UL, 12UL, false}, {9UL, 14UL, false}, {10UL, 13UL, true}}) {
+      MethodOptions options;
+      options.power = power;
+      Problem plain(nx, ny, 5, weighted, source, options);
+      const GapProblem problem(plain.slices, plain.x, plain.y, plain.weights, options, true);
+      GapObjective objective(problem);
+      std::vector<double> w = unit_vector(5, source);
+      std::vector<double> gradient(5);
+      const double tau = objective.gradient(w, gradient);
+      EXPECT_NEAR(tau, objective.value(w), 1e-13 * tau);
+      std::vector<double> values(nx + ny);
+      plain.slices.evaluate(w, values);
+      std::vector<double> witness(5);
+      double mean_gap = 0.0;
+      for (std::size_t i = 0; i < nx + ny; ++i) mean_gap += problem.signed_weights[i] * values[i];
+      for (std::size_t i = 0; i < nx + ny; ++i) {
+        for (std::size_t k = 0; k < 5; ++k) witness[k] += problem.signed_weights[i] * plain.slices.stored()(i, k);
+      }
+      double mmd_squared = 0.0;
+      for (const double c : witness) mmd_squared += c * c;
+      if (power == 2.0 && !weighted) {  // then the square is that of the plain gap plus the constant
+        GapObjective uncentered(*plain.gap);
+        const double gap = uncentered.value(w);
+        EXPECT_NEAR(tau * tau, gap * gap - mean_gap * mean_gap + mmd_squared, 1e-12 * tau * tau);
+      }
+      EXPECT_GE(tau * tau, 0.999999 * (mmd_squared - mean_gap * mean_gap));
+      double error = 0.0;
+      double size = 0.0;
+      for (std::size_t k = 0; k < 5; ++k) {
+        const double at = w[k];
+        constexpr double kStep = 1e-5;
+        w[k] = at + kStep;
+        const double above = objective.value(w);
+        w[k] = at - kStep;
+        const double below = objective.value(w);
+        w[k] = at;
+        error = std::hypot(error, (above - below) / (2 * kStep) - gradient[k]);
+        size = std::hypot(size, gradient[k]);
+      }
+      EXPECT_LT(error, 1e-6 * size) << "p = " << power << " " << nx << " " << weighted;
+    }
+  }
+}
+
 TEST(GapObjective, is_the_transport_along_the_direction) {
   Source source(2);
   for (const double power : {1.0, 2.0, 3.5}) {
@@ -346,6 +394,75 @@ TEST(SupkqdOpt, is_at_least_the_mmd) {
   }
 }
 
+// The direction is made of kernel functions that add more than 1e-8 of the first to the others: without the rest,
+// values change by at most 1e-4 of the largest.
+TEST(Maximiser, has_the_largest_gap_and_norm_one) {
+  Source source(21);
+  const Sample x = test::normal_sample({40, 3}, source);
+  const Sample y = test::normal_sample({30, 3}, source, 0.5, 1.5);
+  for (const char* const id : {"supkqd-opt", "max-sw", "max-gsw"}) {
+    for (const double power : {1.0, 2.0}) {
+      MethodOptions options;
+      options.power = power;
+      const DistanceResult found = distance(id, x, y, options);
+      ASSERT_NE(found.directions, nullptr) << id;
+      Matrix<double> of_x(1, 40);
+      Matrix<double> of_y(1, 30);
+      found.directions->evaluate(x.points, 0, of_x, {});
+      found.directions->evaluate(y.points, 0, of_y, {});
+      const auto gap = static_cast<double>(test::quantile_gap(
+          {of_x.data(), of_x.data() + 40}, {of_y.data(), of_y.data() + 30}, test::uniform_levels(), power));
+      EXPECT_NEAR(gap, found.statistic, 1e-4 * found.statistic) << id << " " << power;
+      EXPECT_NEAR(found.directions->inner_product(0, *found.directions, 0), 1.0, 1e-6) << id;
+      EXPECT_GE(find_detail(found.details, "upper_bound").value(), found.statistic * (1.0 - 1e-12)) << id;
+    }
+  }
+}
+
+TEST(SupkqdOpt, upper_bound_is_reached_on_the_line_with_the_linear_kernel) {
+  Source source(22);
+  MethodOptions options;
+  options.kernel = parse_kernel("linear");
+  const DistanceResult found =
+      distance("supkqd-opt", test::normal_sample({20, 1}, source), test::normal_sample({25, 1}, source, 0.3), options);
+  EXPECT_NEAR(find_detail(found.details, "upper_bound").value(), found.statistic, 1e-9 * found.statistic);
+}
+
+TEST(SupkqdOpt, centered_is_at_least_every_drawn_centered_gap_and_the_mmd) {
+  Source source(23);
+  for (const double power : {1.0, 2.0, 3.0}) {
+    MethodOptions options;
+    options.kernel = parse_kernel("gaussian@1.5");
+    options.power = power;
+    options.directions.num_directions = 500;
+    const Sample x = test::normal_sample({25, 2}, source);
+    const Sample y = test::normal_sample({20, 2}, source, 0.4, 1.4);
+    const double drawn = supkqd_centered(x, y, options).statistic;
+    const double mmd = mmd_v(x, y, options).statistic;
+    options.parameters = {{"centered", 1}};
+    const DistanceResult found = distance("supkqd-opt", x, y, options);
+    EXPECT_GE(found.statistic, drawn * (1.0 - 1e-9)) << power;
+    EXPECT_GE(found.statistic, mmd * (1.0 - 1e-9)) << power;  // [KQE Prop. 2]
+    EXPECT_FALSE(find_detail(found.details, "upper_bound"));
+  }
+}
+
+TEST(SupkqdOpt, test_of_the_centered_form_needs_refits) {
+  Source source(24);
+  TwoSampleOptions options;
+  options.method = "supkqd-opt";
+  options.statistic.parameters = {{"centered", 1}};
+  options.test.num_permutations = 19;
+  const Sample x = test::normal_sample({12, 1}, source);
+  const Sample y = test::normal_sample({12, 1}, source);
+  test::expect_error(
+      ErrorCode::invalid_option,
+      "a test of the centered form fits its direction again for every permutation; add the parameter share = 0",
+      [&] { static_cast<void>(two_sample_test(x, y, options)); });
+  options.statistic.parameters["share"] = 0.0;
+  EXPECT_GE(two_sample_test(x, y, options).test.pvalue, 0.05);
+}
+
 TEST(SupkqdOpt, with_few_features_is_a_lower_bound_and_reports_what_is_left_out) {
   Source source(13);
   const Sample x = test::normal_sample({40, 2}, source);
@@ -356,7 +473,7 @@ TEST(SupkqdOpt, with_few_features_is_a_lower_bound_and_reports_what_is_left_out)
   const DistanceResult coarse = distance("supkqd-opt", x, y, options);
   EXPECT_LT(coarse.statistic, full);
   EXPECT_GT(coarse.statistic, 0.5 * full);
-  ASSERT_EQ(coarse.details.size(), 5U);
+  ASSERT_EQ(coarse.details.size(), 6U);
   EXPECT_EQ(coarse.details[0].name, "rank");
   EXPECT_EQ(coarse.details[0].value, 8.0);
   EXPECT_EQ(coarse.details[1].name, "residual");

@@ -130,7 +130,7 @@ TEST(LevelWeights, bad_texts_are_refused) {
   };
   refused("trianle",
           "weighting = trianle: expected one of uniform, triangle, reverse-triangle, slope-up, slope-down, "
-          "interval, beta, atom; did you mean triangle?");
+          "interval, beta, atom, table; did you mean triangle?");
   refused("triangle:x", "weighting = triangle:x: expected a number in place of \"x\"");
   refused("triangle:", "weighting = triangle:: expected a number in place of \"\"");
   refused("triangle:0.1:0.2", "weighting = triangle:0.1:0.2: expected triangle[:ratio]");
@@ -151,6 +151,72 @@ TEST(LevelWeights, bad_texts_are_refused) {
                [] { static_cast<void>(LevelWeights::atom(std::nan(""))); });
   expect_error(ErrorCode::invalid_option, "weighting = uniform:0.5: expected a shape that takes a ratio",
                [] { static_cast<void>(LevelWeights::sloped(LevelShape::uniform, 0.5)); });
+}
+
+// A density that is linear between levels has the integral of trapezia.
+TEST(LevelWeights, of_a_table_integrate_its_density) {
+  const std::vector<LevelDensity> densities = {{0.0, 1.0}, {0.25, 3.0}, {0.75, 0.0}, {1.0, 2.0}};
+  const LevelWeights weights = LevelWeights::table(densities);
+  const Real mass = 0.5 + 0.75 + 0.25;  // of the three trapezia
+  EXPECT_TRUE(within(weights.cdf(0.25), 0.5 / mass, kMassError));
+  EXPECT_TRUE(within(weights.cdf(0.5), (0.5 + 0.25 * (3.0 + 1.5) / 2) / mass, kMassError));
+  EXPECT_TRUE(within(weights.cdf(0.75), 1.25 / mass, kMassError));
+  EXPECT_EQ(weights.cdf(1.0), 1.0);
+  EXPECT_TRUE(within(weights.density(0.125), 2.0 / mass, 4 * kMassError));
+  EXPECT_TRUE(weights.full_support());
+  EXPECT_EQ(weights.summary(), "4-level table");
+  Real total = 0;
+  for (const double part : level_masses(weights, 7)) {
+    EXPECT_GE(part, 0.0);
+    total += part;
+  }
+  EXPECT_TRUE(within(total, 1, 8 * kUnit));
+}
+
+TEST(LevelWeights, of_tables_with_the_built_in_densities_are_the_built_in_ones) {
+  const std::vector<std::pair<std::string, std::string>> pairs = {
+      {"table:0:1:1:1", "uniform"}, {"table:0:0:0.5:1:1:0", "triangle"}, {"table:0:0.5:1:1", "slope-up:0.5"}};
+  for (const auto& [table, shape] : pairs) {
+    for (int i = 0; i <= 100; ++i) {
+      const double t = i / 100.0;
+      EXPECT_NEAR(parse_level_weights(table).cdf(t), parse_level_weights(shape).cdf(t), 1e-15) << table << " " << t;
+    }
+  }
+}
+
+TEST(LevelWeights, of_a_mixture_are_weighted_sums) {
+  const LevelWeights mixed = parse_level_weights("3 uniform+1 atom:0.5");
+  EXPECT_DOUBLE_EQ(mixed.cdf(0.4), 0.3);
+  EXPECT_DOUBLE_EQ(mixed.cdf(0.5), 0.625);
+  EXPECT_TRUE(mixed.full_support());
+  EXPECT_FALSE(parse_level_weights("1 atom:0.1+2 interval:0.2:0.4").full_support());
+  const std::string text = to_string(mixed);
+  EXPECT_EQ(text, "0.75 uniform+0.25 atom:0.5");
+  EXPECT_EQ(to_string(parse_level_weights(text)), text);
+  EXPECT_DOUBLE_EQ(parse_level_weights("uniform+beta:2:2").cdf(0.5), 0.5);
+  EXPECT_DOUBLE_EQ(parse_level_weights("triangle+1e+0 atom:0.5").cdf(0.5), 0.75);
+  EXPECT_EQ(to_string(parse_level_weights("2 uniform")), "uniform");
+}
+
+TEST(LevelWeights, tables_and_mixtures_that_are_no_measure_are_refused) {
+  const std::vector<std::pair<std::string, std::string>> refused = {
+      {"table:0:1", "weighting = table of 1 levels: expected at least two levels"},
+      {"table:0:1:1", "weighting = table:0:1:1: expected table:level:density:level:density..."},
+      {"table:0:1:1:-1", "weighting = table with density -1 at level 1: expected finite densities >= 0"},
+      {"table:0:0:1:0", "weighting = table of mass 0: expected a density that is above 0 somewhere"},
+      {"table:0.1:1:1:1", "weighting = table of levels from 0.1 to 1: expected levels from 0 to 1"},
+      {"table:0:1:0.5:1", "weighting = table of levels from 0 to 0.5: expected levels from 0 to 1"},
+      {"table:0:1:0.5:1:0.5:2:1:1", "weighting = table with level 0.5 after 0.5: expected ascending levels"},
+      {"-1 uniform+2 triangle", "weighting = -1 uniform: expected a weight >= 0"},
+      {"-1 uniform", "weighting = -1 uniform: expected a weight >= 0"},
+      {"0 uniform+0 triangle", "weighting = mixture of weight 0: expected weights that are not all 0"},
+      {"x uniform+triangle",
+       "weighting = x uniform: expected one of uniform, triangle, reverse-triangle, slope-up, slope-down, interval, "
+       "beta, atom, table; did you mean uniform?"},
+  };
+  for (const auto& [text, sentence] : refused) {
+    expect_error(ErrorCode::invalid_option, sentence, [&] { static_cast<void>(parse_level_weights(text)); });
+  }
 }
 
 // The density at (j-1)/(n-1), scaled to sum 1, as the authors' code has it (erratum 29).

@@ -83,6 +83,8 @@ TEST_F(Fields, json_has_every_field_in_the_order_of_the_table) {
   const std::vector<SampleView> samples = {x, y};
   const DistanceMatrix matrix = distance_matrix(samples, Names{"x", "y"});
   EXPECT_EQ(keys_of(matrix_json({.matrix = matrix, .options = options.statistic})), names_of(ResultKind::matrix));
+  const EmbeddingTable table = embedding_table(samples, Names{"x", "y"}, std::vector<double>{0.5});
+  EXPECT_EQ(keys_of(embedding_json({.table = table, .options = options.statistic})), names_of(ResultKind::embedding));
 }
 
 TEST_F(Fields, csv_has_every_field_that_fits_a_cell) {
@@ -91,7 +93,8 @@ TEST_F(Fields, csv_has_every_field_that_fits_a_cell) {
 }
 
 TEST_F(Fields, names_are_unique_and_every_field_has_a_meaning) {
-  for (const ResultKind kind : {ResultKind::test, ResultKind::distance, ResultKind::matrix, ResultKind::explanation}) {
+  for (const ResultKind kind :
+       {ResultKind::test, ResultKind::distance, ResultKind::matrix, ResultKind::explanation, ResultKind::embedding}) {
     std::set<std::string_view> names;
     for (const FieldInfo& field : result_fields(kind)) {
       EXPECT_TRUE(names.insert(field.name).second) << field.name;
@@ -161,7 +164,8 @@ TEST_F(Fields, guide_lists_every_field_with_its_meaning) {
   const std::vector<std::pair<ResultKind, std::string>> sections = {{ResultKind::test, "kqd.test/2"},
                                                                     {ResultKind::distance, "kqd.distance/2"},
                                                                     {ResultKind::matrix, "kqd.matrix/2"},
-                                                                    {ResultKind::explanation, "kqd.explain/2"}};
+                                                                    {ResultKind::explanation, "kqd.explain/2"},
+                                                                    {ResultKind::embedding, "kqd.embedding/1"}};
   for (const auto& [kind, schema] : sections) {
     std::string table = "\n| field | meaning |\n|---|---|\n";
     for (const FieldInfo& field : result_fields(kind)) {

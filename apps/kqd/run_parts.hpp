@@ -1,0 +1,54 @@
+#pragma once
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "kqd/kqd.hpp"
+#include "run.hpp"
+
+namespace kqd::app {
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Prints warnings of reading, unless the user wants the result only.
+void print_warnings(const Warnings& warnings, const OutputOptions& output);
+
+/// Reads the files of --reference, --coefficients and --weighting. Columns of points are matched by name where the file
+/// and the data have names; with a kernel of objects they are numbers of pooled rows.
+void add_directions(const Settings& settings, const Sample& data, std::size_t num_pooled,
+                    const Preparation& preparation, MethodOptions& options);
+
+/// Throws for a kernel of objects, which only some commands have.
+void refuse_objects(const Settings& settings, const std::string& command);
+
+/// Puts warnings of reading in front of those of a result.
+void put_first(const Warnings& of_reading, Warnings& warnings);
+
+/// A result in every form.
+struct Forms {
+  std::function<std::string()> json;
+  std::function<std::string()> csv;
+  std::function<std::string()> markdown;
+  std::function<std::string()> number;  // --quiet
+  std::function<std::string(const TextStyle& style)> text;
+};
+
+[[nodiscard]] bool goes_to_file(const OutputOptions& output);
+void show(const OutputOptions& output, const Forms& forms);
+
+/// Checks before the work, which may take long, that outputs can be written and overwrite no input.
+void require_outputs(const Request& request);
+
+/// Different names for all data sets, also when one is given twice.
+[[nodiscard]] std::vector<std::string> different_names(const std::vector<std::string>& files);
+
+}  // namespace kqd::app

@@ -1,0 +1,157 @@
+"""kqd embed: data sets as quantiles along shared directions, and the kernel between them. The oracle is NumPy."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+SETS = ("a.csv", "b.csv", "four.csv")
+ROWS = [np.array([[1, 2], [3, 4], [5, 6]]), np.array([[2, 2], [3, 5], [5, 9]]), np.array([[1, 2], [3, 4], [5, 6], [6, 7]])]
+Z = np.array([[1.0, 2.0], [4.0, 4.0], [5.0, 8.0]])
+C = np.array([[1.0, 0.5], [-1.0, 2.0], [0.3, 1.0]])
+S = 2.5
+
+
+def gaussian(a, b):
+    return np.exp(-((a[:, None] - b[None]) ** 2).sum(axis=2) / (2 * S**2))
+
+
+def values(rows):
+    """A row per direction of values u(x)."""
+    norms = np.sqrt(np.einsum("ji,jk,ki->i", C, gaussian(Z, Z), C))
+    return (gaussian(rows, Z) @ C / norms).T
+
+
+def ekqd_2(x, y):
+    """On the common grid of levels of samples of sizes that divide 12."""
+    x, y = (np.repeat(np.sort(values(rows), axis=1), 12 // len(rows), axis=1) for rows in (x, y))
+    return np.sqrt(np.mean((x - y) ** 2))
+
+
+@pytest.fixture(scope="module")
+def given(folder):
+    """Flags for the directions above."""
+    np.savetxt(folder / "z.csv", Z, delimiter=",")
+    np.savetxt(folder / "c.csv", C, delimiter=",")
+    return ("--kernel", f"gaussian@{S}", "--reference", "z.csv", "--coefficients", "c.csv")
+
+
+def as_json(kqd, *arguments):
+    run = kqd("embed", *arguments, "--json")
+    assert (run.stderr, run.code) == ("", 0)
+    return json.loads(run.stdout)
+
+
+def test_quantiles_are_order_statistics_along_the_given_directions(kqd, given):
+    found = as_json(kqd, *SETS, *given, "--levels", "0,0.3,0.5,1")
+    expected = [np.quantile(values(rows), [0, 0.3, 0.5, 1], axis=1, method="inverted_cdf").T for rows in ROWS]
+    for mine, theirs in zip(found["quantiles"], expected):
+        assert np.array(mine) == pytest.approx(theirs, rel=0, abs=1e-12)
+    assert found["schema"] == "kqd.embedding/1" and found["names"] == list(SETS) and found["n"] == [3, 3, 4]
+    assert found["levels"] == [0, 0.3, 0.5, 1] and found["kernel"] == f"gaussian@{S}"
+    norms = np.sqrt(np.einsum("ji,jk,ki->i", C, gaussian(Z, Z), C))
+    assert found["reference_points"] == Z.tolist()
+    assert np.array(found["coefficients"]) == pytest.approx(C / norms, rel=1e-12)
+    assert found["gram"] is None and found["gram_scale"] is None
+
+
+def test_all_forms_have_the_same_numbers(kqd, given, folder):
+    flags = (*SETS, *given, "--levels", "4")
+    expected = np.array(as_json(kqd, *flags)["quantiles"]).reshape(3, 8)
+    lines = list(csv.reader(io.StringIO(kqd("embed", *flags, "--csv").stdout)))
+    assert lines[0][:6] == ["data_set", "u1_q0.2", "u1_q0.4", "u1_q0.6", "u1_q0.8", "u2_q0.2"]
+    assert [line[0] for line in lines[1:]] == list(SETS)
+    assert (np.array([line[1:] for line in lines[1:]], dtype=float) == expected).all()
+    for name in ("table.csv", "table.npy", "table.json"):
+        run = kqd("embed", *flags, "--output", name)
+        assert (run.stdout, run.stderr, run.code) == ("", "", 0)
+    assert (np.load(folder / "table.npy") == expected).all()
+    assert (folder / "table.csv").read_text() == kqd("embed", *flags, "--csv").stdout
+    assert (np.array(json.loads((folder / "table.json").read_text())["quantiles"]).reshape(3, 8) == expected).all()
+    quiet = kqd("embed", *flags, "--quiet").stdout
+    assert (np.loadtxt(io.StringIO(quiet), delimiter=",") == expected).all()
+    text = kqd("embed", *flags).stdout
+    assert text.startswith("\nembed: quantiles along 2 directions at 4 levels\n") and "a.csv" in text
+
+
+def test_gram_is_the_kernel_of_the_distances(kqd, given):
+    found = as_json(kqd, *SETS, *given, "--gram")
+    squares = np.array([[ekqd_2(x, y) ** 2 for y in ROWS] for x in ROWS])
+    scale = np.median(squares[np.triu_indices(3, 1)])
+    assert found["gram_scale"] == pytest.approx(scale, rel=1e-12)
+    assert np.array(found["gram"]) == pytest.approx(np.exp(-squares / scale), rel=1e-12)
+    own = as_json(kqd, *SETS, *given, "--gram", "--gram-scale", "0.25")
+    assert np.array(own["gram"]) == pytest.approx(np.exp(-squares / 0.25), rel=1e-12)
+    lines = list(csv.reader(io.StringIO(kqd("embed", *SETS, *given, "--gram", "--csv").stdout)))
+    assert lines[0] == ["", *SETS] and np.array([line[1:] for line in lines[1:]], dtype=float).shape == (3, 3)
+    assert as_json(kqd, "a.csv", "--gram")["gram"] == [[1]]
+
+
+def test_gram_is_positive_definite(kqd, folder):
+    rng = np.random.default_rng(1)
+    names = []
+    for k in range(12):
+        names.append(f"set-{k}.npy")
+        np.save(folder / names[-1], rng.normal(size=(rng.integers(5, 40), 3)) * rng.uniform(0.5, 2) + rng.normal())
+    gram = np.array(as_json(kqd, *names, "--gram", "--seed", "2")["gram"])
+    assert (gram == gram.T).all() and (np.diag(gram) == 1).all()
+    # Eigenvalues of a symmetric matrix of entries up to 1 are exact to about n eps.
+    assert np.linalg.eigvalsh(gram).min() > -12 * 12 * np.finfo(float).eps
+
+
+def test_drawn_directions_are_written_and_give_the_same_numbers_again(kqd, folder):
+    for family in ("gaussian", "principal", "linear"):
+        flags = (*SETS, "--levels", "3", "--directions", family, "--num-directions", "4", "--seed", "5")
+        first = as_json(kqd, *flags, "--write-directions", "mine")
+        again = as_json(kqd, *SETS, "--levels", "3", "--kernel", first["kernel"], "--reference", "mine-reference.csv",
+                        "--coefficients", "mine-coefficients.csv", "--compat", "unnormalised")
+        assert np.array(again["quantiles"]) == pytest.approx(np.array(first["quantiles"]), rel=1e-9, abs=1e-12)
+
+
+def test_distance_takes_the_directions_of_algorithm_1(kqd, given):
+    found = json.loads(kqd("distance", "a.csv", "four.csv", *given, "--power", "2", "--json").stdout)
+    assert found["statistic"] == pytest.approx(ekqd_2(ROWS[0], ROWS[2]), rel=1e-12)
+    assert (found["num_directions"], found["num_reference"]) == (2, 3)
+    test = json.loads(kqd("test", "a.csv", "four.csv", *given, "--json").stdout)
+    assert test["method"] == "ekqd" and test["num_directions"] == 2
+
+
+def test_python_agrees(kqd, given):
+    module = pytest.importorskip("kqd")
+    found = as_json(kqd, "a.csv", *given, "--levels", "0.1,0.5,0.9")
+    embedding = module.Embedding(ROWS[0], kernel=f"gaussian@{S}", reference=Z, coefficients=C)
+    assert np.array(found["quantiles"][0]) == pytest.approx(embedding.quantiles([0.1, 0.5, 0.9]), rel=0, abs=1e-12)
+
+
+@pytest.mark.parametrize("arguments, sentence", [
+    (("a.csv", "--levels", "0.5,2"),
+     "--levels 0.5,2: expected numbers from 0 to 1, separated by commas, or a whole number >= 2"),
+    (("a.csv", "--levels", "x"), "--levels x: expected numbers from 0 to 1, separated by commas, or a whole number >= 2"),
+    (("a.csv", "--levels", "-1"),
+     "--levels -1: expected numbers from 0 to 1, separated by commas, or a whole number >= 2"),
+    (("a.csv", "--levels", "1000000"), "--levels 1000000: expected a whole number in 1..100000"),
+    (("a.csv", "--gram", "--gram-scale", "0"), "--gram-scale 0: expected a number > 0"),
+    (("a.csv", "--gram", "--gram-scale", "nan"), "--gram-scale nan: expected a number > 0"),
+    (("a.csv", "--reference", "balanced"),
+     "--reference balanced: expected pooled, gaussian, uniform or a file of points, for embeddings"),
+    (("a.csv", "--reference", "z.csv", "--coefficients", "a.csv", "--num-reference", "3"),
+     "--num-reference 3: expected none, because the given reference points are all used"),
+    (("a.csv", "--reference", "z.csv", "--coefficients", "row.csv"),
+     "coefficients have 1 rows for 3 reference points, expected one row per point"),
+    (("a.csv", "--coefficients", "word.csv"), 'word.csv:2: column 2 is "four", expected a number'),
+    (("a.csv", "--coefficients", "missing.csv"), "missing.csv: no such file"),
+    (("a.csv", "one-column.csv"), "a.csv has 2 columns of points and one-column.csv has 1"),
+    (("a.csv", "--output", "a.csv"), "--output a.csv: expected another file than the input a.csv"),
+    (("a.csv", "--reference", "z.csv", "--coefficients", "c.csv", "--output", "c.csv"),
+     "--output c.csv: expected another file than the input c.csv"),
+])
+def test_what_cannot_be_done_is_refused(kqd, given, arguments, sentence):
+    run = kqd("embed", *arguments)
+    assert (run.stdout, run.code) == ("", 2) and run.stderr.startswith("kqd: ") and sentence in run.stderr
+
+
+def test_options_without_effect_are_noted(kqd):
+    assert "--gram-scale: no effect without --gram" in kqd("embed", "a.csv", "--gram-scale", "2").stderr
+    assert "--levels: no effect with --gram" in kqd("embed", "a.csv", "--gram", "--levels", "3").stderr
