@@ -14,7 +14,7 @@ struct ColumnScale {
   double scale = 1.0;   ///< the same
 };
 
-/// What happens to columns of one value.
+/// The treatment of columns of one value.
 enum class ConstantColumns {
   left_out,  ///< unless no column varies
   kept,      ///< with a scale of their own size: rows that come later may have other values

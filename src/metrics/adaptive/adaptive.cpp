@@ -391,7 +391,7 @@ AggregateBuilder begin(const TestPool& pool, const MethodOptions& options, const
   if (!request.own_scales) return builder;
   const bool grouped = builder.summary != nullptr;
   const Pool given = builder.rows;
-  // Rows that are no pilot rows may have other values.
+  // Other rows than the pilot may have other values.
   const auto scales =
       fit_column_scales(given.x, given.y, grouped ? ConstantColumns::kept : ConstantColumns::left_out, options.threads);
   const auto scaled = std::make_shared<const ScaledSamples>(
