@@ -274,6 +274,20 @@ TEST(PermutedGroups, give_the_same_result_for_any_threads_and_order_of_rows) {
   }
 }
 
+// Powers of two round nothing.
+TEST(PermutedGroups, of_the_default_test_do_not_depend_on_units) {
+  Sample x = draw(900, 3, 1, Values::normal);
+  Sample y = draw(700, 3, 2, Values::normal, 0.05);
+  const double pvalue = run(x, y, "adaptive", Permute::groups).test.pvalue;
+  for (Sample* sample : {&x, &y}) {
+    for (std::size_t i = 0; i < sample->points.rows(); ++i) {
+      sample->points(i, 0) *= 0x1p-30;
+      sample->points(i, 2) *= 0x1p12;
+    }
+  }
+  EXPECT_EQ(run(x, y, "adaptive", Permute::groups).test.pvalue, pvalue);
+}
+
 TEST(PermutedGroups, find_a_difference_and_agree_with_rows_on_the_effect) {
   const Sample x = draw(3000, 2, 1, Values::normal);
   const Sample y = draw(3000, 2, 2, Values::normal, 0.3);

@@ -360,5 +360,26 @@ TEST(ProfileTest, needs_enough_rows) {
                      [&] { static_cast<void>(two_sample_test(made().profile, few)); });
 }
 
+// A column of one value in the first sample has bins for other values: a later sample may have them.
+TEST(ProfileTest, finds_new_values_of_a_column_that_had_one) {
+  RandomStream stream(Seed{8}, Purpose::test_data, 5);
+  const auto draw = [&](double share) {
+    Sample sample{Matrix<double>(2000, 2), {}, {}};
+    for (std::size_t i = 0; i < 2000; ++i) {
+      sample.points(i, 0) = stream.normal();
+      sample.points(i, 1) = stream.uniform() < share ? 1.0 : 0.0;
+    }
+    return sample;
+  };
+  const Profile before = make_profile(draw(0.0), ProfileOptions{});
+  const auto pvalue = [&](double share) {
+    TwoSampleOptions options;
+    options.test.num_permutations = 199;
+    return two_sample_test(before, make_profile(draw(share), before), options).test.pvalue;
+  };
+  EXPECT_EQ(pvalue(0.05), 1.0 / 200.0);
+  EXPECT_GT(pvalue(0.0), 0.01);
+}
+
 }  // namespace
 }  // namespace kqd
