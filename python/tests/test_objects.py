@@ -100,6 +100,17 @@ def test_hamming_kernel_is_the_share_of_categories_that_agree():
     assert matrix_of("hamming", ROWS) == pytest.approx(np.array(expected), rel=0, abs=1e-12)
 
 
+def test_aitchison_kernel_is_a_product_over_columns_that_differ():
+    sizes = [len(set(column)) for column in zip(*ROWS)]
+    for name, lam in (("aitchison", 0.1), ("aitchison:0.3", 0.3), ("aitchison:0", 0.0), ("aitchison:0.5", 0.5)):
+        # k(x, y) / k(x, x) with factors 1 - lambda and lambda / (c - 1).
+        expected = [[np.prod([1 if s == t else lam / (c - 1) / (1 - lam) for s, t, c in zip(a, b, sizes)]) for b in ROWS]
+                    for a in ROWS]
+        assert matrix_of(name, ROWS) == pytest.approx(np.array(expected), rel=0, abs=1e-12)
+    one = [("a", "x"), ("a", "y"), ("a", "x")]  # a column with one category
+    assert matrix_of("aitchison:0.2", one) == pytest.approx(np.array([[1, 0.25, 1], [0.25, 1, 0.25], [1, 0.25, 1]]))
+
+
 def shared(a, b):
     return np.array([[len(x & y) for y in b] for x in a], dtype=float)
 
@@ -265,6 +276,9 @@ def test_a_large_indefinite_matrix_is_refused():
     (lambda: kqd.test(["ab"], SETS, kernel="sets"), TypeError, "object 0 is of type str, expected a set"),
     (lambda: kqd.test([{"a,b"}], SETS, kernel="sets"), ValueError, 'object 0 has the member "a,b", expected no comma'),
     (lambda: kqd.test([("a", "b")], [("a",)], kernel="hamming"), ValueError, "object 2: 1 categories, expected 2"),
+    (lambda: kqd.test([("a",)], [("a", "b")], kernel="aitchison"), ValueError, "object 2: 2 categories, expected 1"),
+    (lambda: kqd.test(ROWS[:5], ROWS[5:], kernel="aitchison:0.6"), ValueError, "aitchison:L with L in [0, 0.5]"),
+    (lambda: kqd.test(ROWS[:5], ROWS[5:], kernel="aitchison:x"), ValueError, "aitchison:L with L in [0, 0.5]"),
     (lambda: kqd.test(["a", "b"], ["c", "d"], kernel=raises), Raises, "no kernel today"),
     (lambda: kqd.test(["a", "b"], ["c", "d"], kernel=lambda a, b: np.ones(3)), ValueError, "returned shape (3,)"),
     (lambda: kqd.test(["a", "b"], ["c", "d"], kernel=lambda a, b: [["x"] * len(b)] * len(a)), TypeError,
