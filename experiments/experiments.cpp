@@ -14,6 +14,7 @@
 #include "experiments/study_report.hpp"
 #include "experiments/study_results.hpp"
 #include "experiments/study_run.hpp"
+#include "experiments/theory.hpp"
 #include "kqd/io/write.hpp"
 
 namespace kqd {
@@ -32,7 +33,7 @@ constexpr std::array<std::string_view, 2> kTwoSchemes = {kSchemes[0], kSchemes[2
 constexpr std::string_view kCifarData = "cifar10 (./dev data cifar10)";
 constexpr std::string_view kFashionData = "fashion-mnist (./dev data fashion-mnist)";
 
-constexpr std::array<Experiment, 21> kExperiments = {{
+constexpr std::array<Experiment, 24> kExperiments = {{
     {{"power-decay", "normal distributions whose variance differs in three of many coordinates",
       "figures 3a, 6a and their table", "", kSchemes, 300},
      power_decay},
@@ -93,6 +94,15 @@ constexpr std::array<Experiment, 21> kExperiments = {{
      nullptr,
      figure_1},
     {{"figure-2", "P and Q along two directions of the feature space", "figure 2", "", {}, 0}, nullptr, figure_2},
+    {{"rates", "errors of embeddings and of e-KQD by rows and by directions", "Theorems 3 and 5", "", {}, 0},
+     nullptr,
+     convergence},
+    {{"interpolation", "centered e-KQD between MMD and kernel sliced Wasserstein", "Connection 3", "", {}, 0},
+     nullptr,
+     interpolation},
+    {{"same-moments", "distributions that polynomial kernels tell apart by quantiles only", "Theorem 2", "", {}, 0},
+     nullptr,
+     same_moments},
 }};
 
 constexpr auto kInfos = [] {

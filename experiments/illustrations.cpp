@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numbers>
 #include <numeric>
 
 #include "core/random.hpp"
 #include "experiments/chart.hpp"
+#include "experiments/figure_files.hpp"
 #include "kqd/directions/directions.hpp"
-#include "kqd/io/write.hpp"
-#include "kqd/version.hpp"
 #include "quantiles/sort.hpp"
 
 namespace kqd::lab {
@@ -60,33 +58,6 @@ std::vector<ChartPoint> density(const Sorted& sorted, double low, double high) {
 
 double highest(const std::vector<ChartPoint>& points) {
   return std::ranges::max_element(points, {}, &ChartPoint::y)->y;
-}
-
-// All drawn data as JSON, so that the figure can be drawn by other means.
-Json panels_json(const std::vector<ChartPanel>& panels) {
-  Json list = Json::array();
-  for (const ChartPanel& panel : panels) {
-    Json series = Json::array();
-    for (const Series& one : panel.series) {
-      Json points = Json::array();
-      for (const ChartPoint& point : one.points) points.push_back({point.x, point.y});
-      series.push_back({{"label", one.label}, {"points", std::move(points)}});
-    }
-    list.push_back({{"title", panel.title}, {"x", panel.x.title}, {"y", panel.y.title}, {"series", std::move(series)}});
-  }
-  return list;
-}
-
-ExperimentReport written(std::string_view id, const ExperimentOptions& options, const std::vector<ChartPanel>& panels,
-                         const Json& facts) {
-  const std::string name = std::string(id) + (options.quick ? ".quick" : "");
-  const std::string stem = (std::filesystem::path(options.out) / name).string();
-  Json json = {{"schema", "kqd.experiment/1"}, {"version", kVersion}, {"experiment", id}, {"seed", options.seed.value}};
-  json.update(facts);
-  json["panels"] = panels_json(panels);
-  write_text(stem + ".json", json.dump() + "\n");
-  write_text(stem + ".svg", svg_chart(panels));
-  return {"", {stem + ".json", stem + ".svg"}};
 }
 
 // Two bent clusters: a distribution whose quantiles depend strongly on the direction.
@@ -260,8 +231,9 @@ ExperimentReport figure_1(const ExperimentOptions& options, const RunControl* /*
   const double angle = 0.6;
   const auto points = plane_sample(options.quick ? 2000 : kPoints, options.seed);
   const Sorted along = projected(points, angle);
-  return written("figure-1", options, {cloud_panel(points, angle), projection_panel(along), quantiles_panel(points)},
-                 {{"n", points.size()}, {"angle", angle}, {"levels", kLevels}});
+  return write_figure("figure-1", options,
+                      {cloud_panel(points, angle), projection_panel(along), quantiles_panel(points)},
+                      {{"n", points.size()}, {"angle", angle}, {"levels", kLevels}});
 }
 
 ExperimentReport figure_2(const ExperimentOptions& options, const RunControl* /*control*/) {
@@ -277,7 +249,7 @@ ExperimentReport figure_2(const ExperimentOptions& options, const RunControl* /*
     panels.push_back(pushed_panel(i + 1, of_p, of_q));
     taus.push_back(tau_1(of_p, of_q));
   }
-  return written("figure-2", options, panels, {{"n", n}, {"kernel", "gaussian@1"}, {"tau", taus}});
+  return write_figure("figure-2", options, panels, {{"n", n}, {"kernel", "gaussian@1"}, {"tau", taus}});
 }
 
 }  // namespace kqd::lab

@@ -41,4 +41,36 @@ ChiSquare chi_square(std::span<const CountPair> pairs) {
   return result;
 }
 
+SizedError root_mean_square(double size, std::span<const double> errors) {
+  const auto count = static_cast<double>(errors.size());
+  double mean = 0.0;
+  for (const double error : errors) mean += error * error / count;
+  double variance = 0.0;  // of a squared error
+  for (const double error : errors) variance += (error * error - mean) * (error * error - mean) / (count - 1.0);
+  const double root = std::sqrt(mean);
+  return {size, root, std::sqrt(variance / count) / (2.0 * root)};
+}
+
+PowerLaw fit_power_law(std::span<const SizedError> errors) {
+  const auto count = static_cast<double>(errors.size());
+  double x_mean = 0.0;
+  double y_mean = 0.0;
+  for (const SizedError& at : errors) {
+    x_mean += std::log(at.size) / count;
+    y_mean += std::log(at.error) / count;
+  }
+  double spread = 0.0;
+  double slope = 0.0;
+  double variance = 0.0;
+  for (const SizedError& at : errors) {
+    const double x = std::log(at.size) - x_mean;
+    const double relative = at.standard_error / at.error;
+    spread += x * x;
+    slope += x * (std::log(at.error) - y_mean);
+    variance += x * x * relative * relative;
+  }
+  slope /= spread;
+  return {slope, std::sqrt(variance) / spread, std::exp(y_mean - slope * x_mean)};
+}
+
 }  // namespace kqd

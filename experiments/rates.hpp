@@ -38,4 +38,25 @@ struct ChiSquare {
 };
 [[nodiscard]] ChiSquare chi_square(std::span<const CountPair> pairs);
 
+/// The size of an error at a sample size or number of directions, with its standard error.
+struct SizedError {
+  double size = 0.0;
+  double error = 0.0;
+  double standard_error = 0.0;
+};
+
+/// The root mean square of repeated errors. Its standard error follows from the spread of their squares. Needs two
+/// errors that are not all 0.
+[[nodiscard]] SizedError root_mean_square(double size, std::span<const double> errors);
+
+/// error = factor * size^slope.
+struct PowerLaw {
+  double slope = 0.0;
+  double standard_error = 0.0;  ///< of the slope, from those of the errors
+  double factor = 0.0;
+};
+
+/// The line of least squares through the logarithms. Needs two sizes and positive errors.
+[[nodiscard]] PowerLaw fit_power_law(std::span<const SizedError> errors);
+
 }  // namespace kqd

@@ -281,6 +281,42 @@ ChartPanel list_chart(const Study& study, const StudyResults& results, const Pan
 
 using Lines = std::vector<std::vector<std::string>>;
 
+// Lists show only cells that have all their runs.
+StudyResults shown_cells(const Study& study, const StudyResults& results) {
+  StudyResults shown = results;
+  if (!study.columns_down) return shown;
+  for (std::size_t r = 0; r < study.rows.size(); ++r) {
+    for (std::size_t c = 0; c < study.columns.size(); ++c) {
+      if (shown.cell(r, c).count().runs < study.runs) shown.cell(r, c) = {};
+    }
+  }
+  return shown;
+}
+
+bool is_planned(const Study& study, std::size_t row, std::size_t column) {
+  return std::ranges::any_of(study.bundles, [&](const Bundle& bundle) {
+    return study.columns[column].n <= bundle.largest_n && std::ranges::find(bundle.rows, row) != bundle.rows.end();
+  });
+}
+
+// "Not run yet: e-KQD (12 of 44 problems); MMD-FUSE (all)." or nothing.
+std::string missing_text(const Study& study, const StudyResults& shown) {
+  std::vector<std::string> parts;
+  for (std::size_t r = 0; r < study.rows.size(); ++r) {
+    std::size_t planned = 0;
+    std::size_t missing = 0;
+    for (std::size_t c = 0; c < study.columns.size(); ++c) {
+      if (!is_planned(study, r, c)) continue;
+      ++planned;
+      if (shown.cell(r, c).count().runs == 0) ++missing;
+    }
+    if (missing == 0) continue;
+    const std::string number = missing == planned ? "all" : fmt::format("{} of {}", missing, planned);
+    parts.push_back(fmt::format("{} ({} {}s)", study.rows[r].label, number, study.axis));
+  }
+  return parts.empty() ? "" : fmt::format("\nNot run yet: {}.\n", fmt::join(parts, "; "));
+}
+
 // A header of column names and a line for each row that has results.
 template <class Text>
 Lines table_lines(const Study& study, const StudyResults& results, Text text) {
@@ -337,13 +373,14 @@ std::string listed_tables(const Study& study, const StudyResults& results, const
     const double mean = 1e3 * cell.seconds / static_cast<double>(runs);
     return mean < 10.0 ? fmt::format("{:.1f}", mean) : fmt::format("{:.0f}", mean);
   };
-  return markdown_table(lines) + "\nMean time of one test on one thread, in milliseconds.\n\n" +
+  return markdown_table(lines) + "\nMean processor time of one test on one thread, in milliseconds.\n\n" +
          markdown_table(transposed(table_lines(study, results, milliseconds)));
 }
 
 }  // namespace
 
-std::string study_markdown(const Study& study, const StudyResults& results) {
+std::string study_markdown(const Study& study, const StudyResults& all_results) {
+  const StudyResults results = shown_cells(study, all_results);
   const bool compared = !published_pairs(study, results).empty();
   const Runs runs = runs_of(study, results);
   std::string text = fmt::format("### {}\n\nRejection rate at level {}, {}", study.title, kLevel, runs_text(runs));
@@ -353,12 +390,14 @@ std::string study_markdown(const Study& study, const StudyResults& results) {
   });
   text += study.columns_down ? listed_tables(study, results, lines) : markdown_table(lines);
   if (compared) text += "\n" + agreement_text(study, results);
-  const bool whole = lines.size() == study.rows.size() + 1;  // the note is about all rows
+  if (study.columns_down) text += missing_text(study, results);
+  const bool whole = study.columns_down || lines.size() == study.rows.size() + 1;  // the note is about all rows
   if (whole && !study.note.empty()) text += "\n" + study.note + "\n";
   return text;
 }
 
-std::string study_figure(const Study& study, const StudyResults& results) {
+std::string study_figure(const Study& study, const StudyResults& all_results) {
+  const StudyResults results = shown_cells(study, all_results);
   std::vector<ChartPanel> panels;
   const Styles styles = styles_of(study.panels);
   for (const Panel& panel : study.panels) {

@@ -6,7 +6,8 @@
 
 namespace kqd::lab {
 
-/// The runs of a cell: one character per run, '1' rejected, '0' not rejected, '.' not run; and their total time.
+/// The runs of a cell: one character per run, '1' rejected, '0' not rejected, '.' not run; and their total processor
+/// time.
 struct Cell {
   std::string decisions;
   double seconds = 0.0;

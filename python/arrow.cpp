@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -152,22 +153,30 @@ class Column {
         return reals_.push_back(static_cast<double>(item<float>(values, i)));
       case 'g':
         return reals_.push_back(item<double>(values, i));
-      case 'c':
-        return signed_.push_back(item<std::int8_t>(values, i));
-      case 's':
-        return signed_.push_back(item<std::int16_t>(values, i));
-      case 'i':
-        return signed_.push_back(item<std::int32_t>(values, i));
-      case 'l':
-        return signed_.push_back(item<std::int64_t>(values, i));
-      case 'C':
-        return unsigned_.push_back(item<std::uint8_t>(values, i));
-      case 'S':
-        return unsigned_.push_back(item<std::uint16_t>(values, i));
-      case 'I':
-        return unsigned_.push_back(item<std::uint32_t>(values, i));
       default:
-        return unsigned_.push_back(item<std::uint64_t>(values, i));
+        return is_signed() ? add_whole(signed_, values, i) : add_whole(unsigned_, values, i);
+    }
+  }
+
+  // The letter gives the width, in lower case for signed numbers.
+  template <class Whole>
+  void add_whole(std::vector<Whole>& column, const void* values, std::int64_t i) const {
+    const auto add = [&]<class Signed>(Signed) {
+      using Item = std::conditional_t<std::is_signed_v<Whole>, Signed, std::make_unsigned_t<Signed>>;
+      column.push_back(item<Item>(values, i));
+    };
+    switch (format_[0]) {
+      case 'c':
+      case 'C':
+        return add(std::int8_t{});
+      case 's':
+      case 'S':
+        return add(std::int16_t{});
+      case 'i':
+      case 'I':
+        return add(std::int32_t{});
+      default:
+        return add(std::int64_t{});
     }
   }
 

@@ -8,7 +8,7 @@ import re
 import sys
 
 # A stage may include itself and any earlier one.
-STAGES = ["core", "simd", "synthetic", "io", "kernel", "directions", "quantiles", "metrics", "testing", "two_sample",
+STAGES = ["core", "simd", "synthetic", "io", "kernel", "directions", "quantiles", "profile", "metrics", "testing", "two_sample",
           "explain", "options", "report"]
 
 # Files that may break a rule, with the reason.

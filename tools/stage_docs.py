@@ -22,7 +22,7 @@ PLACES = {"README.md": "index.md", "bench/README.md": "benchmarks.md", "experime
           "experiments/peers/peers.md": "peers.md", "experiments/peers/peers.svg": "peers.svg", "CHANGELOG.md": "changelog.md",
           "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md", "LICENSE": "licence.md"}
 FIRST_PAGES = ["command-line", "reading-output", "which-test", "python", "data", "formats", "scaling"]
-COMMANDS = ["test", "distance", "explain", "matrix", "experiment", "sample", "methods"]
+COMMANDS = ["test", "distance", "explain", "matrix", "profile", "merge", "experiment", "sample", "methods"]
 
 
 def place_of(path):

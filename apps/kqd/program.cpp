@@ -222,6 +222,15 @@ void Program::add_others() {
                   return run_sample(sample_);
                 });
   add_sample_flags(*command, sample_);
+  command = add("profile", "count a sample once, for tests and merges without its rows",
+                "  kqd profile january.parquet -o january.kqp\n"
+                "  kqd profile february.parquet --like january.kqp -o february.kqp\n"
+                "  kqd test january.kqp february.kqp",
+                [this] { return run_profile(profile_); });
+  add_profile_flags(*command, profile_);
+  command = add("merge", "add profiles up", "  kqd merge monday.kqp tuesday.kqp -o days.kqp",
+                [this] { return run_merge(merge_); });
+  add_merge_flags(*command, merge_);
   command = add("experiment", "run a published experiment and compare it with the published numbers",
                 "  kqd experiment list\n"
                 "  kqd experiment power-decay --scheme reference --runs 1000\n"

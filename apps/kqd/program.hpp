@@ -6,6 +6,7 @@
 
 #include "experiment.hpp"
 #include "methods.hpp"
+#include "profile.hpp"
 #include "run.hpp"
 #include "sample.hpp"
 
@@ -37,6 +38,8 @@ class Program {
   CLI::App app_;
   MethodsFlags methods_;
   SampleFlags sample_;
+  ProfileFlags profile_;
+  MergeFlags merge_;
   ExperimentFlags experiment_;
   std::string shell_;
   std::string command_line_;

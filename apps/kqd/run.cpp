@@ -14,6 +14,7 @@
 #include "interrupt.hpp"
 #include "objects.hpp"
 #include "output.hpp"
+#include "profile.hpp"
 #include "progress.hpp"
 #include "run_parts.hpp"
 
@@ -109,6 +110,60 @@ std::string different_columns(const Explanation& explanation) {
   return names;
 }
 
+// Profiles instead of rows, for both samples or for none.
+bool compares_profiles(const Request& request) {
+  const auto count = std::ranges::count_if(request.files, names_a_profile);
+  if (count == 0) return false;
+  if (static_cast<std::size_t>(count) == request.files.size()) return true;
+  throw Error(ErrorCode::invalid_option,
+              "a profile can be compared with a profile only: kqd profile --like makes one of the other file");
+}
+
+int show_test(const Request& request, const TwoSampleResult& result, const TwoSampleOptions& options,
+              const RunInfo& run) {
+  const OutputOptions& output = request.settings.output;
+  show(output, {.json = [&] { return test_json(result, options, run); },
+                .csv = [&] { return test_csv(result, options, run); },
+                .markdown = [&] { return test_markdown(result, options, run); },
+                .number = [&] { return fmt::format("{}\n", result.test.pvalue); },
+                .text = [&](const TextStyle& style) { return test_text(result, options, run, style); }});
+  return output.exit_code && result.test.reject ? 1 : 0;
+}
+
+int run_test_of_profiles(const Request& request, const Stopwatch& watch) {
+  const Settings& settings = request.settings;
+  if (!settings.output.report.empty()) {
+    throw Error(ErrorCode::invalid_option, {.subject = "report",
+                                            .value = settings.output.report,
+                                            .expected = "data files, because a page shows rows, which profiles lack"});
+  }
+  const Profile x = Profile::load(request.files.front());
+  const Profile y = Profile::load(request.files.back());
+  TwoSampleResult result;
+  {
+    const ProgressLine progress(!settings.output.quiet);
+    result = two_sample_test(x, y, settings.test, &progress.control());
+  }
+  const RunInfo run{.method = result.method,
+                    .x_name = request.files.front(),
+                    .y_name = request.files.back(),
+                    .n_x = x.num_rows(),
+                    .n_y = y.num_rows(),
+                    .dim = x.num_columns(),
+                    .preparation = {},
+                    .elapsed_s = watch.seconds(),
+                    .option_names = program_names,
+                    .settings = request.given};
+  return show_test(request, result, settings.test, run);
+}
+
+// Profiles are for tests so far.
+void refuse_profiles(const Request& request, std::string_view command) {
+  if (!std::ranges::any_of(request.files, names_a_profile)) return;
+  throw Error(ErrorCode::invalid_option,
+              fmt::format("kqd {} needs rows, and a profile has none; use kqd test", command));
+}
+
 }  // namespace
 
 int run_test(const Request& request) {
@@ -116,6 +171,7 @@ int run_test(const Request& request) {
   const Settings& settings = request.settings;
   refuse_page_of_objects(settings);
   require_outputs(request);
+  if (compares_profiles(request)) return run_test_of_profiles(request, watch);
   TwoSampleOptions options = settings.test;
   const SamplePair data = read(request, options.statistic.kernel);
   add_directions(settings, data.x, data.x.points.rows() + data.y.points.rows(), data.preparation, options.statistic);
@@ -135,17 +191,13 @@ int run_test(const Request& request) {
   write_page(settings.output, [&] { return test_page(result, options, run, page_info(request, data, where)); });
   // The null distribution of the page is not in the JSON, unless it was asked for.
   options.test.keep_null_distribution = settings.test.test.keep_null_distribution;
-  show(settings.output, {.json = [&] { return test_json(result, options, run); },
-                         .csv = [&] { return test_csv(result, options, run); },
-                         .markdown = [&] { return test_markdown(result, options, run); },
-                         .number = [&] { return fmt::format("{}\n", result.test.pvalue); },
-                         .text = [&](const TextStyle& style) { return test_text(result, options, run, style); }});
-  return settings.output.exit_code && result.test.reject ? 1 : 0;
+  return show_test(request, result, options, run);
 }
 
 int run_explain(const Request& request) {
   const Stopwatch watch;
   const OutputOptions& output = request.settings.output;
+  refuse_profiles(request, "explain");
   require_outputs(request);
   refuse_objects(request.settings, "explain");
   KernelSpec kernel;
@@ -172,6 +224,7 @@ int run_explain(const Request& request) {
 int run_distance(const Request& request) {
   const Stopwatch watch;
   const Settings& settings = request.settings;
+  refuse_profiles(request, "distance");
   refuse_page_of_objects(settings);
   require_outputs(request);
   MethodOptions options = settings.test.statistic;
@@ -197,6 +250,7 @@ int run_distance(const Request& request) {
 int run_matrix(const Request& request) {
   const Stopwatch watch;
   const Settings& settings = request.settings;
+  refuse_profiles(request, "matrix");
   if (request.files.size() < 2) {
     throw Error(ErrorCode::invalid_option, fmt::format("kqd matrix got {} only, expected two data sets or more",
                                                        printable(request.files.front())));

@@ -30,6 +30,7 @@
 #include "kqd/metrics/methods.hpp"             // the registry of methods
 #include "kqd/metrics/mmd.hpp"                 // mmd, mmd_v
 #include "kqd/options/options.hpp"             // options: the table of all options
+#include "kqd/profile/profile.hpp"             // Profile: counts of a sample that can be merged
 #include "kqd/quantiles/level_weights.hpp"     // LevelWeights
 #include "kqd/report/explanation.hpp"          // text and JSON of an explanation
 #include "kqd/report/fields.hpp"               // names and values of result fields
@@ -40,5 +41,6 @@
 #include "kqd/testing/permutation_test.hpp"    // TestOptions, TestOutcome, permutation_test
 #include "kqd/testing/pvalue.hpp"              // p-values and their intervals
 #include "kqd/two_sample/pairwise_tests.hpp"   // pairwise_tests: every pair of many samples
+#include "kqd/two_sample/profile_test.hpp"     // make_profile, and tests of profiles
 #include "kqd/two_sample/two_sample_test.hpp"  // two_sample_test
 #include "kqd/version.hpp"

@@ -373,7 +373,7 @@ class Embedding:
 
     @property
     def coefficients(self) -> NDArray[np.float64]:
-        """Column i has direction i: u_i = sum_j c_ji k(z_j, .); the weights of the columns where there is no z."""
+        """Column i has direction i: u_i = sum_j c_ji k(z_j, .). Linear and axis directions: a weight per column."""
         return self._core.terms()[1]
 
     @property

@@ -287,6 +287,12 @@ class TestResult(Result):
     #: ``"independent"``, ``"paired"``, ``"blocks"`` or ``"clusters"``.
     design: str
     calibration: str
+    #: Units whose labels were permuted: ``"rows"`` or ``"groups"``; None with ``calibration="asymptotic"``.
+    permute: Optional[str]
+    #: Rows of a group, if groups were permuted.
+    rows_per_group: Optional[int]
+    #: Groups of each sample, if groups were permuted.
+    n_groups: Optional[Tuple[int, int]]
     #: The limiting distribution behind the p-value, for ``calibration="asymptotic"``.
     limiting_distribution: Optional[str]
     #: Interpretation of weights: ``"checked"``, ``"frequency"``, ``"precision"`` or ``"sampling"``.

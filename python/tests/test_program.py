@@ -24,7 +24,7 @@ def numbers(done):
     return {name: value for name, value in found.items() if name not in ("elapsed_s",)}
 
 
-@pytest.mark.skipif(not PROGRAM.exists(), reason="there is no program next to the package")
+@pytest.mark.skipif(not PROGRAM.exists(), reason="the program was not built")
 def test_results_are_those_of_the_program():
     found, expected = run("test", *FILES, "--json"), run("test", *FILES, "--json", command=(PROGRAM,))
     assert numbers(found) == numbers(expected)

@@ -383,55 +383,61 @@ list profile_of(const QuantileProfile& profile) {
       {cpp11::named_arg("levels") = to_r(profile.levels), cpp11::named_arg("difference") = to_r(profile.difference)});
 }
 
+// The results that columns and directions have in common, one element for each of them.
+struct TestedParts {
+  cpp11::writable::strings name, where;
+  cpp11::writable::doubles effect, pvalue, adjusted;
+  cpp11::writable::logicals reject;
+
+  template <class Part>
+  void add(const Part& part) {
+    name.push_back(part.name);
+    effect.push_back(part.effect);
+    pvalue.push_back(part.pvalue);
+    adjusted.push_back(part.pvalue_adjusted);
+    reject.push_back(part.reject ? TRUE : FALSE);
+    where.push_back(to_string(part.where));
+  }
+};
+
 // A data frame of columns, largest difference first, with their profiles next to it.
 list columns_of(const Explanation& found) {
-  cpp11::writable::strings name, where;
-  cpp11::writable::doubles index, wasserstein, effect, shift, pvalue, adjusted;
-  cpp11::writable::logicals reject;
+  TestedParts parts;
+  cpp11::writable::doubles index, wasserstein, shift;
   cpp11::writable::list profiles;
   for (const ColumnExplanation& column : found.columns) {
-    name.push_back(column.name);
+    parts.add(column);
     index.push_back(static_cast<double>(column.index + 1));
     wasserstein.push_back(column.wasserstein);
-    effect.push_back(column.effect);
     shift.push_back(column.shift);
-    pvalue.push_back(column.pvalue);
-    adjusted.push_back(column.pvalue_adjusted);
-    reject.push_back(column.reject ? TRUE : FALSE);
-    where.push_back(to_string(column.where));
     if (column.profile) profiles.push_back(profile_of(*column.profile));
   }
   using cpp11::named_arg;
-  return cpp11::writable::list({named_arg("name") = name, named_arg("index") = index,
-                                named_arg("wasserstein") = wasserstein, named_arg("effect") = effect,
-                                named_arg("shift") = shift, named_arg("p.value") = pvalue,
-                                named_arg("p.adjusted") = adjusted, named_arg("reject") = reject,
-                                named_arg("where") = where, named_arg("profiles") = profiles});
+  return cpp11::writable::list({named_arg("name") = parts.name, named_arg("index") = index,
+                                named_arg("wasserstein") = wasserstein, named_arg("effect") = parts.effect,
+                                named_arg("shift") = shift, named_arg("p.value") = parts.pvalue,
+                                named_arg("p.adjusted") = parts.adjusted, named_arg("reject") = parts.reject,
+                                named_arg("where") = parts.where, named_arg("profiles") = profiles});
 }
 
 list directions_of(const Explanation& found) {
-  cpp11::writable::strings name, where;
-  cpp11::writable::doubles statistic, effect, pvalue, adjusted;
-  cpp11::writable::logicals reject;
+  TestedParts parts;
+  cpp11::writable::doubles statistic;
   cpp11::writable::list profiles, densities;
   using cpp11::named_arg;
   for (const DirectionExplanation& direction : found.directions) {
-    name.push_back(direction.name);
+    parts.add(direction);
     statistic.push_back(direction.statistic);
-    effect.push_back(direction.effect);
-    pvalue.push_back(direction.pvalue);
-    adjusted.push_back(direction.pvalue_adjusted);
-    reject.push_back(direction.reject ? TRUE : FALSE);
-    where.push_back(to_string(direction.where));
     profiles.push_back(profile_of(direction.profile));
     const ProjectedDensity& density = direction.density;
     densities.push_back(cpp11::writable::list(
         {named_arg("at") = to_r(density.at), named_arg("x") = to_r(density.x), named_arg("y") = to_r(density.y)}));
   }
-  return cpp11::writable::list(
-      {named_arg("name") = name, named_arg("statistic") = statistic, named_arg("effect") = effect,
-       named_arg("p.value") = pvalue, named_arg("p.adjusted") = adjusted, named_arg("reject") = reject,
-       named_arg("where") = where, named_arg("profiles") = profiles, named_arg("densities") = densities});
+  return cpp11::writable::list({named_arg("name") = parts.name, named_arg("statistic") = statistic,
+                                named_arg("effect") = parts.effect, named_arg("p.value") = parts.pvalue,
+                                named_arg("p.adjusted") = parts.adjusted, named_arg("reject") = parts.reject,
+                                named_arg("where") = parts.where, named_arg("profiles") = profiles,
+                                named_arg("densities") = densities});
 }
 
 list rows_of(const std::vector<ExtremeRow>& rows) {

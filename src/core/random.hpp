@@ -32,6 +32,8 @@ enum class Purpose : std::uint32_t {
   starting_points = 18,
   landmark_scores = 19,
   row_subsample = 20,
+  group_assignment = 21,
+  pilot_rows = 22,
 };
 
 /// A counter-based random stream (Philox 4x32-10 by Random123 [Sal11]), addressed by (seed, purpose, index): the same

@@ -362,6 +362,15 @@ std::vector<WarningEntry> make_catalogue() {
        {2_n, 20_n, 0.1, 0.05},
        "Samples of equal size that are exchanged have the same distance, so permutations come in pairs. Use more "
        "rows."},
+      {decision_depends_on_directions,
+       "decision-depends-on-directions",
+       "the first half of the {0} directions gives p = {1:.3g} and the second half p = {2:.3g}, on both sides of alpha "
+       "= "
+       "{3}: another seed may change the decision. Use more directions, such as " KQD_OPTION("num_directions={4}"),
+       {128_n, 0.031, 0.072, 0.05, 512_n},
+       "The p-value depends on the directions that were drawn. It is valid, but use more directions for a decision "
+       "that "
+       "does not depend on the seed."},
       {few_permutations_for_pairs,
        "few-permutations-for-pairs",
        "p-values are at least {0:.3g}, so none that is adjusted for {1} pairs can be {2:g} or less. Use " KQD_OPTION(

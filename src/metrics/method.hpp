@@ -16,15 +16,18 @@
 namespace kqd {
 
 struct SharedSlices;
+class GroupedRows;
 
 /// The needs of a test that a plan has to know besides the options of the statistic.
 struct PlanRequest {
   bool set_aside = true;    ///< pooled reference points are held out of the samples
   bool swaps_only = false;  ///< labels move only by swaps of row i of X with row i of Y (pairs, sign flips)
   bool bound_rows =
-      false;  ///< some rows are labelled together or within groups: no choice of rows may depend on labels
-  bool own_scales = true;             ///< columns are measured in their own scales, by methods that can
+      false;               ///< some rows are labelled together or within groups: no choice of rows may depend on labels
+  bool own_scales = true;  ///< columns are measured in their own scales, by methods that can
   std::size_t permutation_count = 1;  ///< how many permutations the plan will evaluate, for estimates of its time
+  /// Groups of rows are permuted, by methods that can (MethodInfo::groups); the plan then has one position per group.
+  bool groups = false;
   /// Adds to some rows of (X, Y) those that must be held out together with them, by the design of the test.
   std::function<std::vector<std::size_t>(std::span<const std::size_t> rows)> whole_units;
 };
@@ -35,7 +38,8 @@ struct PreparedPlan {
   AggregatedPlan aggregate = {};     ///< has bundles when several statistics are tested as one
   /// tau_p along each direction for the first permutation of a batch; null for plans without directions.
   std::function<std::vector<double>(const LabelBatch& batch, ThreadCount threads)> per_direction;
-  std::vector<std::size_t> rows;  ///< position of the plan -> row of (X, Y); missing rows are held out
+  std::vector<std::size_t> rows;               ///< position of the plan -> row of (X, Y); missing rows are held out
+  std::shared_ptr<const GroupedRows> grouped;  ///< the groups of `rows` that are permuted; null: `rows` themselves
   std::size_t num_set_aside = 0;
   double pooled_scale = 0.0;  ///< spread of the pool in the units of the statistic: effect sizes are divided by it
   bool squares = false;  ///< a squared distance: under equal distributions it shrinks like 1/n, others like 1/sqrt(n)
@@ -82,6 +86,9 @@ void require_distance(const MethodInfo& method);
 /// The distance between two samples by a method; the public distance() finds the method by its id.
 [[nodiscard]] DistanceResult distance(const Method& method, const SampleView& x, const SampleView& y,
                                       const MethodOptions& options = {}, const RunControl* control = nullptr);
+
+/// The groups of some rows of a pool, position -> row of (X, Y).
+[[nodiscard]] std::shared_ptr<const GroupedRows> group_rows(const TestPool& pool, std::span<const std::size_t> rows);
 
 /// The start of a plan on all rows of a pool: options with the kernel's bandwidth from the pool, rows in its order.
 [[nodiscard]] PreparedPlan plan_on_all_rows(const TestPool& pool, const MethodOptions& options);

@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "metrics/all_methods.hpp"
 #include "metrics/data_warnings.hpp"
+#include "profile/grouped_rows.hpp"
 
 namespace kqd {
 namespace {
@@ -78,6 +79,10 @@ DistanceResult distance(const Method& method, const SampleView& x, const SampleV
 DistanceResult distance(std::string_view id, const SampleView& x, const SampleView& y, const MethodOptions& options,
                         const RunControl* control) {
   return distance(method_with_id(id), x, y, options, control);
+}
+
+std::shared_ptr<const GroupedRows> group_rows(const TestPool& pool, std::span<const std::size_t> rows) {
+  return std::make_shared<const GroupedRows>(pool.rows(), rows, pool.permutation_seed);
 }
 
 PreparedPlan plan_on_all_rows(const TestPool& pool, const MethodOptions& options) {

@@ -495,6 +495,12 @@ std::vector<OptionInfo> make_table() {
           .help = "permutation, sign-flip (swaps of x_i and y_i; nx = ny), or asymptotic (the limiting distribution, "
               "for methods that have one)",
           .value = "NAME", .choices = words<Calibration, Calibration::permutation, Calibration::asymptotic>}),
+      row<KQD_FIELD(test.permute)>({.id = "permute", .type = word, .section = "Test",
+          .commands = kTestCommand | kMatrixCommand, .calls = kTestCommand,
+          .help = "permute single rows, groups of rows (large samples: fast, exact, on a grid of 256 bins per "
+              "direction), or auto: groups above 100,000 rows where the method can",
+          .value = "rows|groups|auto", .choices = words<Permute, Permute::automatic, Permute::groups>,
+          .no_effect = with_asymptotic_calibration}),
       row<KQD_FIELD(test.test.early_stop)>({.id = "early_stop", .type = word, .section = "Test",
           .commands = kTestCommand, .calls = kTestCommand,
           .help = "stop drawing permutations when the decision is clear, by betting; "

@@ -62,7 +62,12 @@ Json components_json(const TwoSampleResult& result) {
   return list;
 }
 
-std::string permutations_word(const TwoSampleOptions& options) {
+std::string permutations_word(const TwoSampleOptions& options, const TwoSampleResult& result) {
+  if (result.groups) {
+    const PermutedGroups& groups = *result.groups;
+    return fmt::format("permutations of {} + {} groups of {}", groups.num_x, groups.num_y,
+                       counted(groups.rows_per_group, "row"));
+  }
   if (options.calibration == Calibration::sign_flip) return "swaps of x_i and y_i";
   switch (options.test.design.kind) {
     case DesignKind::independent:
@@ -87,7 +92,7 @@ Lines statistic_lines(const Source& s) {
 std::string certainty_phrase(const Source& s) {
   const TestOutcome& test = outcome(s);
   if (!is_permuted(s)) return fmt::format("asymptotic: {}; no permutations", s.test->limiting_distribution);
-  const std::string permutations = fmt::format("{} {}", test.n_resamples, permutations_word(*s.test_options));
+  const std::string permutations = fmt::format("{} {}", test.n_resamples, permutations_word(*s.test_options, *s.test));
   if (test.enumerated) return fmt::format("exact: all {}, {} at least as extreme", permutations, test.n_exceed);
   return fmt::format("{}; {}{}, {} at least as extreme",
                      interval_phrase(s.test_options->test.confidence, test.pvalue_lower, test.pvalue_upper,
@@ -146,6 +151,14 @@ Fields own_test_fields() {
        [](In s) { return Json(to_string(s.test_options->calibration)); }},
       {{"design", "design of the study: independent, paired, blocks or clusters", setting},
        [](In s) { return Json(to_string(s.test_options->test.design.kind)); }},
+      {{"permute", "units whose labels are permuted: rows or groups; null if asymptotic", setting, "units"},
+       [](In s) { return is_permuted(s) ? Json(s.test->groups ? "groups" : "rows") : Json(); }},
+      {{"rows_per_group", "rows of a group if groups are permuted, else null", setting, "rows per group"},
+       [](In s) { return s.test->groups ? Json(s.test->groups->rows_per_group) : Json(); }},
+      {{"n_groups", "[x, y]: groups of each sample if groups are permuted, else null", setting, "groups"},
+       [](In s) {
+         return s.test->groups ? Json{s.test->groups->num_x, s.test->groups->num_y} : Json();
+       }},
       {{"num_permutations", "requested number of permutations; null if asymptotic", none, "", true, ""},
        [](In s) { return is_permuted(s) ? Json(s.test_options->test.num_permutations) : Json(); }},
       {{"randomised_ties", "whether ties with the observed statistic are broken at random", setting, "randomised ties"},

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/names.hpp"
+#include "kqd/core/matrix.hpp"
 #include "testing/comparison.hpp"
 #include "testing/permutation_run.hpp"
 
@@ -21,11 +23,39 @@ constexpr std::array<Name<EarlyStop>, 3> kEarlyStops = {{
 
 constexpr std::int64_t kMaxPermutations = 1'000'000'000;
 
-std::vector<double> evaluate(const Plan& plan, std::span<const LabelBatch> batches, ThreadCount threads) {
+// Counts values of one half of the draws that are at least as extreme as the observed one.
+class HalfCount {
+ public:
+  void add(const Plan& plan, std::span<const double> values) {
+    if (!threshold_) threshold_ = values[0] - plan.tie_slack(values[0]);
+    const double threshold = *threshold_;
+    exceed_ += static_cast<std::uint64_t>(std::ranges::count_if(values, [&](double v) { return v >= threshold; }));
+    count_ += values.size();
+  }
+  /// (1 + L)/(1 + B): the observed value is counted as well.
+  [[nodiscard]] double pvalue() const { return static_cast<double>(exceed_) / static_cast<double>(count_); }
+
+ private:
+  std::optional<double> threshold_;
+  std::uint64_t exceed_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+using Halves = std::array<HalfCount, 2>;
+
+// `halves` may be null.
+std::vector<double> evaluate(const Plan& plan, std::span<const LabelBatch> batches, Halves* halves,
+                             ThreadCount threads) {
   std::size_t permutation_count = 0;
   for (const LabelBatch& batch : batches) permutation_count += batch.count;
   std::vector<double> values(permutation_count);
-  plan.evaluate(batches, values, threads);
+  if (halves == nullptr) {
+    plan.evaluate(batches, values, threads);
+    return values;
+  }
+  Matrix<double> of_halves(halves->size(), permutation_count);
+  plan.evaluate_with_halves(batches, values, of_halves, threads);
+  for (std::size_t h = 0; h < halves->size(); ++h) (*halves)[h].add(plan, of_halves.row(h));
   return values;
 }
 
@@ -37,7 +67,7 @@ std::size_t group_size(const Plan& plan, EarlyStop early_stop, std::uint64_t num
 }
 
 void compare_all(const Plan& plan, PermutationRun& run, const TestOptions& options, EarlyStop early_stop,
-                 const RunControl* control, Comparison& comparison) {
+                 const RunControl* control, Comparison& comparison, Halves* halves) {
   const auto total = static_cast<double>(run.permutation_count());
   const auto report = [&](double done) {
     if (control == nullptr || !control->progress) return;
@@ -47,7 +77,7 @@ void compare_all(const Plan& plan, PermutationRun& run, const TestOptions& optio
   while (run.num_done() < run.permutation_count()) {
     stop_point();
     const auto batches = run.next(group_size(plan, early_stop, run.num_done()), options.threads);
-    const std::vector<double> values = evaluate(plan, batches, options.threads);
+    const std::vector<double> values = evaluate(plan, batches, halves, options.threads);
     const bool enough = std::ranges::any_of(values, [&](double value) { return comparison.add(value); });
     report(enough ? total : static_cast<double>(run.num_done()));
     if (enough) return;
@@ -99,9 +129,12 @@ TestOutcome permutation_test(const Plan& plan, const PermutationSource& source, 
   Comparison comparison([&](double value) { return plan.tie_slack(value); },
                         make_sequential_test(early_stop, options.alpha, num_permutations), run.enumerated(),
                         options.keep_null_distribution);
-  compare_all(plan, run, options, early_stop, control, comparison);
+  Halves halves;
+  const bool with_halves = plan.has_halves() && early_stop == EarlyStop::none && !options.randomised_ties;
+  compare_all(plan, run, options, early_stop, control, comparison, with_halves ? &halves : nullptr);
   const PermutationSet permutations{run.permutation_count(), run.enumerated()};
   TestOutcome outcome = summarise(permutations, options, early_stop, source.seed(), comparison);
+  if (with_halves) outcome.half_pvalues = {halves[0].pvalue(), halves[1].pvalue()};
   outcome.warnings = source.warnings();
   warn_about_resolution(permutations, options, early_stop, comparison, outcome.warnings);
   return outcome;

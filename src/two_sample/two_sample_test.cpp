@@ -17,6 +17,7 @@
 #include "metrics/data_warnings.hpp"
 #include "metrics/feasible.hpp"
 #include "metrics/method.hpp"
+#include "profile/grouped_rows.hpp"
 #include "testing/aggregated_test.hpp"
 #include "testing/permutation_run.hpp"
 #include "two_sample/effect_interval.hpp"
@@ -32,6 +33,16 @@ constexpr std::array<Name<Calibration>, 3> kCalibrations = {{
     {Calibration::sign_flip, "sign-flip"},
     {Calibration::asymptotic, "asymptotic"},
 }};
+
+constexpr std::array<Name<Permute>, 3> kPermutes = {{
+    {Permute::automatic, "auto"},
+    {Permute::rows, "rows"},
+    {Permute::groups, "groups"},
+}};
+
+// Pooled rows above which groups are permuted unless rows are asked for. Both ways take about the same time at some
+// 20,000 rows; here groups are twice as fast (bench/README.md).
+constexpr std::size_t kManyRows = 100'000;
 
 // Labels of the permutations under way get a quarter of a memory bound, the method the rest.
 constexpr std::size_t kLabelShare = 4;
@@ -144,6 +155,31 @@ CheckedTest check(const MethodInfo& method, const SampleView& x, const SampleVie
   return checked;
 }
 
+// True when groups of rows are permuted. Throws where they are asked for and cannot be.
+bool permutes_groups(const MethodInfo& method, const CheckedTest& checked, const TwoSampleOptions& options) {
+  if (options.permute == Permute::rows) return false;
+  const bool weighted = checked.samples.x.weighted() || checked.samples.y.weighted();
+  std::string_view obstacle;
+  if (!method.groups) obstacle = "the method permutes rows";
+  if (checked.test.design.kind != DesignKind::independent) obstacle = "the design is not independent";
+  if (weighted) obstacle = "rows have weights";
+  if (checked.statistic.point_evaluated_levels) obstacle = "point-evaluated levels need rows";
+  if (options.permute == Permute::groups && !obstacle.empty()) {
+    fail_option("permute", "groups", fmt::format("rows or auto for method {} here, because {}", method.id, obstacle));
+  }
+  const std::size_t rows = checked.samples.x.size() + checked.samples.y.size();
+  return obstacle.empty() && (options.permute == Permute::groups || rows > kManyRows);
+}
+
+// Permutations of the units of a plan.
+PermutationSource permutations_of(const CheckedTest& checked, const TestPool& pool, const PreparedPlan& plan) {
+  if (plan.grouped == nullptr) {
+    return {checked.test.design, checked.sizes(), plan.rows, pool.permutation_seed};
+  }
+  const RowGroups& groups = plan.grouped->groups();
+  return {Design::independent(), {groups.sizes.num_x, groups.sizes.num_y}, groups.order, pool.permutation_seed};
+}
+
 // The pooled rows, the statistic prepared on them and the permutations to evaluate it for.
 struct PreparedTest {
   TestPool pool;
@@ -179,6 +215,7 @@ PreparedTest prepare(const Method& method, const CheckedTest& checked, const Two
     pool.order = make_test_pool({x.points, {}}, {y.points, {}}, threads).order;
   }
   const TestOptions& test = checked.test;
+  const bool groups = permutes_groups(method.info, checked, options);
   PermutationSource permutations(test.design, checked.sizes(), pool.order, pool.permutation_seed);
   const PermutationRun run(permutations, static_cast<std::uint64_t>(test.num_permutations), test.enumeration_limit);
   if (test.early_stop != EarlyStop::none && method.distance == nullptr && method.info.effect_words.empty() &&
@@ -188,6 +225,7 @@ PreparedTest prepare(const Method& method, const CheckedTest& checked, const Two
          method.info.id);
   }
   PlanRequest request = plan_request(checked, options.set_aside, run.permutation_count());
+  request.groups = groups;
   PreparedPlan plan = [&] {
     const ProgressScope progress(control, "preparing");
     return method.prepare(pool, checked.statistic, request);
@@ -195,9 +233,10 @@ PreparedTest prepare(const Method& method, const CheckedTest& checked, const Two
   if (options.effect_interval && !plan.effect_interval && !plan.no_interval.empty()) {
     fail(ErrorCode::invalid_option, "{} has no interval for the effect size: {}", method.info.id, plan.no_interval);
   }
-  if (plan.rows != pool.order) {
-    permutations = PermutationSource(test.design, checked.sizes(), plan.rows, pool.permutation_seed);
+  if (options.permute == Permute::groups && plan.grouped == nullptr) {
+    fail_option("permute", "groups", fmt::format("rows or auto for method {} with these settings", method.info.id));
   }
+  if (plan.grouped != nullptr || plan.rows != pool.order) permutations = permutations_of(checked, pool, plan);
   return {std::move(pool), std::move(positions), std::move(request), std::move(plan), std::move(permutations)};
 }
 
@@ -260,6 +299,16 @@ std::vector<Configuration> configurations(const AggregatedPlan& plan, std::span<
   return list;
 }
 
+// More directions bring the halves closer together.
+void warn_about_directions(std::size_t num_directions, const TestOutcome& test, double alpha, Warnings& warnings) {
+  constexpr std::size_t kMoreDirections = 4;
+  if (!test.half_pvalues) return;
+  const auto [first, second] = *test.half_pvalues;
+  if ((first <= alpha) == (second <= alpha)) return;
+  warn(warnings, WarningId::decision_depends_on_directions, num_directions, first, second, alpha,
+       kMoreDirections * num_directions);
+}
+
 TwoSampleResult describe(const Method& method, const CheckedTest& checked, const PreparedTest& prepared,
                          RunOutcome outcome, const TwoSampleOptions& options) {
   const PreparedPlan& plan = prepared.plan;
@@ -270,6 +319,7 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
   result.warnings = checked.warnings;
   append(result.warnings, plan.warnings);
   append(result.warnings, outcome.test.warnings);
+  warn_about_directions(plan.num_directions, outcome.test, checked.test.alpha, result.warnings);
   result.test = std::move(outcome.test);
   result.configurations = configurations(plan.aggregate, outcome.statistics);
   result.kernel = plan.frozen.kernel;
@@ -277,6 +327,10 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
   result.num_directions = plan.num_directions;
   result.num_reference = plan.num_reference;
   result.num_set_aside = plan.num_set_aside;
+  if (plan.grouped != nullptr) {
+    const GroupSizes& sizes = plan.grouped->groups().sizes;
+    result.groups = {sizes.rows_per_group, sizes.num_x, sizes.num_y};
+  }
   result.details = plan.details;
   // The plan next to an aggregate only gives the effect size: its directions are not tested.
   if (plan.per_direction && (plan.num_directions > 0 || options.effect_directions)) {
@@ -336,6 +390,13 @@ Calibration parse_calibration(std::string_view text) {
 }
 std::string to_string(Calibration calibration) {
   return std::string(name_of(kCalibrations, calibration));
+}
+
+Permute parse_permute(std::string_view text) {
+  return value_of(kPermutes, text, "permute");
+}
+std::string to_string(Permute permute) {
+  return std::string(name_of(kPermutes, permute));
 }
 
 std::string_view default_test_method(const MethodOptions& statistic, bool kernel_values_only) {

@@ -133,12 +133,12 @@ BAD_SAMPLE_SETTINGS = [
 
 # (arguments, sentence, command whose help is named)
 BAD_USAGE = [
-    ("", "a command is missing, expected one of test, explain, distance, matrix, embed, methods, sample, experiment, completions, man", "kqd"),
+    ("", "a command is missing, expected one of test, explain, distance, matrix, embed, methods, sample, profile, merge, experiment, completions, man", "kqd"),
     ("tset a.csv b.csv",
-     'unknown command "tset", expected one of test, explain, distance, matrix, embed, methods, sample, experiment, completions, man; did you mean '
+     'unknown command "tset", expected one of test, explain, distance, matrix, embed, methods, sample, profile, merge, experiment, completions, man; did you mean '
      "test?", "kqd"),
     ("a.csv b.csv",
-     'unknown command "a.csv", expected one of test, explain, distance, matrix, embed, methods, sample, experiment, completions, man', "kqd"),
+     'unknown command "a.csv", expected one of test, explain, distance, matrix, embed, methods, sample, profile, merge, experiment, completions, man', "kqd"),
     ("--seed 1 test a.csv b.csv", "unknown flag --seed for kqd; flags follow the command", "kqd"),
     ("distance", "X is required by kqd distance", "kqd distance"),
     ("test a.csv", "Y is required by kqd test", "kqd test"),

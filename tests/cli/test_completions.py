@@ -51,7 +51,7 @@ def test_bash_completes_commands(complete):
 
 def test_bash_completes_flags(complete, kqd):
     assert complete("kqd", "test", "--met") == ["--method"]
-    assert complete("kqd", "test", "a.csv", "b.csv", "--perm") == ["--permutations"]
+    assert complete("kqd", "test", "a.csv", "b.csv", "--perm") == ["--permutations", "--permute"]
     assert complete("kqd", "distance", "--perm") == []
     for command in ("test", "distance", "matrix", "methods", "sample"):
         assert set(complete("kqd", command, "--")) == flags_of(kqd, command)

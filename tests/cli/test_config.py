@@ -71,7 +71,7 @@ def test_sample_takes_a_config(kqd, config, folder):
     assert (folder / "cy.csv").read_text() == (folder / "dy.csv").read_text()
 
 
-COMMANDS = "test, explain, distance, matrix, embed, methods, sample, experiment, completions, man"
+COMMANDS = "test, explain, distance, matrix, embed, methods, sample, profile, merge, experiment, completions, man"
 
 
 @pytest.mark.parametrize("text, sentence", [

@@ -1,6 +1,8 @@
 """Which method runs when none is named: the adaptive test, or ekqd when an option of one statistic is set."""
 
 import json
+import math
+import random
 
 import pytest
 
@@ -129,3 +131,24 @@ def test_a_bandwidth_that_is_refused_is_named_as_it_was_given(kqd):
         assert run.code == (0 if allowed else 2)
         assert allowed or run.stderr == (f"kqd: --bandwidth {float(value)}: expected a number in 1e-149 .. 5e+149, because the "
                                          "adaptive test takes 0.1 to 2 times it as well\n")
+
+
+# Issue 31: income in euros hid everything else, and the test of this table ended in "no difference".
+def test_units_of_other_columns_do_not_hide_a_relation_that_halved(kqd, folder):
+    draw = random.Random(31)
+
+    def customers(correlation):
+        rows = ["income,age,discount,returned"]
+        for _ in range(400):
+            rate, noise = draw.gauss(0, 1), draw.gauss(0, 1)
+            returned = correlation * rate + math.sqrt(1 - correlation**2) * noise  # the same distribution for each
+            rows.append(f"{draw.gauss(40000, 12000):.0f},{draw.gauss(45, 12):.0f},"
+                        f"{0.1 + 0.02 * rate:.5f},{0.03 + 0.005 * returned:.6f}")
+        return "\n".join(rows) + "\n"
+
+    for name, correlation in (("before.csv", 0.8), ("after.csv", 0.4)):
+        (folder / name).write_text(customers(correlation))
+    default, raw = (json.loads(kqd("test", "before.csv", "after.csv", "--json", *flags).stdout)["pvalue"]
+                    for flags in ((), ("--standardize", "none", "--method", "mmd")))
+    assert default == 0.001
+    assert raw > 0.05

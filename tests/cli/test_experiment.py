@@ -16,7 +16,8 @@ from conftest import PROGRAM
 
 ILLUSTRATIONS = {"figure-1", "figure-2"}
 LARGE_IMAGES = {"galaxy", "cifar10", "cifar10.1", "cifar10.1-32", "cifar10-blur", "cifar10-blur-32"}
-WITHOUT_ROWS = ILLUSTRATIONS | {"runtime"}
+THEORY = {"rates", "interpolation", "same-moments"}
+WITHOUT_ROWS = ILLUSTRATIONS | THEORY | {"runtime"}
 
 
 def experiment(*arguments, cwd):
@@ -63,9 +64,9 @@ def test_the_quick_form_writes_results_table_and_figure(tmp_path, data, name, sc
     assert (results["schema"], results["experiment"]) == ("kqd.experiment/1", name)
     figure = ElementTree.parse(tmp_path / f"{stem}.svg")
     assert figure.getroot().tag == "{http://www.w3.org/2000/svg}svg"
-    if name in ILLUSTRATIONS:
+    if name in ILLUSTRATIONS | THEORY:
         assert all(len(series["points"]) > 1 for panel in results["panels"] for series in panel["series"])
-    else:
+    if name not in ILLUSTRATIONS:
         assert (tmp_path / f"{stem}.md").read_text() == run.stdout
     for row in [] if name in WITHOUT_ROWS else results["rows"]:
         for cell in row["cells"]:
@@ -82,6 +83,15 @@ def test_numbers_do_not_depend_on_threads_and_follow_from_the_seed(tmp_path):
     one, two, other = (decisions(tmp_path / out / "laplace-gaussian.kqd.quick.json") for out in ("one", "two", "other"))
     assert one == two != other
     assert {row for row, _ in one} == {"ekqd-1", "mmd-lin"}
+
+
+@pytest.mark.parametrize("name", sorted(THEORY))
+def test_experiments_on_the_theory_do_not_depend_on_threads(tmp_path, name):
+    for threads in (1, 2):
+        run = experiment(name, "--quick", "--threads", threads, "--out", threads, cwd=tmp_path)
+        assert run.returncode == 0, run.stderr
+    one, two = ((tmp_path / out / f"{name}.quick.json").read_text() for out in "12")
+    assert one == two
 
 
 @pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM])

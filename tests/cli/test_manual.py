@@ -24,7 +24,7 @@ def rendered(page):
 
 
 def test_every_flag_of_every_command_is_in_the_manual(kqd, rendered):
-    for command in ("test", "distance", "matrix", "methods", "sample", "experiment", "completions", "man"):
+    for command in ("test", "distance", "matrix", "methods", "sample", "profile", "merge", "experiment", "completions", "man"):
         start = rendered.index(f"   kqd {command}\n")
         section = rendered[start:]
         for flag in re.findall(r"(?m)^ +(?:-\w,)?(--[\w-]+)", kqd(command, "--help").stdout):

@@ -21,7 +21,8 @@ SPLIT_METHODS = {"supkqd-opt", "max-sw", "max-gsw"}  # part of the rows is drawn
 FEW = ("--permutations", "19", "--threads", "1")
 # Fields that may be null: settings that a method does not have, and an interval that was not requested.
 MAY_BE_NULL = {"kernel", "bandwidth", "directions", "reference", "power", "weighting", "effect_size_ci",
-               "standard_error", "null_distribution", "limiting_distribution", "maximiser", "reference_points"}
+               "standard_error", "null_distribution", "limiting_distribution", "maximiser", "reference_points",
+               "rows_per_group", "n_groups"}
 
 
 def normal_rows(rows, columns, seed, scale=1.0, shift=0.0):

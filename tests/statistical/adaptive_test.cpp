@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+
+#include "core/executor.hpp"
 #include "scenario.hpp"
 
 namespace kqd::validation {
@@ -37,6 +41,29 @@ TEST(AdaptiveLevel, is_kept_for_weights_pairs_blocks_and_clusters) {
                      scenario.row.starts_with("blocks") || scenario.row.starts_with("clusters");
             }),
             4U);
+}
+
+// The probability that any component statistic has an adjusted p-value of at most 0.05 is at most 0.05 when the samples
+// have the same distribution. Without the adjustment it is far larger, so that a missing adjustment would be seen.
+TEST(AdaptiveLevel, adjusted_pvalues_of_component_statistics_control_the_family_wise_error) {
+  constexpr std::size_t kNulls = 1000;
+  const auto draw = draws_of({.name = "null", .n_x = 12, .n_y = 10, .dim = 3});
+  TwoSampleOptions options;
+  options.method = "adaptive";
+  options.test.num_permutations = 99;
+  options.statistic.threads = ThreadCount{1};
+  std::atomic<std::size_t> adjusted{0};
+  std::atomic<std::size_t> single{0};
+  parallel_for_blocks(kNulls, 1, ThreadCount{}, [&](std::size_t run, std::size_t) {
+    const Draw data = draw(Seed{50'000 + run});
+    const auto found = two_sample_test(data.x, data.y, options).configurations;
+    const auto smallest = [&](auto member) { return (*std::ranges::min_element(found, {}, member)).*member; };
+    if (smallest(&Configuration::adjusted_pvalue) <= 0.05) ++adjusted;
+    if (smallest(&Configuration::pvalue) <= 0.05) ++single;
+  });
+  EXPECT_LE(adjusted, binomial_band(kNulls, 0.05, 2e-6).highest);
+  EXPECT_GT(adjusted, 0U);
+  EXPECT_GT(single, 2 * binomial_band(kNulls, 0.05, 2e-6).highest);
 }
 
 // Bars of 200 runs shortened to 20 with a bound that a test at the bar misses with a probability below 1e-6.

@@ -1,6 +1,7 @@
 // Reference points of the caller's own: those that come from one sample are refused, independent ones are not.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
 
 #include "core/random.hpp"

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "kqd/core/labels.hpp"
+#include "kqd/core/matrix_view.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/core/visibility.hpp"
 
@@ -28,6 +29,14 @@ class Plan {
   /// A call of evaluate() gains no speed from more batches than this. A long run is cut into calls of about this size,
   /// between which progress is shown; the default asks for all batches at once, as one pass over a Gram matrix does.
   [[nodiscard]] virtual std::size_t batches_per_call() const { return std::numeric_limits<std::size_t>::max(); }
+
+  /// True when each half of what the plan drew at random, such as its directions, gives a statistic of its own.
+  [[nodiscard]] virtual bool has_halves() const { return false; }
+  /// evaluate(), and halves(h, k) by half h = 0, 1 for the k-th permutation; unchanged if the plan has no halves.
+  virtual void evaluate_with_halves(std::span<const LabelBatch> batches, std::span<double> values,
+                                    MatrixView<double> /*halves*/, ThreadCount threads) const {
+    evaluate(batches, values, threads);
+  }
 
   /// Two permutations with the same exact value may be evaluated this far apart, by the arithmetic the plan uses.
   [[nodiscard]] virtual double tie_slack(double value) const = 0;

@@ -79,6 +79,7 @@ enum class WarningId : std::uint8_t {
   few_distinct_permutations,
   few_permutations,
   tied_permutations,
+  decision_depends_on_directions,
   few_permutations_for_pairs,
   few_terms,
   equal_terms,

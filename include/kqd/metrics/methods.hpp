@@ -36,6 +36,7 @@ struct MethodInfo {
   bool centered = false;             ///< a centered discrepancy: needs directions of norm 1
   bool supremum = false;             ///< the largest gap over directions, so that one of them is the maximiser
   bool sign_flip = false;            ///< may be calibrated by swaps within pairs of rows
+  bool groups = false;               ///< can permute groups of rows, which is faster for large samples
   bool asymptotic = false;           ///< has a limiting distribution; set by the registry
   bool has_distance = false;         ///< false for methods that are only a test; set by the registry
   std::string_view directions = {};  ///< the word for its directions, when it has its own and asks for no family

@@ -1,5 +1,7 @@
 #pragma once
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,6 +68,9 @@ struct TestOutcome {
   bool stopped_early = false;     ///< fewer permutations were counted than asked for
   double permutation_mean = 0.0;  ///< mean of T over the counted permutations; over all permutations if enumerated
   double permutation_sd = 0.0;    ///< its standard deviation (divisor n - 1, or n if enumerated)
+  /// P-values by either half of what the plan drew at random (Plan::has_halves), from the same permutations; not with
+  /// early stopping or randomised ties. They show how much the draw matters, and decide nothing.
+  std::optional<std::array<double, 2>> half_pvalues;
   std::vector<double> null_distribution;  ///< values in permutation order; the observed one first if enumerated
   Warnings warnings;
 };

@@ -25,12 +25,25 @@ enum class Calibration {
 [[nodiscard]] Calibration parse_calibration(std::string_view text);
 [[nodiscard]] std::string to_string(Calibration calibration);
 
+/// The units whose labels are permuted.
+enum class Permute {
+  automatic,  ///< groups of rows where the method can and the samples have more than 100,000 rows together, else rows
+  rows,       ///< single rows
+  groups,     ///< groups of equally many rows, assigned at random: exact as well, at a cost that hardly grows with rows
+};
+
+/// Reads "auto", "rows" or "groups".
+[[nodiscard]] Permute parse_permute(std::string_view text);
+[[nodiscard]] std::string to_string(Permute permute);
+
 /// Options of two_sample_test(). The defaults suit most data.
 struct TwoSampleOptions {
   std::string method = {};       ///< id in the registry; empty: default_test_method(statistic)
   MethodOptions statistic = {};  ///< its seed and threads hold for the whole test
   TestOptions test = {};         ///< its seed and threads are taken from `statistic`
   Calibration calibration = Calibration::permutation;
+  /// Groups need an independent design without weights, and a method with MethodInfo::groups.
+  Permute permute = Permute::automatic;
   WeightsAs weights_as = WeightsAs::checked;
   /// Tests with MethodUses::own_scales, such as the adaptive one, measure every column from its pooled median in units
   /// of its pooled scale: units of columns do not matter. False for images and other rows whose columns have one unit.
@@ -56,6 +69,13 @@ struct Configuration {
   double adjusted_pvalue = 1.0;  ///< family-wise over all configurations (step-down), when the distributions are equal
 };
 
+/// The groups of rows that a test permuted.
+struct PermutedGroups {
+  std::size_t rows_per_group = 0;
+  std::size_t num_x = 0;  ///< groups of X
+  std::size_t num_y = 0;
+};
+
 /// The outcome of two_sample_test() with the settings that were used.
 struct TwoSampleResult {
   std::string method;  ///< id of the method that was used
@@ -70,6 +90,7 @@ struct TwoSampleResult {
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;
   std::size_t num_set_aside = 0;                 ///< rows that were held out
+  std::optional<PermutedGroups> groups;          ///< the groups that were permuted; unset: rows were
   std::shared_ptr<const Directions> directions;  ///< the functions behind per_direction; null where that is empty
   std::vector<Configuration> configurations;     ///< of a test that aggregates several; else empty
   std::string limiting_distribution;  ///< asymptotic calibration: the distribution that the p-value comes from
@@ -85,10 +106,12 @@ struct TwoSampleResult {
 /// TwoSampleOptions::weights_as decides how row weights are exchanged; by default a row and its weight move together,
 /// after a check that the weights of both samples look alike. Rows of weight 0 are dropped first. Clusters change
 /// labels with clusters of their own size; where that leaves too few permutations, they are reduced to common sizes.
-/// Same result for any number of threads, and for any order of the rows within a sample when the design is independent,
-/// except for methods that fit on a part of the rows, which is drawn by position. Throws Error{invalid_option,
-/// shape_mismatch, empty_sample, non_finite_value, invalid_weights, degenerate_directions, resource_limit,
-/// interrupted}.
+/// Large samples are permuted in groups of rows (TwoSampleOptions::permute, docs/design/0009-groups.md): bandwidths,
+/// directions and grids then come from at most 50,000 rows of the unlabelled pool, and quantiles are compared on a
+/// grid. Same result for any number of threads, and for any order of the rows within a sample when the design is
+/// independent, except for methods that fit on a part of the rows, which is drawn by position. Throws
+/// Error{invalid_option, shape_mismatch, empty_sample, non_finite_value, invalid_weights, degenerate_directions,
+/// resource_limit, interrupted}.
 [[nodiscard]] TwoSampleResult two_sample_test(const SampleView& x, const SampleView& y,
                                               const TwoSampleOptions& options = {},
                                               const RunControl* control = nullptr);

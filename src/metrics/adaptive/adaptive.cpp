@@ -14,12 +14,12 @@
 #include "core/warning.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
-#include "metrics/adaptive/column_scales.hpp"
 #include "metrics/adaptive/column_shapes.hpp"
 #include "metrics/adaptive/directional_bundle.hpp"
 #include "metrics/adaptive/mean_bundle.hpp"
 #include "metrics/adaptive/second_order.hpp"
 #include "metrics/quantile/kqd.hpp"
+#include "profile/column_scales.hpp"
 
 namespace kqd {
 namespace {
@@ -134,19 +134,39 @@ constexpr std::array<ParameterInfo, 2> kParameters = {{
 
 // The aggregate under construction, with what its statistics share.
 struct AggregateBuilder {
-  Pool rows;
+  Pool rows;             // that functions are fitted to: all rows, or pilot rows
+  std::size_t num_rows;  // that are compared
   const MethodOptions& options;
   std::vector<double> row_weights;
   BundleMemory memory;
   AggregatedPlan& plan;
+  std::vector<ColumnScale> scales = {};          // of functions of rows that are not scaled yet
+  std::shared_ptr<GroupedSummary> summary = {};  // of grouped rows; null: rows are permuted
   std::vector<MeanFeatures> means = {};
   std::vector<double> mean_weights = {};  // of the statistics of `means`
 
+  template <class Functions>
+  [[nodiscard]] SharedFunctions share(Functions functions) const {
+    return SharedFunctions(FunctionSet{scales, std::move(functions)});
+  }
+
   void add_directions(BundleDirections directions, std::vector<GapSummary> summaries, GapWeight gap_weight) {
-    auto bundle = std::make_unique<DirectionalBundle>(std::move(directions), std::move(summaries), gap_weight,
-                                                      rows.size(), row_weights, memory, options.threads);
+    if (summary != nullptr) {
+      plan.bundles.push_back(std::make_unique<DirectionalBundle>(std::move(directions), std::move(summaries),
+                                                                 gap_weight, *summary, options.threads));
+      return;
+    }
+    auto bundle = std::make_unique<DirectionalBundle>(std::move(directions), std::move(summaries), gap_weight, rows,
+                                                      row_weights, memory, options.threads);
     memory.kept -= bundle->kept_bytes();
     plan.bundles.push_back(std::move(bundle));
+  }
+
+  void add_means(std::vector<MeanFeatures> features, std::size_t permutation_count) {
+    plan.bundles.push_back(
+        summary != nullptr
+            ? std::make_unique<MeanBundle>(std::move(features), *summary, permutation_count, options.threads)
+            : std::make_unique<MeanBundle>(std::move(features), rows, row_weights, permutation_count, options.threads));
   }
 };
 
@@ -156,8 +176,8 @@ std::string family_name(KernelSpec spec) {
 }
 
 // The columns to test one by one: all, or a label-blind choice of as many as the budget allows.
-std::vector<std::size_t> chosen_columns(const Pool& rows, Seed seed, Warnings& warnings) {
-  const auto budget = static_cast<std::size_t>(kColumnBudget / static_cast<double>(rows.size()));
+std::vector<std::size_t> chosen_columns(const Pool& rows, std::size_t num_rows, Seed seed, Warnings& warnings) {
+  const auto budget = static_cast<std::size_t>(kColumnBudget / static_cast<double>(num_rows));
   const std::size_t most = std::max(kFewestColumns, budget);
   if (rows.dim() <= most) {
     std::vector<std::size_t> all(rows.dim());
@@ -173,17 +193,10 @@ std::vector<std::size_t> chosen_columns(const Pool& rows, Seed seed, Warnings& w
 
 void add_columns(AggregateBuilder& builder, Warnings& warnings) {
   const Pool rows = builder.rows;
-  const auto columns = chosen_columns(rows, builder.options.seed, warnings);
-  const auto project = [rows, columns](std::size_t first, std::size_t count, ThreadCount) {
-    Matrix<double> values(count, rows.size());
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto row = rows.row(i);
-      for (std::size_t k = 0; k < count; ++k) values(k, i) = row[columns[first + k]];
-    }
-    return values;
-  };
+  const auto columns = chosen_columns(rows, builder.num_rows, builder.options.seed, warnings);
+  const SharedFunctions values = builder.share(ColumnValues{columns});
   const auto add = [&](GapWeight gap_weight, const std::string& name, std::vector<GapSummary> summaries) {
-    builder.add_directions({name, columns.size(), project}, std::move(summaries), gap_weight);
+    builder.add_directions({name, columns.size(), values}, std::move(summaries), gap_weight);
   };
   if (rows.dim() == 1) {
     add(GapWeight::size, "the column", {GapSummary::largest});
@@ -194,11 +207,15 @@ void add_columns(AggregateBuilder& builder, Warnings& warnings) {
     add(GapWeight::anderson_darling, "single columns, by ranks and tails", {GapSummary::average, GapSummary::largest});
     builder.plan.weights = {kLargestColumn, kColumnsOnAverage, kLargestColumn};
   }
-  const auto most_functions =
-      static_cast<std::size_t>(std::clamp(kShapeBudget / static_cast<double>(rows.size()), kFewestShapes, kMostShapes));
+  const auto most_functions = static_cast<std::size_t>(
+      std::clamp(kShapeBudget / static_cast<double>(builder.num_rows), kFewestShapes, kMostShapes));
   const std::size_t degree = std::min(kLargestDegree, most_functions / columns.size());
   if (degree < kLeastDegree) return;
-  builder.means.push_back(column_shapes(rows, columns, degree, builder.options.threads));
+  builder.means.push_back({.name = "shapes of single columns",
+                           .count = degree * columns.size(),
+                           .functions = builder.share(column_shapes(rows, columns, degree, builder.options.threads)),
+                           .statistics = {MeanSummary::largest},
+                           .group_size = degree});
   builder.mean_weights.push_back(kShapes);
 }
 
@@ -206,23 +223,16 @@ void add_columns(AggregateBuilder& builder, Warnings& warnings) {
 void add_kernel(AggregateBuilder& builder, const KernelSpec& spec, std::string_view what,
                 const StatisticWeights& weights, std::size_t num_landmarks) {
   const Kernel kernel(spec);
-  const Pool rows = builder.rows;
-  const Ranks ranks = ranks_for(rows.size());
-  PrincipalBasis basis = principal_basis(kernel, rows, {.num_landmarks = num_landmarks, .max_rank = ranks.means},
-                                         builder.options.seed, builder.options.threads);
+  const Ranks ranks = ranks_for(builder.num_rows);
+  PrincipalBasis basis =
+      principal_basis(kernel, builder.rows, {.num_landmarks = num_landmarks, .max_rank = ranks.means},
+                      builder.options.seed, builder.options.threads);
   if (basis.variances.empty()) return;  // all points are equal to this kernel
   const std::size_t count = std::min(ranks.quantiles, basis.variances.size());
-  Matrix<double> leading(basis.coefficients.rows(), count);
-  for (std::size_t i = 0; i < leading.rows(); ++i) {
-    std::ranges::copy(basis.coefficients.row(i).first(count), leading.row(i).begin());
-  }
-  const auto directions =
-      std::make_shared<KernelDirections>(kernel, Matrix<double>(basis.landmarks.view()), std::move(leading), false);
-  const auto project = [rows, directions](std::size_t first, std::size_t num, ThreadCount threads) {
-    return project_pool(*directions, rows, first, num, threads);
-  };
+  const SharedFunctions functions =
+      builder.share(KernelFunctions{spec, std::move(basis.landmarks), std::move(basis.coefficients)});
   if (weights.quantiles > 0.0) {
-    builder.add_directions({fmt::format("quantiles, {}", what), count, project}, {GapSummary::average},
+    builder.add_directions({fmt::format("quantiles, {}", what), count, functions}, {GapSummary::average},
                            GapWeight::size);
     builder.plan.weights.push_back(weights.quantiles);
   }
@@ -235,16 +245,25 @@ void add_kernel(AggregateBuilder& builder, const KernelSpec& spec, std::string_v
     builder.mean_weights.push_back(weight);
   }
   if (statistics.empty()) return;
-  builder.means.push_back(
-      principal_features(fmt::format("means, {}", what), kernel, std::move(basis), std::move(statistics)));
+  builder.means.push_back({.name = fmt::format("means, {}", what),
+                           .count = basis.variances.size(),
+                           .functions = functions,
+                           .statistics = std::move(statistics),
+                           .variances = std::move(basis.variances)});
 }
 
 // The reason why the linear kernel cannot be used, whose sums of squared products of rows may leave the range of
-// numbers; empty when it can.
-std::optional<WarningId> linear_trouble(const Pool& rows) {
+// numbers; empty when it can. `scales`: of rows that are not scaled yet.
+std::optional<WarningId> linear_trouble(const Pool& rows, const std::vector<ColumnScale>& scales) {
   double largest = 0.0;
+  Matrix<double> scaled(1, scales.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (const double value : rows.row(i)) largest = std::max(largest, std::abs(value));
+    std::span<const double> row = rows.row(i);
+    if (!scales.empty()) {
+      scale_rows(scales, {row.data(), 1, row.size()}, scaled);
+      row = scaled.row(0);
+    }
+    for (const double value : row) largest = std::max(largest, std::abs(value));
   }
   const double product = static_cast<double>(rows.dim()) * largest * largest;
   if (!std::isfinite(static_cast<double>(rows.size()) * product * product)) return WarningId::linear_overflow;
@@ -312,27 +331,38 @@ void add_second_order(AggregateBuilder& builder, std::size_t permutation_count) 
   const Pool rows = builder.rows;
   const Seed seed = builder.options.seed;
   const ThreadCount threads = builder.options.threads;
-  const std::size_t landmarks = std::max(num_kernel_landmarks(rows.size()), std::min(rows.dim() + 1, kMostComponents));
-  const auto components = std::make_shared<const LinearComponents>(linear_components(
-      rows, {.num_landmarks = std::min(rows.size(), landmarks), .max_rank = kMostComponents}, seed, threads));
-  if (components->variances.empty()) return;  // all rows are equal
+  const std::size_t landmarks =
+      std::max(num_kernel_landmarks(builder.num_rows), std::min(rows.dim() + 1, kMostComponents));
+  const LinearComponents components = linear_components(
+      rows, {.num_landmarks = std::min(rows.size(), landmarks), .max_rank = kMostComponents}, seed, threads);
+  if (components.variances.empty()) return;  // all rows are equal
   std::vector<double> ridges(kRidges.begin(), kRidges.end());
   if (rows.dim() == 1) ridges = {kRidges.back()};
-  builder.add_directions(leverage_scores(components, rows, ridges), {GapSummary::largest}, GapWeight::size);
+  builder.add_directions({ridges.size() == 1 ? "distance to the centre" : "distances to the centre", ridges.size(),
+                          builder.share(LeverageScores{components, ridges})},
+                         {GapSummary::largest}, GapWeight::size);
   const auto dim = static_cast<double>(rows.dim());
   builder.plan.weights.push_back(std::min(kSpread, dim));
   if (rows.dim() == 1) return;
   const auto most_pairs =
-      static_cast<std::size_t>(std::clamp(kPairBudget / static_cast<double>(rows.size()),
+      static_cast<std::size_t>(std::clamp(kPairBudget / static_cast<double>(builder.num_rows),
                                           static_cast<double>(kFewestPairs), static_cast<double>(kMostPairs)));
-  std::vector<MeanFeatures> products;
-  products.push_back(second_moments(components, rows, kMultipliedComponents, most_pairs, seed));
-  builder.plan.bundles.push_back(
-      std::make_unique<MeanBundle>(std::move(products), rows, builder.row_weights, permutation_count, threads));
+  const SharedFunctions products =
+      builder.share(second_moments(components, rows, kMultipliedComponents, most_pairs, seed));
+  builder.add_means({{.name = "products of columns and components",
+                      .count = products.map->count,
+                      .functions = products,
+                      .statistics = {MeanSummary::largest, MeanSummary::average}}},
+                    permutation_count);
   const double share = std::min(1.0, (dim - 1.0) / (kColumnsForProducts - 1.0));
   builder.plan.weights.push_back(share * kLargestProduct);
   builder.plan.weights.push_back(share * kProductsOnAverage);
 }
+
+struct ScaledSamples {
+  Matrix<double> x;
+  Matrix<double> y;
+};
 
 // e-KQD along Gaussian directions, which gives the effect size: its reference points are not rows, so none is held out.
 MethodOptions options_of_effect(const MethodOptions& options, std::size_t max_memory) {
@@ -344,37 +374,59 @@ MethodOptions options_of_effect(const MethodOptions& options, std::size_t max_me
   return plain;
 }
 
+// The rows of an aggregate: those of the pool, or pilot rows of groups, in the scales of their own columns if asked
+// for.
+AggregateBuilder begin(const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
+                       const BundleMemory& memory, PreparedPlan& prepared) {
+  AggregateBuilder builder{.rows = pool.rows(),
+                           .num_rows = pool.order.size(),
+                           .options = options,
+                           .row_weights = pool.weights_of(pool.order),
+                           .memory = memory,
+                           .plan = prepared.aggregate};
+  if (prepared.grouped != nullptr) {
+    builder.rows = prepared.grouped->pilot();
+    builder.summary = std::make_shared<GroupedSummary>(prepared.grouped);
+  }
+  if (!request.own_scales) return builder;
+  const bool grouped = builder.summary != nullptr;
+  const Pool given = builder.rows;
+  // Other rows than the pilot may have other values.
+  const auto scales =
+      fit_column_scales(given.x, given.y, grouped ? ConstantColumns::kept : ConstantColumns::left_out, options.threads);
+  const auto scaled = std::make_shared<const ScaledSamples>(
+      ScaledSamples{scaled_rows(scales, given.x, options.threads), scaled_rows(scales, given.y, options.threads)});
+  prepared.aggregate.data = scaled;
+  builder.rows = {scaled->x, scaled->y, given.order};
+  if (grouped) builder.scales = scales;
+  return builder;
+}
+
 PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
   const ParameterValues parameters("adaptive", kParameters, options.parameters);
   const std::size_t num_rows = pool.order.size();
-  const MemoryShares shares = memory_shares(options.max_memory, num_rows);
+  const MemoryShares shares = memory_shares(options.max_memory, request.groups ? 0 : num_rows);
   PreparedPlan prepared = prepare_kqd(pool, options_of_effect(options, shares.effect), request, Over::mean, false);
   prepared.num_directions = 0;
   prepared.num_reference = 0;
   prepared.aggregate.rule = kCombineRules[parameters.count("combine")];
   if (options.max_memory > 0) prepared.aggregate.max_bytes = options.max_memory;
 
-  Pool rows = pool.rows();
+  AggregateBuilder builder = begin(pool, options, request, shares.bundles, prepared);
   KernelSpec kernel = prepared.frozen.kernel;
   if (request.own_scales) {
-    const auto scaled = std::make_shared<const ScaledSamples>(scale_columns(rows.x, rows.y, options.threads));
-    prepared.aggregate.data = scaled;
-    rows = {scaled->x, scaled->y, pool.order};
     Warnings of_scaled;  // the same as those of the rows as they were given
-    kernel = resolve_kernel(options, rows, of_scaled);
+    kernel = resolve_kernel(options, builder.rows, of_scaled);
   }
-  AggregateBuilder builder{rows, options, pool.weights_of(pool.order), shares.bundles, prepared.aggregate};
   const std::size_t landmarks =
       parameters.count("landmarks") > 0 ? parameters.count("landmarks") : num_kernel_landmarks(num_rows);
   add_columns(builder, prepared.warnings);
-  const auto trouble = linear_trouble(rows);
+  const auto trouble = linear_trouble(builder.scales.empty() ? builder.rows : pool.rows(), builder.scales);
   if (trouble) warn(prepared.warnings, *trouble);
   add_kernels(builder, kernel, landmarks, !trouble);
   if (!trouble) add_second_order(builder, request.permutation_count);
-  if (!builder.means.empty()) {
-    prepared.aggregate.bundles.push_back(std::make_unique<MeanBundle>(
-        std::move(builder.means), rows, builder.row_weights, request.permutation_count, options.threads));
-  }
+  if (!builder.means.empty()) builder.add_means(std::move(builder.means), request.permutation_count);
+  if (builder.summary != nullptr) builder.summary->collect(options.threads);
   auto& weights = prepared.aggregate.weights;
   weights.insert(weights.end(), builder.mean_weights.begin(), builder.mean_weights.end());
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -407,6 +459,7 @@ Method adaptive_method() {
                    "of them together. The effect size is that of ekqd.",
                .reference = "kqd: docs/design/0005-adaptive-test.md; min-p: Westfall and Young (1993)",
                .sign_flip = true,
+               .groups = true,
                .uses = {.kernel = true, .columns = true, .max_memory = true, .own_scales = true},
                .parameters = kParameters,
                .effect_method = "ekqd"},

@@ -1,24 +1,25 @@
 #pragma once
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/pool.hpp"
 #include "core/statistic_bundle.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "metrics/quantile/kqd_plan.hpp"
+#include "profile/function_set.hpp"
+#include "profile/grouped_summary.hpp"
 
 namespace kqd {
 
 /// How the gaps along many directions become one number.
 enum class GapSummary { average, largest };
 
-/// The directions of a bundle: a name, their number, and the projections of the pooled rows on them.
+/// The directions of a bundle: a name, their number, and functions of a row, of which they are the first.
 struct BundleDirections {
   std::string name;
   std::size_t count = 0;
-  /// Projections on directions first .. first + count - 1, one row each.
-  std::function<Matrix<double>(std::size_t first, std::size_t count, ThreadCount threads)> project;
+  SharedFunctions functions;
 };
 
 /// Memory that a bundle may take: to keep sorted projections from one call to the next, and while a call runs.
@@ -34,10 +35,23 @@ struct BundleMemory {
 /// Projections are sorted once, when all of them fit into the memory that may be kept. Otherwise each call projects,
 /// sorts and scans a few directions at a time and drops them: a call serves 2048 permutations, so that a usual test
 /// makes one, and memory stays within its bound however many directions there are. Same values both ways.
+///
+/// Of grouped rows, counts along a grid of each direction take the place of sorted projections.
 class DirectionalBundle : public StatisticBundle {
  public:
+  /// `rows` view samples that must outlive the bundle.
   DirectionalBundle(BundleDirections directions, std::vector<GapSummary> summaries, GapWeight gap_weight,
-                    std::size_t num_rows, std::vector<double> row_weights, BundleMemory memory, ThreadCount threads);
+                    const Pool& rows, std::vector<double> row_weights, BundleMemory memory, ThreadCount threads);
+  /// For permutations of groups of rows; `summary` collects the rows before the first evaluation.
+  DirectionalBundle(BundleDirections directions, std::vector<GapSummary> summaries, GapWeight gap_weight,
+                    GroupedSummary& summary, ThreadCount threads);
+  /// The same from lines first_line, first_line + 1, ... of data; directions need no functions.
+  DirectionalBundle(BundleDirections directions, std::vector<GapSummary> summaries, GapWeight gap_weight,
+                    std::shared_ptr<const GroupedData> data, std::size_t first_line);
+
+  [[nodiscard]] const BundleDirections& directions() const { return directions_; }
+  [[nodiscard]] const std::vector<GapSummary>& summaries() const { return summaries_; }
+  [[nodiscard]] GapWeight gap_weight() const { return gap_weight_; }
 
   /// While it is scanned: values and a sorted copy in doubles, order in 32 bits.
   [[nodiscard]] static constexpr std::size_t bytes_per_direction(std::size_t num_rows) {
@@ -52,16 +66,21 @@ class DirectionalBundle : public StatisticBundle {
 
  private:
   [[nodiscard]] std::unique_ptr<const KqdPlan> sorted(std::size_t first, std::size_t count, ThreadCount threads) const;
-  void add_gaps(const KqdPlan& sorted, std::span<const LabelBatch> batches, MatrixView<double> values,
-                ThreadCount threads) const;
+  // Adds directions with their gaps and expected gaps.
+  void add_gaps(Matrix<double> taus, std::span<const double> expected, MatrixView<double> values) const;
+  void add_sorted_gaps(const KqdPlan& sorted, std::span<const LabelBatch> batches, MatrixView<double> values,
+                       ThreadCount threads) const;
+  void add_grouped_gaps(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const;
 
   BundleDirections directions_;
   std::vector<GapSummary> summaries_;
   GapWeight gap_weight_;
-  std::size_t num_rows_;
+  Pool rows_;  // none of grouped rows
   std::vector<double> row_weights_;
-  std::size_t directions_at_a_time_;
-  std::unique_ptr<const KqdPlan> kept_;  // all directions; null: they do not fit
+  std::size_t directions_at_a_time_ = 0;
+  std::unique_ptr<const KqdPlan> kept_;      // all directions; null: they do not fit
+  std::shared_ptr<const GroupedData> data_;  // of grouped rows
+  std::size_t first_line_ = 0;               // of the data
 };
 
 }  // namespace kqd

@@ -9,9 +9,7 @@
 
 #include "core/executor.hpp"
 #include "core/summation.hpp"
-#include "kernel/kernel_block.hpp"
 #include "simd/label_sums.hpp"
-#include "simd/matrix_product.hpp"
 
 namespace kqd {
 namespace {
@@ -31,45 +29,56 @@ std::size_t rows_per_task(std::size_t num_rows) {
 
 }  // namespace
 
-MeanFeatures principal_features(std::string name, const Kernel& kernel, PrincipalBasis basis,
-                                std::vector<MeanSummary> statistics) {
-  std::vector<double> variances = basis.variances;
-  const std::size_t count = variances.size();
-  const auto shared = std::make_shared<const PrincipalBasis>(std::move(basis));
-  const auto block = std::make_shared<const KernelBlock>(kernel, shared->landmarks);
-  const auto evaluate = [shared, block](MatrixView<const double> rows, MatrixView<double> values,
-                                        MatrixView<double> sizes) {
-    Matrix<double> kernel_values(rows.rows(), shared->landmarks.rows());
-    block->evaluate(rows, kernel_values);
-    simd::multiply(kernel_values, simd::Op::none, shared->coefficients, simd::Op::none, values);
-    if (sizes.rows() == 0) return;
-    Matrix<double> coefficients(shared->coefficients.view());
-    for (double& value : kernel_values.values()) value = std::abs(value);
-    for (double& value : coefficients.values()) value = std::abs(value);
-    simd::multiply(kernel_values, simd::Op::none, coefficients, simd::Op::none, sizes);
-  };
-  return {std::move(name), count, evaluate, std::move(statistics), std::move(variances)};
-}
-
 MeanBundle::MeanBundle(std::vector<MeanFeatures> features, Pool pool, std::vector<double> weights,
                        std::size_t permutation_count, ThreadCount threads)
-    : features_(std::move(features)), pool_(pool), weights_(std::move(weights)) {
-  const MeanSquares squares = measure(threads);
+    : features_(std::move(features)),
+      pool_(pool),
+      num_rows_(pool.size()),
+      num_positions_(pool.size()),
+      weights_(std::move(weights)) {
+  measure(threads);
+  add_statistics(permutation_count);
+}
+
+MeanBundle::MeanBundle(std::vector<MeanFeatures> features, GroupedSummary& summary, std::size_t permutation_count,
+                       ThreadCount threads)
+    : features_(std::move(features)),
+      pool_(summary.rows().pilot()),
+      data_(summary.data()),
+      num_rows_(data_->num_units * data_->rows_per_unit),
+      num_positions_(data_->num_units) {
+  measure(threads);
+  total_weight_ = static_cast<double>(num_positions_);
+  add_statistics(permutation_count);
+  for (const MeanFeatures& own : features_) unit_means_.push_back(summary.add_means(own.functions.map, threads));
+}
+
+MeanBundle::MeanBundle(std::vector<MeanFeatures> features, std::shared_ptr<const GroupedData> data,
+                       std::vector<std::size_t> unit_means, std::vector<double> mean_squared_sizes,
+                       std::size_t permutation_count)
+    : features_(std::move(features)),
+      pool_{},
+      data_(std::move(data)),
+      unit_means_(std::move(unit_means)),
+      num_rows_(data_->num_units * data_->rows_per_unit),
+      num_positions_(data_->num_units),
+      total_weight_(static_cast<double>(data_->num_units)),
+      means_(mean_squared_sizes.size(), 0.0),
+      mean_squared_sizes_(std::move(mean_squared_sizes)) {
+  add_statistics(permutation_count);
+}
+
+void MeanBundle::add_statistics(std::size_t permutation_count) {
   std::size_t first = 0;
-  for (MeanFeatures& own : features_) {
-    if (own.variances.empty()) {
-      for (std::size_t j = first; j < first + own.count; ++j) {
-        own.variances.push_back(squares.values[j] - means_[j] * means_[j]);
-      }
-    }
+  for (const MeanFeatures& own : features_) {
     for (const MeanSummary summary : own.statistics) {
-      statistics_.push_back(statistic(own, first, summary, squares, permutation_count));
+      statistics_.push_back(statistic(own, first, summary, permutation_count));
     }
     first += own.count;
   }
 }
 
-MeanBundle::MeanSquares MeanBundle::measure(ThreadCount threads) {
+void MeanBundle::measure(ThreadCount threads) {
   std::size_t count = 0;
   for (const MeanFeatures& own : features_) count += own.count;
   means_.assign(count, 0.0);
@@ -101,32 +110,39 @@ MeanBundle::MeanSquares MeanBundle::measure(ThreadCount threads) {
   CompensatedSum total;
   for (std::size_t i = 0; i < pool_.size(); ++i) total.add(weight(i));
   total_weight_ = total.value();
-  MeanSquares squares{std::vector<double>(count, 0.0), std::vector<double>(count, 0.0)};
+  std::vector<double> mean_squares(count, 0.0);
+  mean_squared_sizes_.assign(count, 0.0);
   for (std::size_t j = 0; j < count; ++j) {
     CompensatedSum sum;
     for (std::size_t t = 0; t < num_tasks; ++t) {
       sum.add(sums(t, j));
-      squares.values[j] += value_squares(t, j) / total_weight_;
-      squares.sizes[j] += size_squares(t, j) / static_cast<double>(pool_.size());
+      mean_squares[j] += value_squares(t, j) / total_weight_;
+      mean_squared_sizes_[j] += size_squares(t, j) / static_cast<double>(pool_.size());
     }
     means_[j] = sum.value() / total_weight_;
   }
-  return squares;
+  std::size_t first = 0;
+  for (MeanFeatures& own : features_) {
+    for (std::size_t j = first; j < first + own.count && own.variances.size() < own.count; ++j) {
+      own.variances.push_back(mean_squares[j] - means_[j] * means_[j]);
+    }
+    first += own.count;
+  }
 }
 
 MeanBundle::Statistic MeanBundle::statistic(const MeanFeatures& features, std::size_t first, MeanSummary summary,
-                                            const MeanSquares& squares, std::size_t permutation_count) const {
+                                            std::size_t permutation_count) const {
   // The sum of q whitened squares has mean q w and standard deviation sqrt(2 q) w, w = 1/nx + 1/ny >= 4/N. Values that
   // are closer than tie_slack(), 2 kMeanError sqrt(q w error), count as equal: that has to stay below the gap of two
   // neighbours, sqrt(2 q) w / permutation_count, or all of them become one.
-  const double most_error = 2.0 / (static_cast<double>(pool_.size()) * kMeanError * kMeanError *
+  const double most_error = 2.0 / (static_cast<double>(num_rows_) * kMeanError * kMeanError *
                                    static_cast<double>(permutation_count) * static_cast<double>(permutation_count));
   Statistic made{
       .first = first, .factors = {}, .group_size = summary == MeanSummary::largest ? features.group_size : 0};
   const double ridge = summary == MeanSummary::fine ? kRidge * features.variances.front() : 0.0;
   for (std::size_t j = 0; j < features.count; ++j) {
     const double variance = features.variances[j];
-    const double size = squares.sizes[first + j];
+    const double size = mean_squared_sizes_[first + j];
     switch (summary) {
       case MeanSummary::coarse:
         made.factors.push_back(1.0);
@@ -169,8 +185,12 @@ void MeanBundle::evaluate_rows(std::size_t begin, std::size_t end, MatrixView<do
   copy_rows(pool_, begin, rows);
   std::size_t first = 0;
   for (const MeanFeatures& own : features_) {
-    own.evaluate(rows, values.column_range(first, own.count),
-                 sizes.rows() > 0 ? sizes.column_range(first, own.count) : MatrixView<double>{});
+    const auto own_values = values.column_range(first, own.count);
+    if (sizes.rows() > 0) {
+      own.functions.map->evaluate_with_sizes(rows, own_values, sizes.column_range(first, own.count));
+    } else {
+      own.functions.map->evaluate(rows, own_values);
+    }
     first += own.count;
   }
   for (std::size_t i = 0; i < values.rows(); ++i) {
@@ -178,22 +198,34 @@ void MeanBundle::evaluate_rows(std::size_t begin, std::size_t end, MatrixView<do
   }
 }
 
+void MeanBundle::centred_functions(std::size_t begin, MatrixView<double> values) const {
+  if (data_ == nullptr) return evaluate_rows(begin, begin + values.rows(), values);
+  std::size_t first = 0;
+  for (const std::size_t number : unit_means_) {
+    const Matrix<double>& means = data_->unit_means[number];
+    for (std::size_t i = 0; i < values.rows(); ++i) {
+      std::ranges::copy(means.row(begin + i), values.row(i).subspan(first).begin());
+    }
+    first += means.cols();
+  }
+}
+
 void MeanBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const {
   const std::size_t count = means_.size();
   const std::size_t permutation_count = values.cols();
-  const std::size_t step = rows_per_task(pool_.size());
-  const std::size_t num_tasks = (pool_.size() + step - 1) / step;
+  const std::size_t step = rows_per_task(num_positions_);
+  const std::size_t num_tasks = (num_positions_ + step - 1) / step;
   const simd::RowGroupLabels labels(batches, permutation_count);
   // Column j < count: sum of weight * function j over the rows labelled X; the last column: their weight.
   std::vector<Matrix<double>> sums(num_tasks);
-  parallel_for_blocks(pool_.size(), step, threads, [&](std::size_t begin, std::size_t end) {
+  parallel_for_blocks(num_positions_, step, threads, [&](std::size_t begin, std::size_t end) {
     Matrix<double>& own = sums[begin / step] = Matrix<double>(permutation_count, count + 1, 0.0);
     Matrix<double> tile(kRowsPerTile, count + 1);
     for (std::size_t first = begin; first < end; first += kRowsPerTile) {
       stop_point();
       const std::size_t num_rows = std::min(end - first, kRowsPerTile);
       const auto rows = tile.view().row_range(0, num_rows);
-      evaluate_rows(first, first + num_rows, rows.column_range(0, count));
+      centred_functions(first, rows.column_range(0, count));
       for (std::size_t i = 0; i < num_rows; ++i) {
         rows(i, count) = 1.0;
         if (weights_.empty()) continue;
@@ -244,7 +276,7 @@ double MeanBundle::tie_slack(std::size_t r, double value) const {
 }
 
 double MeanBundle::slack_of_square(double value, double error) const {
-  const double rounding = 4.0 * std::sqrt(static_cast<double>(pool_.size())) * std::numeric_limits<double>::epsilon();
+  const double rounding = 4.0 * std::sqrt(static_cast<double>(num_rows_)) * std::numeric_limits<double>::epsilon();
   return 2.0 * rounding * value + 2.0 * kMeanError * std::sqrt(value * error) + kMeanError * kMeanError * error;
 }
 

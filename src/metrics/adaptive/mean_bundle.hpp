@@ -1,12 +1,12 @@
 #pragma once
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/pool.hpp"
 #include "core/statistic_bundle.hpp"
-#include "directions/principal.hpp"
-#include "kqd/kernel/kernel.hpp"
+#include "profile/function_set.hpp"
+#include "profile/grouped_summary.hpp"
 
 namespace kqd {
 
@@ -17,17 +17,11 @@ enum class MeanSummary { coarse, fine, finest, largest, average };
 struct MeanFeatures {
   std::string name;
   std::size_t count = 0;
-  /// values(i, j) = function j at row i. If `sizes` has rows: sizes(i, j) = the sum of the sizes of the terms that
-  /// values(i, j) is added from.
-  std::function<void(MatrixView<const double> rows, MatrixView<double> values, MatrixView<double> sizes)> evaluate;
+  SharedFunctions functions;            ///< have sizes
   std::vector<MeanSummary> statistics;  ///< one of each
   std::vector<double> variances = {};   ///< of the functions over the pool; empty: computed
   std::size_t group_size = 1;           ///< the largest statistic is over groups of so many neighbouring functions
 };
-
-/// The principal functions of a kernel.
-[[nodiscard]] MeanFeatures principal_features(std::string name, const Kernel& kernel, PrincipalBasis basis,
-                                              std::vector<MeanSummary> statistics);
 
 /// Differences of the means of many functions f_j of the rows: with d_j the difference and v_j the pooled variance,
 ///   coarse    sum_j d_j^2                       of principal functions: the MMD itself (Nystroem),
@@ -36,7 +30,7 @@ struct MeanFeatures {
 ///                                               others would make ties of different values,
 ///   largest   sqrt(max_j d_j^2 / v_j)           over all functions but those, or over sums of groups of them,
 ///   average   sum_j d_j^2 / v_j                 over the same.
-/// Labels are read once for all of them.
+/// Labels are read once for all of them. Of grouped rows, the mean of each unit takes the place of a row.
 /// Cost: that of the functions, and O(N) per function and permutation.
 class MeanBundle : public StatisticBundle {
  public:
@@ -44,6 +38,19 @@ class MeanBundle : public StatisticBundle {
   /// how many values of each statistic will be compared.
   MeanBundle(std::vector<MeanFeatures> features, Pool pool, std::vector<double> weights, std::size_t permutation_count,
              ThreadCount threads);
+  /// For permutations of groups of rows; `summary` collects the rows before the first evaluation.
+  MeanBundle(std::vector<MeanFeatures> features, GroupedSummary& summary, std::size_t permutation_count,
+             ThreadCount threads);
+  /// The same from unit means of data, one set per list of features; these need no functions, but all variances.
+  /// `mean_squared_sizes`: of all functions, one list after another.
+  MeanBundle(std::vector<MeanFeatures> features, std::shared_ptr<const GroupedData> data,
+             std::vector<std::size_t> unit_means, std::vector<double> mean_squared_sizes,
+             std::size_t permutation_count);
+
+  /// With all variances.
+  [[nodiscard]] const std::vector<MeanFeatures>& features() const { return features_; }
+  /// Of the terms that values of the functions are added from, one list of features after another.
+  [[nodiscard]] const std::vector<double>& mean_squared_sizes() const { return mean_squared_sizes_; }
 
   [[nodiscard]] std::vector<std::string> names() const override;
   void evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const override;
@@ -61,23 +68,27 @@ class MeanBundle : public StatisticBundle {
   // values(i, j) = function j of all features at row begin + i, less its pooled mean; sizes as above, if asked for.
   void evaluate_rows(std::size_t begin, std::size_t end, MatrixView<double> values,
                      MatrixView<double> sizes = {}) const;
-  // Fills means_ and returns the pooled mean squares of values and sizes.
-  struct MeanSquares {
-    std::vector<double> values;
-    std::vector<double> sizes;
-  };
-  MeanSquares measure(ThreadCount threads);
+  // values(i, j) = function j of all features for row or unit begin + i, less its pooled mean.
+  void centred_functions(std::size_t begin, MatrixView<double> values) const;
+  // Fills means_ and mean_squared_sizes_ from the rows of the pool, and the variances that are missing.
+  void measure(ThreadCount threads);
+  void add_statistics(std::size_t permutation_count);
   [[nodiscard]] Statistic statistic(const MeanFeatures& features, std::size_t first, MeanSummary summary,
-                                    const MeanSquares& squares, std::size_t permutation_count) const;
+                                    std::size_t permutation_count) const;
   // Of a sum of squares with this sum of factors times squared sizes.
   [[nodiscard]] double slack_of_square(double value, double error) const;
   [[nodiscard]] double weight(std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
 
   std::vector<MeanFeatures> features_;
-  Pool pool_;
+  Pool pool_;                                // of grouped rows: the pilot
+  std::shared_ptr<const GroupedData> data_;  // of grouped rows
+  std::vector<std::size_t> unit_means_;      // of each list of features: number in the data
+  std::size_t num_rows_;                     // that are compared
+  std::size_t num_positions_;                // of a permutation: rows or units
   std::vector<double> weights_;
   double total_weight_ = 0.0;
   std::vector<double> means_;  // of all functions, one list of features after another
+  std::vector<double> mean_squared_sizes_;
   std::vector<Statistic> statistics_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "core/executor.hpp"
 #include "kqd/core/matrix.hpp"
+#include "metrics/batches.hpp"
 #include "quantiles/sort.hpp"
 #include "simd/label_sums.hpp"
 
@@ -49,12 +50,8 @@ double AucPlan::value_of(std::span<const double> sums) const {
 }
 
 void AucPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const {
-  for (std::size_t first = 0; first < batches.size(); first += kBatchesAtATime) {
-    const auto some = batches.subspan(first, std::min(kBatchesAtATime, batches.size() - first));
-    const std::size_t begin = first * LabelBatch::kCapacity;
-    const std::size_t count = std::min(some.size() * LabelBatch::kCapacity, values.size() - begin);
-    evaluate_some(some, values.subspan(begin, count), threads);
-  }
+  evaluate_in_parts(batches, values, kBatchesAtATime,
+                    [&](auto some, auto its_values) { evaluate_some(some, its_values, threads); });
 }
 
 void AucPlan::evaluate_some(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const {

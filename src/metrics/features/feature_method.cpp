@@ -12,7 +12,11 @@ namespace kqd {
 PreparedPlan prepare_by_features(const TestPool& pool, const MethodOptions& options, const PlanRequest& request,
                                  SetUp set_up) {
   FeatureSetup setup = set_up(pool, options, request);
-  PooledFeatures features(setup.map, pool, setup.rows, setup.statistic->needs_products(), options.threads);
+  if (request.groups && setup.grouped == nullptr) setup.grouped = group_rows(pool, setup.rows);
+  const bool products = setup.statistic->needs_products();
+  PooledFeatures features = setup.grouped != nullptr
+                                ? PooledFeatures(setup.map, *setup.grouped, products, options.threads)
+                                : PooledFeatures(setup.map, pool, setup.rows, products, options.threads);
   PreparedPlan prepared;
   prepared.squares = !setup.statistic->is_root();
   auto plan = std::make_unique<GroupSumPlan>(std::move(features), std::move(setup.statistic));
@@ -20,6 +24,7 @@ PreparedPlan prepare_by_features(const TestPool& pool, const MethodOptions& opti
   prepared.plan = std::move(plan);
   prepared.num_set_aside = pool.order.size() - setup.rows.size();
   prepared.rows = std::move(setup.rows);
+  prepared.grouped = std::move(setup.grouped);
   prepared.frozen = std::move(setup.frozen);
   prepared.num_reference = setup.num_reference;
   prepared.no_interval = setup.no_interval;

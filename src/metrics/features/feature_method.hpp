@@ -14,8 +14,9 @@ namespace kqd {
 struct FeatureSetup {
   FeatureMap map;
   std::unique_ptr<const GroupStatistic> statistic;
-  std::vector<std::size_t> rows;  ///< position -> row of (X, Y)
-  MethodOptions frozen;           ///< the options with all that came from the pool made explicit
+  std::vector<std::size_t> rows;                    ///< position -> row of (X, Y)
+  std::shared_ptr<const GroupedRows> grouped = {};  ///< the groups of them that are permuted; null: rows
+  MethodOptions frozen;                             ///< the options with all that came from the pool made explicit
   std::size_t num_reference = 0;
   std::string_view no_interval;  ///< why half-samples give no interval; empty: they give one
   std::vector<Detail> details;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/executor.hpp"
+#include "metrics/batches.hpp"
 #include "metrics/test_pool.hpp"
 
 namespace kqd {
@@ -36,12 +37,8 @@ void GroupSumPlan::add_up(const simd::RowGroupLabels& labels, std::size_t begin,
 }
 
 void GroupSumPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const {
-  for (std::size_t first = 0; first < batches.size(); first += kBatchesAtATime) {
-    const auto some = batches.subspan(first, std::min(kBatchesAtATime, batches.size() - first));
-    const std::size_t begin = first * LabelBatch::kCapacity;
-    const std::size_t count = std::min(some.size() * LabelBatch::kCapacity, values.size() - begin);
-    evaluate_some(some, values.subspan(begin, count), threads);
-  }
+  evaluate_in_parts(batches, values, kBatchesAtATime,
+                    [&](auto some, auto its_values) { evaluate_some(some, its_values, threads); });
 }
 
 void GroupSumPlan::evaluate_some(std::span<const LabelBatch> batches, std::span<double> values,
@@ -75,7 +72,8 @@ void GroupSumPlan::evaluate_some(std::span<const LabelBatch> batches, std::span<
 double GroupSumPlan::tie_slack(double value) const {
   // A block of rows is one inner product per sum, blocks are added one after the other, then segments [Hig02,
   // sec. 3.1].
-  const std::size_t additions = kFeatureRows + rows_per_segment() / kFeatureRows + kMostSegments + 8;
+  const std::size_t additions =
+      kFeatureRows + rows_per_segment() / kFeatureRows + kMostSegments + 8 + pooled_.num_additions();
   return statistic_->slack(value, static_cast<double>(additions) * std::numeric_limits<double>::epsilon(), pooled_);
 }
 

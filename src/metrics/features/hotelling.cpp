@@ -38,16 +38,18 @@ void add_covariance(const GroupSums& group, Eigen::MatrixXd& matrix) {
 
 }  // namespace
 
-WhitenedFeatures whiten(const FeatureMap& map, const TestPool& pool, std::span<const std::size_t> order,
-                        ThreadCount threads) {
-  const PooledFeatures features(map, pool, order, true, threads);
+WhitenedFeatures whiten(const FeatureMap& map, const PooledFeatures& features) {
   const GroupSums all = features.all();
   const auto f = static_cast<Eigen::Index>(map.count);
   Eigen::MatrixXd covariance(f, f);
   std::size_t p = 0;
   for (Eigen::Index k = 0; k < f; ++k) {
     for (Eigen::Index l = k; l < f; ++l, ++p) {
-      covariance(k, l) = covariance(l, k) = all.products[p] / all.weight;
+      // Rows are measured from their mean; units are not, quite.
+      const double means = features.num_additions() > 0 ? all.features[static_cast<std::size_t>(k)] / all.weight *
+                                                              (all.features[static_cast<std::size_t>(l)] / all.weight)
+                                                        : 0.0;
+      covariance(k, l) = covariance(l, k) = all.products[p] / all.weight - means;
     }
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);

@@ -13,9 +13,9 @@ struct WhitenedFeatures {
 
 /// Turns features to the principal directions of the pool and scales them to variance 1; directions whose variance is
 /// below 1e-10 of the largest are dropped, so that copies and constants among the features have no effect.
-/// Hotelling's statistic does not change, except for rounding along flat directions. O(N F (d + F) + F^3).
-[[nodiscard]] WhitenedFeatures whiten(const FeatureMap& map, const TestPool& pool, std::span<const std::size_t> order,
-                                      ThreadCount threads);
+/// Hotelling's statistic does not change, except for rounding along flat directions. `features`: of `map`, with their
+/// products. O(F^3).
+[[nodiscard]] WhitenedFeatures whiten(const FeatureMap& map, const PooledFeatures& features);
 
 /// T = z' (C_X + C_Y + gamma kappa/2 I)^-1 z, z the gap between mean features and C the estimated covariance of a mean,
 /// S/n without weights. With J = 1 and gamma = 0 the square of Welch's t.

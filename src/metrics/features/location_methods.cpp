@@ -216,7 +216,10 @@ FeatureSetup set_up(const TestPool& pool, const MethodOptions& options, const Pl
   }
   const double ridge = values.value("ridge");
   check_covariance(kind, setup.map.count, ridge, pool, setup.rows, setup.warnings);
-  WhitenedFeatures whitened = whiten(setup.map, pool, setup.rows, options.threads);
+  if (request.groups) setup.grouped = group_rows(pool, setup.rows);
+  WhitenedFeatures whitened =
+      whiten(setup.map, setup.grouped != nullptr ? PooledFeatures(setup.map, *setup.grouped, true, options.threads)
+                                                 : PooledFeatures(setup.map, pool, setup.rows, true, options.threads));
   if (!whitened.eigenvalues.empty() && ridge > whitened.eigenvalues.back()) {
     warn(setup.warnings, WarningId::large_ridge, ridge, whitened.eigenvalues.back());
   }
@@ -280,6 +283,7 @@ Method method(std::string_view summary, std::string_view details) {
                    .details = details,
                    .reference = kReference,
                    .sign_flip = true,
+                   .groups = true,
                    .uses = {.kernel = true, .points = true},
                    .parameters = kParameters},
           .distance = distance<kind>,
@@ -297,7 +301,11 @@ Method me_method() {
       "Unnormalised: "
       "the mean of z_j^2. Locations are drawn from a normal distribution with the mean and covariance of the pool, or "
       "given as "
-      "reference points. optimise=1 fits them and the bandwidth of a gaussian kernel on a part of the rows (share) by "
+      "reference points. "
+      "Directions of the features with less than 1e-10 of the largest pooled variance are left out, so that copies "
+      "and constants among the features have no effect; with ridge = 0 and nearly dependent features the statistic is "
+      "therefore that of fewer features. "
+      "optimise=1 fits the locations and the bandwidth of a gaussian kernel on a part of the rows (share) by "
       "gradient ascent of the Hotelling statistic, and tests the other rows. The paper on kernel quantile embeddings "
       "runs the unnormalised form with standard normal locations and J = floor(log n)^2.");
 }
@@ -310,7 +318,11 @@ Method scf_method() {
       "Hotelling: "
       "z'(S_X/nx + S_Y/ny + ridge)^-1 z for the gap z of the 2J mean features, chi-square with 2J degrees of freedom "
       "in "
-      "the limit; the ridge is in proportion, ridge (1/nx + 1/ny)/2. Unnormalised: the mean squared gap. optimise=1 "
+      "the limit; the ridge is in proportion, ridge (1/nx + 1/ny)/2. Unnormalised: the mean squared gap. "
+      "Directions of the features with less than 1e-10 of the largest pooled variance are left out, so that copies "
+      "and constants among the features have no effect; with ridge = 0 and nearly dependent features the statistic is "
+      "therefore that of fewer features. "
+      "optimise=1 "
       "fits "
       "frequencies and width on a part of the rows (share) and tests the other rows. The published form measures t "
       "from "

@@ -3,11 +3,11 @@
 #include <span>
 #include <vector>
 
+#include "core/feature_map.hpp"
 #include "core/pool.hpp"
 #include "kqd/core/matrix.hpp"
 #include "kqd/core/sample.hpp"
 #include "kqd/core/types.hpp"
-#include "metrics/features/feature_map.hpp"
 
 namespace kqd {
 

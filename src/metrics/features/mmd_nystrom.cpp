@@ -227,6 +227,7 @@ Method mmd_nystrom_method() {
                    "Letizia, Schreuder, Rosasco: An Efficient Permutation-Based Kernel Two-Sample Test (2025); "
                    "leverage scores: Musco, Musco: Recursive Sampling for the Nystroem Method (NeurIPS 2017)",
                .sign_flip = true,
+               .groups = true,
                .uses = {.kernel = true, .points = true},
                .parameters = kParameters},
       .distance = distance,

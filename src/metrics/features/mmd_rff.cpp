@@ -97,6 +97,7 @@ Method mmd_rff_method() {
                        "test: Choi, Kim: Computational-Statistical Trade-off in Kernel Two-Sample Testing with Random "
                        "Fourier Features (2024)",
                    .sign_flip = true,
+                   .groups = true,
                    .uses = {.kernel = true},
                    .parameters = kParameters},
           .distance = distance,

@@ -1,8 +1,8 @@
 #pragma once
+#include "core/feature_map.hpp"
 #include "core/pool.hpp"
 #include "kqd/core/matrix.hpp"
 #include "kqd/kernel/kernel.hpp"
-#include "metrics/features/feature_map.hpp"
 
 namespace kqd {
 

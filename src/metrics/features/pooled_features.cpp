@@ -20,11 +20,34 @@ std::vector<double> values_of(std::span<const CompensatedSum> sums) {
   return values;
 }
 
+void fill_products(std::span<const double> features, double* product) {
+  for (std::size_t k = 0; k < features.size(); ++k) {
+    for (std::size_t l = k; l < features.size(); ++l) *product++ = features[k] * features[l];
+  }
+}
+
+// Completes the terms of a row without weight whose features are there already.
+void fill_row(std::span<double> row, std::span<const double> centre, bool products) {
+  const auto features = row.subspan(kNumScalars, centre.size());
+  double norm = 0.0;
+  double trace = 0.0;
+  for (std::size_t k = 0; k < centre.size(); ++k) {
+    features[k] -= centre[k];
+    norm += features[k] * features[k];
+    trace += features[k] * centre[k];
+  }
+  row[kWeight] = 1.0;
+  row[kSquare] = 1.0;
+  row[kOwn] = norm;
+  row[kTrace] = trace;
+  if (products) fill_products(features, row.data() + kNumScalars + centre.size());
+}
+
 }  // namespace
 
 PooledFeatures::PooledFeatures(const FeatureMap& map, const TestPool& pool, std::span<const std::size_t> order,
                                bool products, ThreadCount threads, std::size_t second_part)
-    : num_products_(products ? kqd::num_products(map.count) : 0),
+    : num_products_to_make_(products ? kqd::num_products(map.count) : 0),
       weights_(pool.weights_of(order)),
       centre_(map.count),
       terms_(order.size(), kNumScalars + map.count) {
@@ -32,7 +55,28 @@ PooledFeatures::PooledFeatures(const FeatureMap& map, const TestPool& pool, std:
   fill_terms(map, rows, 0, second_part, threads);
   fill_terms(map, rows, second_part, order.size() - second_part, threads);
   centre_features();
+  add_up([&](std::size_t i) { return order[i] < pool.x.size(); });
+}
 
+PooledFeatures::PooledFeatures(const FeatureMap& map, const GroupedRows& rows, bool products, ThreadCount threads)
+    : num_additions_(kFeatureRows + rows.rows_per_unit() / kFeatureRows), centre_(rows.pilot_means(map, threads)) {
+  const std::size_t f = map.count;
+  const std::size_t columns = kNumScalars + f + (products ? kqd::num_products(f) : 0);
+  const FeatureMap terms{columns, [&](MatrixView<const double> points, MatrixView<double> of_rows) {
+                           if (f > 0) map.evaluate(points, of_rows.column_range(kNumScalars, f));
+                           for (std::size_t i = 0; i < of_rows.rows(); ++i) fill_row(of_rows.row(i), centre_, products);
+                         }};
+  terms_ = rows.unit_sums(terms, threads);
+  add_up([&](std::size_t unit) { return rows.groups().order[unit] < rows.groups().sizes.num_x; });
+  const GroupSums all = as_groups(total_);
+  double mean_square = 0.0;
+  for (const double sum : all.features) mean_square += (sum / all.weight) * (sum / all.weight);
+  variance_ = std::max(0.0, all.own / all.weight - mean_square);
+  require_finite(variance_, "a feature of the kernel");
+}
+
+template <class IsX>
+void PooledFeatures::add_up(const IsX& is_x) {
   std::vector<CompensatedSum> of_x(num_columns());
   std::vector<CompensatedSum> of_y(num_columns());
   Matrix<double> block(kFeatureRows, num_columns());
@@ -40,7 +84,7 @@ PooledFeatures::PooledFeatures(const FeatureMap& map, const TestPool& pool, std:
     const auto terms = block.view().row_range(0, std::min(kFeatureRows, num_rows() - first));
     copy_terms(first, terms);
     for (std::size_t i = 0; i < terms.rows(); ++i) {
-      auto& sums = order[first + i] < pool.x.size() ? of_x : of_y;
+      auto& sums = is_x(first + i) ? of_x : of_y;
       const auto row = terms.row(i);
       for (std::size_t k = 0; k < row.size(); ++k) sums[k].add(row[k]);
     }
@@ -99,13 +143,7 @@ void PooledFeatures::copy_terms(std::size_t first, MatrixView<double> block) con
     const auto terms = terms_.row(first + i);
     const auto row = block.row(i);
     std::ranges::copy(terms, row.begin());
-    if (num_products_ > 0) {
-      const auto features = terms.subspan(kNumScalars);
-      double* product = row.data() + terms.size();
-      for (std::size_t k = 0; k < f; ++k) {
-        for (std::size_t l = k; l < f; ++l) *product++ = features[k] * features[l];
-      }
-    }
+    if (num_products_to_make_ > 0) fill_products(row.subspan(kNumScalars, f), row.data() + terms.size());
     if (weights_.empty()) continue;
     for (double& value : row) value *= weights_[first + i];
   }

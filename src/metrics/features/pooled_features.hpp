@@ -2,10 +2,11 @@
 #include <span>
 #include <vector>
 
+#include "core/feature_map.hpp"
 #include "kqd/core/matrix.hpp"
 #include "kqd/core/types.hpp"
-#include "metrics/features/feature_map.hpp"
 #include "metrics/test_pool.hpp"
+#include "profile/grouped_rows.hpp"
 
 namespace kqd {
 
@@ -38,7 +39,14 @@ class PooledFeatures {
   PooledFeatures(const FeatureMap& map, const TestPool& pool, std::span<const std::size_t> order, bool products,
                  ThreadCount threads, std::size_t second_part = 0);
 
+  /// The same of groups of rows: a position is a unit and its terms are sums over the rows of the unit, measured from
+  /// the mean of the pilot rows, which no statistic of means and covariances feels. Memory is O(units columns).
+  PooledFeatures(const FeatureMap& map, const GroupedRows& rows, bool products, ThreadCount threads);
+
+  /// Positions of a permutation: rows or units.
   [[nodiscard]] std::size_t num_rows() const { return terms_.rows(); }
+  /// Additions behind a term: none for a row.
+  [[nodiscard]] std::size_t num_additions() const { return num_additions_; }
   [[nodiscard]] std::size_t num_features() const { return centre_.size(); }
   [[nodiscard]] bool weighted() const { return !weights_.empty(); }
   [[nodiscard]] std::span<const double> centre() const { return centre_; }
@@ -51,7 +59,7 @@ class PooledFeatures {
   [[nodiscard]] GroupSums all() const { return as_groups(total_); }
 
   /// Columns that are summed: the scalars of GroupSums, the features, and their products if requested.
-  [[nodiscard]] std::size_t num_columns() const { return terms_.cols() + num_products_; }
+  [[nodiscard]] std::size_t num_columns() const { return terms_.cols() + num_products_to_make_; }
   /// The terms that rows first .. first + block.rows() - 1 add to the columns.
   void copy_terms(std::size_t first, MatrixView<double> block) const;
   [[nodiscard]] std::span<const double> totals() const { return total_; }
@@ -61,11 +69,14 @@ class PooledFeatures {
  private:
   void fill_terms(const FeatureMap& map, const Pool& rows, std::size_t first, std::size_t count, ThreadCount threads);
   void centre_features();
+  template <class IsX>
+  void add_up(const IsX& is_x);
 
-  std::size_t num_products_;
+  std::size_t num_products_to_make_ = 0;  // from the features, whenever terms are copied
+  std::size_t num_additions_ = 0;
   std::vector<double> weights_;
   std::vector<double> centre_;
-  Matrix<double> terms_;  // scalars, then features
+  Matrix<double> terms_;  // scalars, then features; of units also their products
   std::vector<double> x_sums_;
   std::vector<double> y_sums_;
   std::vector<double> total_;

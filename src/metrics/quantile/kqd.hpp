@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,6 +26,13 @@ struct DirectionRange {
 
 /// (mean_i tau_i^p)^(1/p) or max_i tau_i; scaled by the largest, so that no power leaves the range of doubles.
 [[nodiscard]] double over_directions(Over over, std::span<const double> tau, double p);
+
+/// over_directions() of all directions, of the first and of the second half of them.
+struct HalvedStatistic {
+  double all = 0.0;  ///< same bits as over_directions()
+  std::array<double, 2> halves = {};
+};
+[[nodiscard]] HalvedStatistic over_halves(Over over, std::span<const double> tau, double p);
 
 /// value^p, or the value itself for p = infinity; the largest number where a power is beyond it.
 [[nodiscard]] double finite_power(double value, double p);
@@ -74,9 +82,10 @@ struct PairwiseGaps {
                                        Over over, bool centered);
 
 /// Prepares e-KQD or sup-KQD along given directions, for the rows `rows` of (X, Y) in label-blind order. The directions
-/// must not depend on the labels of those rows.
+/// must not depend on the labels of those rows. `independent`: they are independent draws from one distribution.
 [[nodiscard]] PreparedPlan prepare_along(std::shared_ptr<const Directions> directions, const TestPool& pool,
-                                         std::vector<std::size_t> rows, const MethodOptions& options, Over over);
+                                         std::vector<std::size_t> rows, const MethodOptions& options, Over over,
+                                         bool independent);
 
 /// The options with everything that was drawn from a pool made explicit: they give the same directions for other rows.
 [[nodiscard]] MethodOptions freeze(const MethodOptions& options, const Directions& directions, bool centered);

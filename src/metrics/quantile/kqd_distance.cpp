@@ -161,6 +161,29 @@ double over_directions(Over over, std::span<const double> tau, double p) {
   return largest * std::pow(scaled_power_mean(tau, p, largest), 1.0 / p);
 }
 
+HalvedStatistic over_halves(Over over, std::span<const double> tau, double p) {
+  const std::array<std::span<const double>, 2> halves = {tau.first(tau.size() / 2), tau.subspan(tau.size() / 2)};
+  HalvedStatistic found;
+  for (std::size_t h = 0; h < halves.size(); ++h) found.halves[h] = *std::ranges::max_element(halves[h]);
+  const double largest = found.all = std::max(found.halves[0], found.halves[1]);
+  if (over == Over::maximum || std::isinf(p) || !(largest > 0.0)) return found;
+  const auto root_of_mean = [&](const CompensatedSum& total, std::size_t count) {
+    return largest * std::pow(total.value() / static_cast<double>(count), 1.0 / p);
+  };
+  CompensatedSum all;
+  for (std::size_t h = 0; h < halves.size(); ++h) {
+    CompensatedSum half;
+    for (const double t : halves[h]) {
+      const double power = p == 1.0 ? t / largest : std::pow(t / largest, p);
+      all.add(power);
+      half.add(power);
+    }
+    found.halves[h] = root_of_mean(half, halves[h].size());
+  }
+  found.all = root_of_mean(all, tau.size());
+  return found;
+}
+
 double finite_power(double value, double p) {
   return std::isinf(p) ? value : std::min(std::pow(value, p), std::numeric_limits<double>::max());
 }

@@ -8,6 +8,7 @@
 #include "metrics/all_methods.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/feasible.hpp"
+#include "metrics/quantile/grouped_kqd_plan.hpp"
 #include "metrics/quantile/kqd.hpp"
 #include "metrics/quantile/kqd_plan.hpp"
 
@@ -65,18 +66,27 @@ Draw draw_for_test(const Kernel& kernel, const TestPool& pool, MethodOptions opt
   }
 }
 
+// True when the directions are independent draws from one distribution.
+bool draws_independently(const DirectionOptions& options) {
+  const bool random = options.family == DirectionFamily::gaussian || options.family == DirectionFamily::linear;
+  return random && options.coefficients.empty();
+}
+
 // Adds the plan for prepared.rows and its description.
 void add_plan(PreparedPlan& prepared, std::shared_ptr<const Directions> directions, const TestPool& pool,
-              const MethodOptions& options, Over over, std::unique_ptr<const MmdPlan> mmd) {
+              const MethodOptions& options, Over over, bool independent, std::unique_ptr<const MmdPlan> mmd) {
   const KernelSpec kernel = directions->kernel().spec();
   prepared.num_directions = directions->count();
   const std::size_t bytes = prepared.num_directions * KqdPlan::bytes_per_direction(prepared.rows.size());
-  std::unique_ptr<const DirectionalPlan> plan;
-  if (mmd == nullptr && options.max_memory > 0 && bytes > options.max_memory) {
+  std::unique_ptr<DirectionalPlan> plan;
+  if (prepared.grouped != nullptr) {
+    plan = std::make_unique<GroupedKqdPlan>(prepared.grouped, directions, options, over);
+  } else if (mmd == nullptr && options.max_memory > 0 && bytes > options.max_memory) {
     plan = std::make_unique<StreamedKqdPlan>(directions, pool, prepared.rows, options, over, options.max_memory);
   } else {
     plan = std::make_unique<KqdPlan>(*directions, pool, prepared.rows, options, over, std::move(mmd));
   }
+  if (independent) plan->set_independent_directions(over, options.power);
   warn_about_flat_directions(plan->num_flat(), prepared.num_directions, kernel, prepared.warnings);
   prepared.pooled_scale = plan->pooled_scale();
   prepared.per_direction = [&gaps = *plan](const LabelBatch& batch, ThreadCount threads) {  // prepared.plan owns it
@@ -138,16 +148,20 @@ PreparedPlan prepare_kqd(const TestPool& pool, const MethodOptions& options, con
                           "the MMD of the centered discrepancy");
     mmd = std::make_unique<MmdPlan>(directions.kernel(), pool, prepared.rows, MmdEstimate::v_squared, options.threads);
   }
-  add_plan(prepared, draw.drawn.directions, pool, options, over, std::move(mmd));
+  if (request.groups && !centered && !options.point_evaluated_levels) {
+    prepared.grouped = group_rows(pool, prepared.rows);
+  }
+  add_plan(prepared, draw.drawn.directions, pool, options, over, draws_independently(options.directions),
+           std::move(mmd));
   return prepared;
 }
 
 PreparedPlan prepare_along(std::shared_ptr<const Directions> directions, const TestPool& pool,
-                           std::vector<std::size_t> rows, const MethodOptions& options, Over over) {
+                           std::vector<std::size_t> rows, const MethodOptions& options, Over over, bool independent) {
   PreparedPlan prepared;
   prepared.rows = std::move(rows);
   prepared.frozen = options;
-  add_plan(prepared, std::move(directions), pool, options, over, nullptr);
+  add_plan(prepared, std::move(directions), pool, options, over, independent, nullptr);
   return prepared;
 }
 
@@ -193,6 +207,7 @@ Method ekqd_method() {
                        "kernel and linear directions it is the sliced Wasserstein distance.",
                    .reference = kPaper,
                    .sign_flip = true,
+                   .groups = true,
                    .uses = kUses},
           .distance = static_cast<Distance>(ekqd),
           .slices = slices<Over::mean>,
@@ -232,6 +247,7 @@ Method supkqd_method() {
                .reference = kPaper,
                .supremum = true,
                .sign_flip = true,
+               .groups = true,
                .uses = kUses},
       .distance = static_cast<Distance>(supkqd),
       .slices = slices<Over::maximum>,

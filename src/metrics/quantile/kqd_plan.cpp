@@ -22,6 +22,20 @@ namespace {
 
 constexpr double kLargestSplitPower = 8.0;  // beyond it gaps are divided by the largest one first
 
+// Calls use(k, column k). A few columns are copied at a time, as they share cache lines.
+template <class Use>
+void for_each_column(const Matrix<double>& matrix, Use use) {
+  constexpr std::size_t kColumns = 8;
+  Matrix<double> columns(kColumns, matrix.rows());
+  for (std::size_t first = 0; first < matrix.cols(); first += kColumns) {
+    const std::size_t count = std::min(kColumns, matrix.cols() - first);
+    for (std::size_t i = 0; i < matrix.rows(); ++i) {
+      for (std::size_t k = 0; k < count; ++k) columns(k, i) = matrix(i, first + k);
+    }
+    for (std::size_t k = 0; k < count; ++k) use(first + k, columns.row(k));
+  }
+}
+
 }  // namespace
 
 KqdPlan::KqdPlan(const Directions& directions, const TestPool& pool, const std::vector<std::size_t>& order,
@@ -164,14 +178,22 @@ void KqdPlan::evaluate(std::span<const LabelBatch> batches, std::span<double> va
 
 void DirectionalPlan::evaluate_over_directions(Over over, double power, std::span<const LabelBatch> batches,
                                                std::span<double> values, ThreadCount threads) const {
-  const std::size_t l = num_directions();
-  Matrix<double> taus(l, values.size());
+  Matrix<double> taus(num_directions(), values.size());
   evaluate_directions(batches, taus, threads);
-  std::vector<double> of_permutation(l);
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    for (std::size_t i = 0; i < l; ++i) of_permutation[i] = taus(i, k);
-    values[k] = over_directions(over, of_permutation, power);
-  }
+  for_each_column(taus,
+                  [&](std::size_t k, std::span<const double> tau) { values[k] = over_directions(over, tau, power); });
+}
+
+void DirectionalPlan::evaluate_with_halves(std::span<const LabelBatch> batches, std::span<double> values,
+                                           MatrixView<double> halves, ThreadCount threads) const {
+  Matrix<double> taus(num_directions(), values.size());
+  evaluate_directions(batches, taus, threads);
+  for_each_column(taus, [&](std::size_t k, std::span<const double> tau) {
+    const HalvedStatistic found = over_halves(*over_of_halves_, tau, power_of_halves_);
+    values[k] = found.all;
+    halves(0, k) = found.halves[0];
+    halves(1, k) = found.halves[1];
+  });
 }
 
 void KqdPlan::evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,10 +30,24 @@ class DirectionalPlan : public Plan {
   /// tau_p along every direction for the first permutation of a batch, rooted.
   [[nodiscard]] std::vector<double> per_direction(const LabelBatch& batch, ThreadCount threads) const;
 
+  /// States that the directions were drawn independently from one distribution: either half of them is then a draw
+  /// that another seed could have given. `over` and `power` are those of the plan.
+  void set_independent_directions(Over over, double power) {
+    over_of_halves_ = over;
+    power_of_halves_ = power;
+  }
+  [[nodiscard]] bool has_halves() const override { return over_of_halves_ && num_directions() >= 2; }
+  void evaluate_with_halves(std::span<const LabelBatch> batches, std::span<double> values, MatrixView<double> halves,
+                            ThreadCount threads) const override;
+
  protected:
   /// values[k] = the mean or the largest of the gaps of evaluate_directions().
   void evaluate_over_directions(Over over, double power, std::span<const LabelBatch> batches, std::span<double> values,
                                 ThreadCount threads) const;
+
+ private:
+  std::optional<Over> over_of_halves_;
+  double power_of_halves_ = 1.0;
 };
 
 /// e-KQD and sup-KQD of every permutation, from projections sorted once.

@@ -68,6 +68,24 @@ void project_pool(const Directions& directions, const Pool& pool, std::size_t fi
   });
 }
 
+Matrix<double> project_pool(const FeatureMap& functions, const Pool& pool, std::size_t first, std::size_t count,
+                            ThreadCount threads) {
+  Matrix<double> values(count, pool.size());
+  parallel_for_blocks(pool.size(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    Matrix<double> rows(kFeatureRows, pool.dim());
+    Matrix<double> features(kFeatureRows, first + count);
+    for (std::size_t start = begin; start < end; start += kFeatureRows) {
+      const std::size_t num = std::min(kFeatureRows, end - start);
+      copy_rows(pool, start, rows.view().row_range(0, num));
+      functions.evaluate(rows.view().row_range(0, num), features.view().row_range(0, num));
+      for (std::size_t k = 0; k < count; ++k) {
+        for (std::size_t i = 0; i < num; ++i) values(k, start + i) = features(i, first + k);
+      }
+    }
+  });
+  return values;
+}
+
 PooledProjections sort_projections(Matrix<double> projections, GapWeight weight, ThreadCount threads) {
   const std::size_t l = projections.rows();
   const std::size_t n = projections.cols();

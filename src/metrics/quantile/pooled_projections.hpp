@@ -4,17 +4,13 @@
 #include <span>
 #include <vector>
 
+#include "core/feature_map.hpp"
 #include "kqd/core/matrix.hpp"
 #include "kqd/directions/directions.hpp"
 #include "metrics/test_pool.hpp"
+#include "quantiles/gap_weight.hpp"
 
 namespace kqd {
-
-/// The weight of a gap between neighbouring pooled values.
-enum class GapWeight {
-  size,              ///< its size: Wasserstein distances
-  anderson_darling,  ///< 1 / sqrt(F (1 - F)) where the values differ: by ranks, tails count as the middle [AD52]
-};
 
 /// The pooled rows along l directions, sorted once for all permutations. Values are measured from the smallest in units
 /// of their range: what compares distributions along a direction only feels the unit, and no power of it overflows.
@@ -34,6 +30,10 @@ struct PooledProjections {
 /// The same into a matrix that is there already, as many directions as it has rows.
 void project_pool(const Directions& directions, const Pool& pool, std::size_t first, MatrixView<double> values,
                   ThreadCount threads);
+
+/// The same for functions of a row.
+[[nodiscard]] Matrix<double> project_pool(const FeatureMap& functions, const Pool& pool, std::size_t first,
+                                          std::size_t count, ThreadCount threads);
 
 /// Sorts projections, one row per direction; with another weight than `size` the sorted values are replaced by sums of
 /// the weights of the gaps below them.

@@ -127,7 +127,7 @@ PreparedPlan prepare_by_split(const SupremumMethod& method, const TestPool& pool
   const Fit trained =
       fit(method, split.train_x, split.train_y, options, parameters, SupremumMethod::Purpose::direction);
   const auto direction = trained.model.direction(trained.found.direction);
-  PreparedPlan prepared = prepare_along(direction, pool, split.test_rows, options, Over::maximum);
+  PreparedPlan prepared = prepare_along(direction, pool, split.test_rows, options, Over::maximum, false);
   prepared.num_set_aside = split.train_rows.size();
   prepared.frozen.kernel = trained.model.kernel;
   prepared.details = trained.model.details;

@@ -79,7 +79,7 @@ SharedSlices gsw_slices(const Pool& pool, const MethodOptions& options) {
 PreparedPlan prepare_gsw(const TestPool& pool, const MethodOptions& options, const PlanRequest& /*request*/) {
   const ParameterValues parameters("gsw", kParameters, options.parameters);
   const auto slices = generalised_slices(pool.x.dim(), options, parameters);
-  return prepare_along(slices, pool, pool.order, options, Over::mean);
+  return prepare_along(slices, pool, pool.order, options, Over::mean, true);
 }
 
 // One direction of R^K or R^d.

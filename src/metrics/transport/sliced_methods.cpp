@@ -91,6 +91,7 @@ Method sw_method() {
                           "p = 1, uniform levels.",
                .reference = "Bonneel, Rabin, Peyre, Pfister: Sliced and Radon Wasserstein Barycenters (JMIV 2015)",
                .sign_flip = true,
+               .groups = true,
                .directions = "linear",
                .uses = {.num_directions = true, .points = true, .power = true, .weighting = true, .max_memory = true}},
       .distance = sw,

@@ -42,5 +42,28 @@ TEST(ChiSquare, sums_squared_differences_and_skips_pairs_without_information) {
   EXPECT_EQ(chi_square(std::span(pairs).subspan(2)).pvalue, 1.0);
 }
 
+TEST(RootMeanSquare, has_the_standard_error_of_a_root) {
+  const std::array<double, 4> errors = {1.0, -1.0, 3.0, -3.0};
+  const SizedError found = root_mean_square(7.0, errors);
+  EXPECT_EQ(found.size, 7.0);
+  EXPECT_NEAR(found.error, std::sqrt(5.0), 1e-15);
+  // Squares 1, 1, 9, 9 have variance 64/3; the root of their mean m has 1/(2 sqrt(m)) of the error of m.
+  EXPECT_NEAR(found.standard_error, std::sqrt(64.0 / 3.0 / 4.0) / (2.0 * std::sqrt(5.0)), 1e-15);
+}
+
+TEST(PowerLaw, is_recovered_with_the_standard_error_of_its_slope) {
+  std::array<SizedError, 3> errors;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const double size = std::exp(static_cast<double>(k));
+    const double error = 2.5 * std::pow(size, -0.75);
+    errors[k] = {size, error, 0.1 * error};
+  }
+  const PowerLaw found = fit_power_law(errors);
+  EXPECT_NEAR(found.slope, -0.75, 1e-14);
+  EXPECT_NEAR(found.factor, 2.5, 1e-13);
+  // x = -1, 0, 1: the slope is (y_3 - y_1) / 2, and each y has a standard error of 0.1.
+  EXPECT_NEAR(found.standard_error, 0.1 / std::sqrt(2.0), 1e-15);
+}
+
 }  // namespace
 }  // namespace kqd

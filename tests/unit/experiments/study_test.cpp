@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "experiments/study_report.hpp"
 #include "experiments/study_results.hpp"
@@ -148,6 +150,30 @@ TEST_F(StudyRunTest, has_a_line_per_column_with_best_published_rate_and_time_if_
   EXPECT_NE(figure.find(">heads</text>"), std::string::npos);
   EXPECT_NE(figure.find(">best published</text>"), std::string::npos);
   EXPECT_EQ(figure.find("nan"), std::string::npos);
+}
+
+TEST_F(StudyRunTest, a_list_shows_only_cells_with_all_runs_and_names_the_others) {
+  Coins coins;
+  Study study = coins.study(4);
+  study.columns_down = true;
+  StudyResults results(study);
+  results.cell(0, 0) = {"1111", 0.04};
+  results.cell(0, 1) = {"11.1", 0.03};
+  const std::string text = study_markdown(study, results);
+  EXPECT_NE(text.find("| 1 |  | 1.000 (0.500) |\n| 2 |  |  |\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("Not run yet: fair (1 of 2 sides); never (all sides).\n"), std::string::npos) << text;
+  results.cell(0, 1) = results.cell(1, 0) = results.cell(1, 1) = {"0101", 0.04};
+  EXPECT_EQ(study_markdown(study, results).find("Not run yet"), std::string::npos);
+}
+
+TEST_F(StudyRunTest, time_of_a_cell_is_processor_time) {
+  Coins coins;
+  Study study = coins.study(2);
+  study.bundles[0].reject = [](const Column&, const Draw&, Seed) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return std::vector<bool>{true, true};
+  };
+  EXPECT_LT(run(study).cell(0, 0).seconds, 0.02);
 }
 
 TEST_F(StudyRunTest, shows_the_number_of_runs_of_cells_with_another_number) {

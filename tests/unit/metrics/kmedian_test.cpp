@@ -31,13 +31,12 @@ std::vector<double> equal_mass(std::size_t n) {
   return std::vector<double>(n, 1.0 / static_cast<double>(n));
 }
 
-// Methods E2. The iteration goes down to rounding: the objective is flat to second order, so weights are good to the
-// root of that at worst; ten digits are what the check values have.
-TEST(GeometricMedian, has_the_check_values) {
-  const GeometricMedian found = geometric_median(gram("gaussian@1", column({0, 1, 3})), equal_mass(3), kToTheEnd);
-  EXPECT_NEAR(found.weights[0], 0.3542037202, 2e-8);
-  EXPECT_NEAR(found.weights[1], 0.4493855242, 2e-8);
-  EXPECT_NEAR(found.weights[2], 0.1964107556, 2e-8);
+// Ten digits are what the check values have. The last step was shorter than 1e-10.
+TEST(GeometricMedian, has_the_check_values_by_default) {
+  const GeometricMedian found = geometric_median(gram("gaussian@1", column({0, 1, 3})), equal_mass(3), {});
+  EXPECT_NEAR(found.weights[0], 0.3542037202, 1e-10);
+  EXPECT_NEAR(found.weights[1], 0.4493855242, 1e-10);
+  EXPECT_NEAR(found.weights[2], 0.1964107556, 1e-10);
   EXPECT_NEAR(found.objective, 0.6841884364, 1e-10);
   EXPECT_TRUE(found.converged);
 }
@@ -106,6 +105,34 @@ TEST(GeometricMedian, leaves_a_point_that_is_the_mean_but_not_the_median) {
     }
     EXPECT_GT(f[0], 0.1);
     EXPECT_NEAR(std::hypot(pull[0], pull[1]), 0.0, 1e-6);
+  }
+}
+
+// At the minimum the weights are a_i / d_i, scaled to sum 1 (Weiszfeld's fixed point); kernels from nearly flat to
+// nearly diagonal, light and heavy tails.
+TEST(GeometricMedian, is_a_fixed_point_to_eight_digits_by_default) {
+  test::Source source(9);
+  for (const char* kernel : {"gaussian@0.1", "gaussian@1", "gaussian@20", "laplace@1", "linear:0", "polynomial:3:1"}) {
+    Sample x = test::normal_sample({80, 2}, source);
+    for (std::size_t i = 0; i < 80; i += 7) x.points(i, 0) *= 30.0;
+    const Matrix<double> k = gram(kernel, x);
+    const GeometricMedian found = geometric_median(k, equal_mass(80), {});
+    EXPECT_TRUE(found.converged) << kernel;
+    std::vector<double> expected(80);
+    double total = 0.0;
+    for (std::size_t i = 0; i < 80; ++i) {
+      double squared = 0.0;
+      for (std::size_t a = 0; a < 80; ++a) {
+        for (std::size_t b = 0; b < 80; ++b) {
+          squared += ((a == i) - found.weights[a]) * ((b == i) - found.weights[b]) * k(a, b);
+        }
+      }
+      total += expected[i] = 1.0 / std::sqrt(squared);
+    }
+    double furthest = 0.0;
+    for (std::size_t i = 0; i < 80; ++i)
+      furthest = std::max(furthest, std::abs(found.weights[i] - expected[i] / total));
+    EXPECT_LT(furthest, 1e-8) << kernel;
   }
 }
 

@@ -192,7 +192,7 @@ TEST(Hotelling, with_one_feature_is_the_square_of_welchs_t) {
   const FeatureMap identity{1, [](MatrixView<const double> rows, MatrixView<double> features) {
                               for (std::size_t i = 0; i < rows.rows(); ++i) features(i, 0) = rows(i, 0);
                             }};
-  const WhitenedFeatures whitened = whiten(identity, pool, pool.order, ThreadCount{1});
+  const WhitenedFeatures whitened = whiten(identity, PooledFeatures(identity, pool, pool.order, true, ThreadCount{1}));
   const PooledFeatures features(whitened.map, pool, pool.order, true, ThreadCount{1});
   const Hotelling plain(0.0, whitened.eigenvalues);
   EXPECT_NEAR(plain.value(features.observed_x(), features.observed_y(), features), 0.8, 1e-11);
@@ -207,7 +207,7 @@ TEST(Hotelling, does_not_mind_copies_and_constants_among_the_features) {
   const Sample y = draw(25, 2, cases()[0], 2, 0.5);
   const TestPool pool = make_test_pool(x, y, ThreadCount{1});
   const auto value = [&](const FeatureMap& map, std::size_t rank) {
-    const WhitenedFeatures whitened = whiten(map, pool, pool.order, ThreadCount{1});
+    const WhitenedFeatures whitened = whiten(map, PooledFeatures(map, pool, pool.order, true, ThreadCount{1}));
     EXPECT_EQ(whitened.map.count, rank);
     const PooledFeatures features(whitened.map, pool, pool.order, true, ThreadCount{1});
     return Hotelling(0.0, whitened.eigenvalues).value(features.observed_x(), features.observed_y(), features);

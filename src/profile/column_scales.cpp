@@ -1,4 +1,4 @@
-#include "metrics/adaptive/column_scales.hpp"
+#include "profile/column_scales.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,13 +16,6 @@ namespace {
 
 constexpr double kMostInterquartileRanges = 3.0;
 constexpr double kQuarter = 0.25;
-
-struct ColumnScale {
-  std::size_t column = 0;
-  int exponent = 0;     // a power of two that brings the values near 1
-  double center = 0.0;  // in units of it
-  double scale = 1.0;
-};
 
 // Of ascending values near 1, at least two of which differ.
 void measure(std::span<const double> sorted, ColumnScale& column) {
@@ -58,31 +51,53 @@ std::optional<ColumnScale> scale_of(MatrixView<const double> x, MatrixView<const
   return column;
 }
 
-Matrix<double> scaled(MatrixView<const double> points, std::span<const ColumnScale> columns, ThreadCount threads) {
-  constexpr std::size_t kRowsPerTask = 4096;
-  Matrix<double> made(points.rows(), columns.size());
-  parallel_for_blocks(points.rows(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      for (std::size_t k = 0; k < columns.size(); ++k) {
-        const auto& [column, exponent, center, scale] = columns[k];
-        made(i, k) = (std::scalbn(points(i, column), -exponent) - center) / scale;
-      }
-    }
-  });
-  return made;
+// A column of one value.
+ColumnScale scale_of_constant(double value, std::size_t k) {
+  if (value == 0.0) return {.column = k};
+  const int exponent = std::ilogb(value);
+  return {.column = k, .exponent = exponent, .center = std::scalbn(value, -exponent)};
 }
 
 }  // namespace
 
-ScaledSamples scale_columns(MatrixView<const double> x, MatrixView<const double> y, ThreadCount threads) {
+std::vector<ColumnScale> fit_column_scales(MatrixView<const double> x, MatrixView<const double> y,
+                                           ConstantColumns constant, ThreadCount threads) {
   std::vector<std::optional<ColumnScale>> found(x.cols());
   parallel_for_blocks(x.cols(), 1, threads, [&](std::size_t k, std::size_t) { found[k] = scale_of(x, y, k); });
   std::vector<ColumnScale> columns;
-  for (const auto& column : found) {
-    if (column) columns.push_back(*column);
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    if (found[k]) {
+      columns.push_back(*found[k]);
+    } else if (constant == ConstantColumns::kept) {
+      columns.push_back(scale_of_constant(x.rows() > 0 ? x(0, k) : y(0, k), k));
+    }
   }
   if (columns.empty()) columns.push_back({.center = x(0, 0)});
-  return {scaled(x, columns, threads), scaled(y, columns, threads)};
+  return columns;
+}
+
+void scale_rows(const std::vector<ColumnScale>& columns, MatrixView<const double> rows, MatrixView<double> scaled) {
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    const auto& [column, exponent, center, scale] = columns[k];
+    const double factor = std::scalbn(1.0, -exponent);
+    if (std::isnormal(factor)) {  // the product has the same bits as scalbn(), which is a slow call
+      for (std::size_t i = 0; i < rows.rows(); ++i) scaled(i, k) = (rows(i, column) * factor - center) / scale;
+    } else {
+      for (std::size_t i = 0; i < rows.rows(); ++i) {
+        scaled(i, k) = (std::scalbn(rows(i, column), -exponent) - center) / scale;
+      }
+    }
+  }
+}
+
+Matrix<double> scaled_rows(const std::vector<ColumnScale>& columns, MatrixView<const double> rows,
+                           ThreadCount threads) {
+  constexpr std::size_t kRowsPerTask = 4096;
+  Matrix<double> scaled(rows.rows(), columns.size());
+  parallel_for_blocks(rows.rows(), kRowsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    scale_rows(columns, rows.row_range(begin, end - begin), scaled.view().row_range(begin, end - begin));
+  });
+  return scaled;
 }
 
 }  // namespace kqd
