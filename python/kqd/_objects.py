@@ -131,7 +131,7 @@ def _members(one: Any, number: int) -> str:
     return ",".join(texts)
 
 
-_LINES = {"spectrum": _text, "wl": _graph, "sets": _members, "hamming": _members}
+_LINES = {"spectrum": _text, "wl": _graph, "sets": _members, "hamming": _members, "aitchison": _members}
 
 
 def _plain(value: Any) -> Any:

@@ -93,6 +93,10 @@ def _weighting_text(weighting: Any) -> str:
             densities = np.empty(0)
         if densities.shape != _TABULATED.shape:
             raise TypeError("weighting is a function that does not return a number for a level, expected its density")
+        bad = np.flatnonzero(~(np.isfinite(densities) & (densities >= 0)))
+        if len(bad):
+            place = f"weighting is {densities[bad[0]]:.6g} at level {_TABULATED[bad[0]]:.6g}"
+            raise ValueError(f"{place}, expected finite densities >= 0")
         table = np.column_stack([_TABULATED, densities])
     elif not hasattr(weighting, "__len__"):
         kind = type(weighting).__name__

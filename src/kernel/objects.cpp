@@ -154,18 +154,19 @@ std::vector<std::string> members_of(std::string_view line) {
   return members;
 }
 
-enum class Objects { texts, graphs, sets, rows };
+enum class Objects { texts, graphs, sets, rows, categories };
 
 struct ObjectFamily {
   std::string_view name;
   Objects objects;
-  std::size_t parameter;  // default; 0: none
+  double parameter;  // default; 0: none
 };
 
-constexpr std::array<ObjectFamily, 4> kObjectFamilies = {{{"spectrum", Objects::texts, 3},
+constexpr std::array<ObjectFamily, 5> kObjectFamilies = {{{"spectrum", Objects::texts, 3},
                                                           {"wl", Objects::graphs, 3},
                                                           {"sets", Objects::sets, 0},
-                                                          {"hamming", Objects::rows, 0}}};
+                                                          {"hamming", Objects::rows, 0},
+                                                          {"aitchison", Objects::categories, 0.1}}};
 
 const ObjectFamily* family_of(std::string_view text) {
   const std::string_view name = text.substr(0, text.find(':'));
@@ -173,22 +174,41 @@ const ObjectFamily* family_of(std::string_view text) {
   return found == kObjectFamilies.end() ? nullptr : &*found;
 }
 
-std::size_t parameter_of(const ObjectFamily& family, std::string_view text) {
+double parameter_of(const ObjectFamily& family, std::string_view text) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) return family.parameter;
   const auto number = parse_number(text.substr(colon + 1));
+  if (family.objects == Objects::categories) {
+    if (!number || !(*number >= 0.0 && *number <= 0.5)) fail_option("kernel", text, "aitchison:L with L in [0, 0.5]");
+    return *number;
+  }
   const double least = family.objects == Objects::graphs ? 0.0 : 1.0;
   if (family.parameter == 0 || !number || *number != std::floor(*number) || *number < least || *number > 64.0) {
     fail_option("kernel", text,
                 family.parameter == 0 ? fmt::format("{} without a parameter", family.name)
                                       : fmt::format("{}:N with a whole number in {}..64", family.name, least));
   }
-  return static_cast<std::size_t>(*number);
+  return *number;
 }
 
 [[noreturn]] void fail_at_line(std::size_t line, const std::string& problem) {
   throw Error(ErrorCode::unreadable_input,
               {.place = fmt::format("object {}", line + 1), .row = line + 1, .value = problem});
+}
+
+// Categories of each row, as many in every row.
+std::vector<std::vector<std::string>> category_rows(std::span<const std::string> lines) {
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const auto cells = split(lines[i], ',');
+    if (i > 0 && cells.size() != rows.front().size()) {
+      fail_at_line(i,
+                   fmt::format("{} categories, expected {} as in the first object", cells.size(), rows.front().size()));
+    }
+    rows.emplace_back();
+    for (const std::string_view cell : cells) rows.back().emplace_back(trim(cell));
+  }
+  return rows;
 }
 
 std::vector<SparseVector> features_of(const ObjectFamily& family, std::size_t parameter,
@@ -206,18 +226,13 @@ std::vector<SparseVector> features_of(const ObjectFamily& family, std::size_t pa
     return subtree_features(graphs, parameter);
   }
   std::vector<std::vector<std::string>> sets;
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (family.objects == Objects::sets) {
-      sets.push_back(members_of(lines[i]));
-      continue;
+  if (family.objects == Objects::sets) {
+    for (const std::string& line : lines) sets.push_back(members_of(line));
+  } else {
+    sets = category_rows(lines);
+    for (auto& row : sets) {
+      for (std::size_t k = 0; k < row.size(); ++k) row[k] = fmt::format("{}={}", k, row[k]);
     }
-    const auto cells = split(lines[i], ',');
-    if (i > 0 && cells.size() != sets.front().size()) {
-      fail_at_line(i,
-                   fmt::format("{} categories, expected {} as in the first object", cells.size(), sets.front().size()));
-    }
-    sets.emplace_back();
-    for (std::size_t k = 0; k < cells.size(); ++k) sets.back().push_back(fmt::format("{}={}", k, trim(cells[k])));
   }
   return member_features(sets);
 }
@@ -406,13 +421,48 @@ bool is_object_kernel(std::string_view text) {
   return family_of(text) != nullptr;
 }
 
+KernelSpec category_kernel(std::span<const std::vector<std::string>> rows, double lambda) {
+  if (!(lambda >= 0.0 && lambda <= 0.5)) fail_option("kernel", lambda, "aitchison:L with L in [0, 0.5]");
+  const std::size_t width = rows.empty() ? 0 : rows.front().size();
+  std::vector<std::vector<std::uint32_t>> codes(rows.size());
+  std::vector<double> ratios;  // of values for different and for equal categories, a number per column
+  for (std::size_t k = 0; k < width; ++k) {
+    Dictionary<std::string> categories;
+    std::uint32_t largest = 1;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows[i].size() != width) {
+        fail(ErrorCode::shape_mismatch, "row {} has {} categories, expected {} as in row 1", i + 1, rows[i].size(),
+             width);
+      }
+      codes[i].push_back(categories.key_of(rows[i][k]));
+      largest = std::max(largest, codes[i].back());
+    }
+    ratios.push_back(lambda / (static_cast<double>(largest) * (1.0 - lambda)));
+  }
+  const std::string name = fmt::format("aitchison:{}", lambda);
+  return KernelSpec::custom(
+      name, [codes = std::make_shared<const std::vector<std::vector<std::uint32_t>>>(codes), ratios, name](
+                MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> values) {
+        for (std::size_t i = 0; i < values.rows(); ++i) {
+          const auto& row = (*codes)[object_number(a(i, 0), codes->size(), name)];
+          for (std::size_t j = 0; j < values.cols(); ++j) {
+            const auto& other = (*codes)[object_number(b(j, 0), codes->size(), name)];
+            double product = 1.0;
+            for (std::size_t k = 0; k < ratios.size(); ++k) product *= row[k] == other[k] ? 1.0 : ratios[k];
+            values(i, j) = product;
+          }
+        }
+      });
+}
+
 KernelSpec object_kernel(std::string_view text, std::span<const std::string> lines) {
   const ObjectFamily* const family = family_of(text);
-  if (family == nullptr) fail_option("kernel", text, "spectrum, wl, sets or hamming, for objects");
-  const std::size_t parameter = parameter_of(*family, text);
+  if (family == nullptr) fail_option("kernel", text, "spectrum, wl, sets, hamming or aitchison, for objects");
+  const double parameter = parameter_of(*family, text);
+  if (family->objects == Objects::categories) return category_kernel(category_rows(lines), parameter);
   const std::string name =
       family->parameter == 0 ? std::string(family->name) : fmt::format("{}:{}", family->name, parameter);
-  return feature_kernel(name, features_of(*family, parameter, lines));
+  return feature_kernel(name, features_of(*family, static_cast<std::size_t>(parameter), lines));
 }
 
 }  // namespace kqd

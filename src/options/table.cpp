@@ -392,7 +392,7 @@ std::vector<OptionInfo> make_table() {
       {.id = "kernel", .type = word, .section = "Statistic", .commands = kFiles, .calls = kCalls | kEmbedCommand,
           .help = "{}; with parameters: rq:2, polynomial:3:1; sums and products: gaussian@0.5+gaussian@2, "
               "gaussian*linear; precomputed: X and Y are rows of a Gram matrix; of objects, one in each line of a .txt or .jsonl "
-              "file: spectrum:3, wl:3, sets, hamming",
+              "file: spectrum:3, wl:3, sets, hamming, aitchison:0.1",
           .value = "KERNEL", .choices = kernel_words, .set = set_kernel,
           .get = [](const Settings& s) {
             return s.object_kernel.empty() ? to_string(s.test.statistic.kernel) : s.object_kernel;

@@ -75,6 +75,38 @@ def test_tests_of_objects_are_ekqd_by_default(kqd, objects):
         assert found["method"] == "ekqd" and found["reference"] == "pooled" and 0 < found["pvalue"] <= 1
 
 
+def markov(n, stay, rng):
+    """Chains of four letters that repeat the last one with probability `stay`."""
+    lines = []
+    for _ in range(n):
+        letters = [rng.integers(4)]
+        for _ in range(49):
+            letters.append(letters[-1] if rng.uniform() < stay else rng.integers(4))
+        lines.append("".join("acgt"[i] for i in letters))
+    return "\n".join(lines)
+
+
+def graphs(n, ring, rng):
+    """Rings of eight nodes, or as many independent edges on average."""
+    found = []
+    for _ in range(n):
+        pairs = [(i, (i + 1) % 8) for i in range(8)] if ring else [
+            (i, j) for i in range(8) for j in range(i) if rng.uniform() < 2 / 7]
+        found.append(json.dumps({"nodes": 8, "edges": [[int(i), int(j)] for i, j in pairs]}))
+    return "\n".join(found)
+
+
+def test_power_on_two_markov_chains_and_two_models_of_graphs(kqd, folder):
+    rng = np.random.default_rng(8)
+    (folder / "slow.txt").write_text(markov(60, 0.6, rng))
+    (folder / "fast.txt").write_text(markov(60, 0.1, rng))
+    (folder / "rings.jsonl").write_text(graphs(40, True, rng))
+    (folder / "edges.jsonl").write_text(graphs(40, False, rng))
+    for kernel, x, y in (("spectrum:2", "slow.txt", "fast.txt"), ("wl:2", "edges.jsonl", "rings.jsonl")):
+        run = kqd("test", x, y, "--kernel", kernel, "--num-directions", "32", "--quiet")
+        assert (run.stderr, run.code) == ("", 0) and float(run.stdout) <= 0.01
+
+
 @pytest.mark.parametrize("arguments, sentence", [
     (("test", "top.npy", "top.npy", "--kernel", "precomputed"),
      "kernel precomputed: 18 pooled rows with 16 columns, expected a square Gram matrix"),

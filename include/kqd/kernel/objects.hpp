@@ -64,6 +64,11 @@ struct Graph {
 /// Features of sets: which members they have. The normalised kernel is |A and B| / sqrt(|A| |B|).
 [[nodiscard]] std::vector<SparseVector> member_features(std::span<const std::vector<std::string>> sets);
 
+/// The kernel of Aitchison and Aitken for rows of categories, scaled to k(x, x) = 1 [AA76]: the product of
+/// lambda / ((c - 1) (1 - lambda)) over the columns in which two rows differ, with c the number of categories of the
+/// column. Throws Error{invalid_option, shape_mismatch} unless 0 <= lambda <= 0.5 and all rows have the same length.
+[[nodiscard]] KernelSpec category_kernel(std::span<const std::vector<std::string>> rows, double lambda);
+
 /// A graph from a line of JSON: {"edges": [[0, 1], [1, 2]], "labels": ["C", "O", "C"]}, or "nodes": 3 instead of the
 /// labels, which are then all alike; without either, nodes are those of the edges. Throws Error{unreadable_input}.
 [[nodiscard]] Graph parse_graph(std::string_view json);
@@ -73,7 +78,8 @@ struct Graph {
 
 /// A kernel of objects that are lines of text, normalised to k(x, x) = 1:
 /// spectrum[:p] (p = 3): the text itself; wl[:rounds] (3): a graph in JSON; sets: members separated by commas; hamming:
-/// categories separated by commas, as many in every line: the share of those that agree.
+/// categories separated by commas, as many in every line: the share of those that agree; aitchison[:lambda] (0.1):
+/// the same rows, category_kernel().
 /// Throws Error{invalid_option, unreadable_input}, the latter with the number of the line as its row.
 [[nodiscard]] KernelSpec object_kernel(std::string_view text, std::span<const std::string> lines);
 

@@ -130,6 +130,7 @@ TEST(ObjectKernel, of_sets_and_categories_is_the_share_in_common) {
   EXPECT_DOUBLE_EQ(values_of(object_kernel("sets", sets), 3)(0, 1), 2.0 / std::sqrt(12.0));
   const std::vector<std::string> rows = {"red,1,x", "red,2,x"};
   EXPECT_DOUBLE_EQ(values_of(object_kernel("hamming", rows), 2)(0, 1), 2.0 / 3.0);
+  EXPECT_DOUBLE_EQ(values_of(object_kernel("aitchison:0.2", rows), 2)(0, 1), 0.25);  // 0.2 / 0.8, two categories
 }
 
 TEST(ObjectKernel, refuses_texts_that_it_cannot_read) {
@@ -139,7 +140,8 @@ TEST(ObjectKernel, refuses_texts_that_it_cannot_read) {
                [&] { static_cast<void>(object_kernel("wl:2", lines)); });
   expect_error(ErrorCode::invalid_option, "kernel = spectrum:0: expected spectrum:N with a whole number in 1..64",
                [&] { static_cast<void>(object_kernel("spectrum:0", lines)); });
-  expect_error(ErrorCode::invalid_option, "kernel = gaussian: expected spectrum, wl, sets or hamming, for objects",
+  expect_error(ErrorCode::invalid_option,
+               "kernel = gaussian: expected spectrum, wl, sets, hamming or aitchison, for objects",
                [&] { static_cast<void>(object_kernel("gaussian", lines)); });
   EXPECT_TRUE(is_object_kernel("spectrum"));
   EXPECT_FALSE(is_object_kernel("gaussian"));
