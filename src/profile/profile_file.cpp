@@ -41,7 +41,8 @@ class Writer {
  public:
   template <std::unsigned_integral T>
   void number(T value) {
-    for (std::size_t i = 0; i < sizeof(T); ++i) bytes_.push_back(static_cast<char>((value >> (8 * i)) & 0xffU));
+    for (std::size_t i = 0; i < sizeof(T); ++i)
+      bytes_.push_back(static_cast<char>((static_cast<std::uint64_t>(value) >> (8 * i)) & 0xffU));
   }
   void real(double value) { number(std::bit_cast<std::uint64_t>(value)); }
   // Seven bits at a time, lowest first (LEB128): most counts are small.
