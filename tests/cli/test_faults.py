@@ -117,7 +117,7 @@ def test_memory_that_runs_out_is_a_sentence_and_not_a_crash(work):
     assert run(work, "sample", "null", "-n", "200000", "-d", "20", "-o", "x.npy", "y.npy")[0] == 0
     for megabytes in (120, 250, 400):
         code, out, err = run(work, "test", "x.npy", "y.npy", "--method", "ekqd", "--num-directions", "200",
-                             "--permutations", "99", "--threads", "1", "--output", "out.json",
+                             "--permutations", "99", "--permute", "rows", "--threads", "1", "--output", "out.json",
                              limit=(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20)))
         assert (code, out) == (4, ""), (megabytes, code, err)
         assert err.startswith("kqd: ") and err.count("\n") == 1, err
