@@ -142,6 +142,14 @@ nlohmann::ordered_json json_of(const std::vector<Interpolants>& found) {
 
 }  // namespace
 
+Matrix<double> normal_points(std::size_t count) {
+  Matrix<double> points(count, 1);
+  for (std::size_t j = 0; j < count; ++j) {
+    points(j, 0) = normal_quantile((static_cast<double>(j) + 0.5) / static_cast<double>(count));
+  }
+  return points;
+}
+
 std::vector<Interpolants> from_shift_to_spread(std::size_t rows, std::size_t num_directions, Seed seed,
                                                ThreadCount threads) {
   MethodOptions options;
@@ -177,11 +185,7 @@ std::vector<Interpolants> by_bandwidth(std::size_t rows, std::size_t num_directi
   }
   MethodOptions options;
   options.directions.reference = ReferenceMeasure::points;
-  options.directions.reference_points = Matrix<double>(kReference, 1);
-  for (std::size_t j = 0; j < kReference; ++j) {
-    options.directions.reference_points(j, 0) =
-        normal_quantile((static_cast<double>(j) + 0.5) / static_cast<double>(kReference));
-  }
+  options.directions.reference_points = normal_points(kReference);
   options.directions.num_directions = num_directions;
   options.power = 2.0;
   options.seed = seed;

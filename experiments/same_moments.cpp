@@ -26,11 +26,7 @@ MethodOptions polynomial_options(std::size_t degree, std::size_t num_directions,
   MethodOptions options;
   options.kernel = parse_kernel(fmt::format("polynomial:{}:1", degree));
   options.directions.reference = ReferenceMeasure::points;
-  options.directions.reference_points = Matrix<double>(kReference, 1);
-  for (std::size_t j = 0; j < kReference; ++j) {
-    options.directions.reference_points(j, 0) =
-        normal_quantile((static_cast<double>(j) + 0.5) / static_cast<double>(kReference));
-  }
+  options.directions.reference_points = normal_points(kReference);
   options.directions.num_directions = num_directions;
   options.seed = seed;
   options.threads = ThreadCount{1};

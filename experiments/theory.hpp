@@ -53,6 +53,9 @@ struct Interpolants {
   double mean_gap = 0.0;  ///< root of the mean over directions of (mean of u on X - mean of u on Y)^2
 };
 
+/// `count` reference points in one column: quantiles of N(0, 1) at the middle of equal steps.
+[[nodiscard]] Matrix<double> normal_points(std::size_t count);
+
 /// P = N(0, I) in three columns and Q = N(cos(a) e1, (1 + sin(a))^2 I), linear kernel; a in degrees, from 0 to 90.
 [[nodiscard]] std::vector<Interpolants> from_shift_to_spread(std::size_t rows, std::size_t num_directions, Seed seed,
                                                              ThreadCount threads);

@@ -37,6 +37,11 @@ void print_info(const std::string& file) {
   print(text + fmt::format("  spec     {}\n", profile.spec_id()));
 }
 
+// The sentence of the table of options, so that a flag means the same in every command.
+std::string help_of(std::string_view option) {
+  return render(find_option(option)->help, program_names);
+}
+
 }  // namespace
 
 bool names_a_profile(const std::string& file) {
@@ -48,11 +53,10 @@ void add_profile_flags(CLI::App& command, ProfileFlags& flags) {
   add_value(command, "-o,--output", "FILE", flags.output, "the profile to write, .kqp");
   add_value(command, "--like", "FILE", flags.like, "count as this profile does, to be compared or merged with it");
   add_value(command, "--rows-per-group", "N", flags.rows_per_group, "rows of a group; 0: a 128th of the rows");
-  add_value(command, "--columns", "LIST", flags.columns, "columns to count, as for kqd test (default: all)");
-  add_value(command, "--drop", "LIST", flags.drop, "columns to exclude");
-  add_value(command, "--seed", "S", flags.seed, "every random draw follows from it");
-  add_value(command, "--threads", "T", flags.threads,
-            "0: as many as the system has; changes the speed, not the result");
+  add_value(command, "--columns", "LIST", flags.columns, help_of("columns"));
+  add_value(command, "--drop", "LIST", flags.drop, help_of("drop"));
+  add_value(command, "--seed", "S", flags.seed, help_of("seed"));
+  add_value(command, "--threads", "T", flags.threads, help_of("threads"));
   command.add_flag("--info", flags.info, "describe a profile");
 }
 
@@ -70,7 +74,8 @@ int run_profile(const ProfileFlags& flags) {
   read.columns = flags.columns;
   read.drop = flags.drop;
   read.map_files = true;
-  const ThreadCount threads{static_cast<unsigned>(whole_number("threads", flags.threads, 0, 1024))};
+  const ThreadCount threads{
+      static_cast<unsigned>(whole_number("threads", flags.threads, 0, find_option("threads")->highest))};
   const Sample sample = read_sample(flags.file, read);
   const ProgressLine progress(true);
   const auto profile = [&] {

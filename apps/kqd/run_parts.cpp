@@ -15,7 +15,7 @@
 namespace kqd::app {
 namespace {
 
-// Points of a file are in the units of the data, which is no longer so where something was subtracted.
+// Points of a file are in the units of the data, so they do not fit data from which something was subtracted.
 void require_same_units(const Preparation& preparation) {
   if (preparation.offsets.empty()) return;
   const OffsetColumn& column = preparation.offsets.front();

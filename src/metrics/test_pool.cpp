@@ -10,6 +10,7 @@
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "core/hash.hpp"
 #include "core/random.hpp"
 #include "kernel/custom_kernel.hpp"
 #include "kernel/resolve.hpp"
@@ -17,19 +18,6 @@
 
 namespace kqd {
 namespace {
-
-// One round of a multiply-and-fold hash: the two halves of a 128-bit product, folded.
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a ^ 0x9e3779b97f4a7c15ULL) * (b ^ 0xd6e8feb86659fd93ULL);
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
-}
-
-std::uint64_t hash_values(std::span<const double> values, std::uint64_t key) {
-  std::uint64_t hash = key;
-  for (const double v : values) hash = mix(hash, std::bit_cast<std::uint64_t>(v + 0.0));  // -0 counts as 0
-  return hash;
-}
 
 // Calls body(first, last) for every longest run of two or more positions of [begin, end) that continue one another.
 template <class Continues, class Body>

@@ -9,6 +9,7 @@
 #include "core/fail.hpp"
 #include "profile/keyed_permutation.hpp"
 #include "profile/profile_spec.hpp"
+#include "profile/row_groups.hpp"
 
 namespace kqd {
 namespace {
@@ -179,7 +180,8 @@ std::uint64_t rows_in(const std::vector<RowRange>& ranges) {
 
 std::uint64_t groups_of_sample(const ProfileSpec& spec, const SampleExtent& sample) {
   const std::uint64_t held_out = sample == spec.pilot_sample ? spec.pilot_rows : 0;
-  return std::min(kMostProfileGroups, (sample.num_rows - std::min(held_out, sample.num_rows)) / spec.rows_per_group);
+  return std::min<std::uint64_t>(kMostGroups,
+                                 (sample.num_rows - std::min(held_out, sample.num_rows)) / spec.rows_per_group);
 }
 
 Profile ProfileAccess::make(std::shared_ptr<const ProfileSpec> spec, Profile::State state) {
@@ -317,7 +319,8 @@ void Profile::subtract(const Profile& other) {
 }
 
 void Profile::coarsen(std::uint64_t factor) {
-  require_option(factor >= 1 && factor <= kMostProfileGroups, "factor", factor, "a whole number in 1 .. 512");
+  require_option(factor >= 1 && factor <= kMostGroups, "factor", factor,
+                 fmt::format("a whole number in 1 .. {}", kMostGroups));
   const auto added = [&]<class T>(const Matrix<T>& fine, std::uint64_t num_groups) {
     Matrix<T> coarse(fine.cols() == 0 ? 0 : num_groups, fine.cols(), 0);
     for (std::size_t g = 0; g < coarse.rows() * factor; ++g) {

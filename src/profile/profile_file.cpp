@@ -17,6 +17,7 @@
 #include "core/fail.hpp"
 #include "io/output_file.hpp"
 #include "profile/profile_spec.hpp"
+#include "profile/row_groups.hpp"
 
 namespace kqd {
 namespace {
@@ -24,7 +25,6 @@ namespace {
 constexpr std::string_view kMagic = "KQDPRF\r\n";
 constexpr std::uint16_t kMajor = 1;
 constexpr std::uint16_t kMinor = 0;
-constexpr std::int64_t kLargestExponent = 1022;                 // of a factor that is a number
 constexpr std::int64_t kLargestColumnExponent = 1100;           // numbers near 0 included
 constexpr std::uint64_t kMostListed = std::uint64_t{1} << 24U;  // elements of any list but counts and sums
 
@@ -495,7 +495,7 @@ ProfilePart read_part(Reader& in, const ProfileSpec& spec, std::uint64_t factor,
 }
 
 std::string_view read_section(Reader& in, std::string_view tag) {
-  if (in.raw(tag.size()) != tag) fail_profile(fmt::format("there is no section {}", tag));
+  if (in.raw(tag.size()) != tag) fail_profile(fmt::format("section {} is missing", tag));
   const std::string_view content = in.raw(in.number<std::uint64_t>());
   if (in.number<std::uint32_t>() != checksum(content)) fail_profile(fmt::format("section {} is damaged", tag));
   return content;
@@ -607,8 +607,7 @@ Profile Profile::deserialize(std::string_view bytes, const ProfileLimits& limits
   Reader factor(read_section(body, "GRPS"));
   state.factor = factor.number<std::uint64_t>();
   factor.require_end("the section GRPS");
-  if (state.factor == 0 || state.factor > kMostProfileGroups)
-    fail_profile("groups were added up in an impossible number");
+  if (state.factor == 0 || state.factor > kMostGroups) fail_profile("groups were added up in an impossible number");
   std::size_t room = limits.max_bytes;
   while (!body.empty()) {
     Reader content(read_section(body, "PART"));

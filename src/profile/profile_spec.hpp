@@ -54,8 +54,8 @@ struct ProfileSpec {
   std::vector<ProfiledStatistics> statistics;
 };
 
-/// Groups of a sample are capped at this number; other rows take no part.
-inline constexpr std::uint64_t kMostProfileGroups = 512;
+/// Exponents of ProfiledFunctions are between minus this and this, so that the power of two is a normal number.
+inline constexpr std::int32_t kLargestExponent = 1022;
 
 /// The bytes of a spec, and back. `what` names the source in errors.
 [[nodiscard]] std::string spec_bytes(const ProfileSpec& spec);

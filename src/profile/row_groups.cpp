@@ -12,8 +12,6 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kUsualGroups = 128;
-constexpr std::size_t kMostGroups = 512;
 constexpr std::size_t kFewestGroups = 16;
 
 // Indices of the random streams. The sample of the first row has index 0, so that X and Y may change places.

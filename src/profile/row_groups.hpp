@@ -14,6 +14,11 @@ struct GroupSizes {
   std::size_t num_y = 0;
 };
 
+/// Groups of the smaller sample, unless it has fewer rows.
+inline constexpr std::size_t kUsualGroups = 128;
+/// Groups of a sample at most; other rows take no part.
+inline constexpr std::size_t kMostGroups = 512;
+
 /// Groups of one size for both samples: 128 of the smaller sample where it has as many rows. The larger sample has at
 /// most 512; where it would have more, groups grow, down to 16 of the smaller sample, and rows beyond the last group
 /// take no part. Needs at least one row of each.

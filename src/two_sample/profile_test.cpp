@@ -1,7 +1,6 @@
 #include "kqd/two_sample/profile_test.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -9,6 +8,7 @@
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "core/hash.hpp"
 #include "core/random.hpp"
 #include "core/summation.hpp"
 #include "core/warning.hpp"
@@ -20,6 +20,7 @@
 #include "metrics/quantile/grouped_kqd_plan.hpp"
 #include "profile/keyed_permutation.hpp"
 #include "profile/profile_spec.hpp"
+#include "profile/row_groups.hpp"
 #include "testing/aggregated_test.hpp"
 
 namespace kqd {
@@ -28,22 +29,10 @@ namespace {
 constexpr std::size_t kFewestRows = 40;
 constexpr std::size_t kMostPilotRows = 20'000;
 constexpr std::size_t kPilotShare = 10;
-constexpr std::size_t kUsualGroups = 128;
 constexpr std::size_t kUsualPermutations = 1000;  // for bounds on rounding that a spec is made with
 // The largest pilot value of a function has so many bits as a whole number; sixteen times it still fits.
 constexpr int kBitsOfSums = 26;
-constexpr int kLargestExponent = 1022;
-
-std::uint64_t hash_of_row(std::span<const double> row) {
-  __extension__ using Wide = unsigned __int128;
-  std::uint64_t hash = 0x452821e638d01377ULL;
-  for (const double v : row) {
-    const Wide product = static_cast<Wide>(hash ^ 0x9e3779b97f4a7c15ULL) *
-                         (std::bit_cast<std::uint64_t>(v + 0.0) ^ 0xd6e8feb86659fd93ULL);
-    hash = static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
-  }
-  return hash;
-}
+constexpr std::uint64_t kKeyOfRows = 0x452821e638d01377ULL;
 
 // ---- Making a spec ----
 
@@ -367,7 +356,7 @@ void require_comparable(const Profile& x, const Profile& y) {
 
 SampleExtent sample_extent(const SampleView& sample) {
   std::uint64_t id = 0;
-  for (std::size_t i = 0; i < sample.size(); ++i) id += hash_of_row(sample.points.row(i));
+  for (std::size_t i = 0; i < sample.size(); ++i) id += hash_values(sample.points.row(i), kKeyOfRows);
   return {id, sample.size()};
 }
 

@@ -191,7 +191,7 @@ class Search {
       at_ = std::move(next);
       return length;
     }
-    // Weiszfeld's steps are short long before the minimum, so that Newton's counts, unless there is no curvature.
+    // Weiszfeld's steps are short even far from the minimum, so the longer of Newton's step and the gradient counts.
     const double longer = std::max(length, at_.gradient_norm / at_.total_pull);
     at_ = measured(weiszfeld());
     return longer;

@@ -67,6 +67,24 @@ struct Problem {
   std::optional<GapProblem> gap;
 };
 
+// The distance of a gradient to central differences, relative to its length.
+double error_by_differences(GapObjective& objective, std::vector<double> w, std::span<const double> gradient) {
+  constexpr double kStep = 1e-5;
+  double error = 0.0;
+  double size = 0.0;
+  for (std::size_t k = 0; k < w.size(); ++k) {
+    const double at = w[k];
+    w[k] = at + kStep;
+    const double above = objective.value(w);
+    w[k] = at - kStep;
+    const double below = objective.value(w);
+    w[k] = at;
+    error = std::hypot(error, (above - below) / (2 * kStep) - gradient[k]);
+    size = std::hypot(size, gradient[k]);
+  }
+  return error / size;
+}
+
 // Central differences with h = 1e-5 are off by h^2 |f'''| / 6 + eps |f| / h, some 1e-10 where tau is smooth, and at a
 // random w no two of a hundred values are within h of one another. p = 1 and infinity are smooth there as well.
 TEST(GapObjective, has_the_gradient_of_finite_differences) {
@@ -83,20 +101,8 @@ TEST(GapObjective, has_the_gradient_of_finite_differences) {
         std::vector<double> gradient(5);
         const double tau = objective.gradient(w, gradient);
         EXPECT_NEAR(tau, objective.value(w), 1e-14 * tau);
-        double error = 0.0;
-        double size = 0.0;
-        for (std::size_t k = 0; k < 5; ++k) {
-          const double at = w[k];
-          constexpr double kStep = 1e-5;
-          w[k] = at + kStep;
-          const double above = objective.value(w);
-          w[k] = at - kStep;
-          const double below = objective.value(w);
-          w[k] = at;
-          error = std::hypot(error, (above - below) / (2 * kStep) - gradient[k]);
-          size = std::hypot(size, gradient[k]);
-        }
-        EXPECT_LT(error, 1e-6 * size) << "p = " << power << " " << weighting << " " << nx;
+        EXPECT_LT(error_by_differences(objective, w, gradient), 1e-6)
+            << "p = " << power << " " << weighting << " " << nx;
       }
     }
   }
@@ -132,20 +138,7 @@ TEST(GapObjective, of_centered_embeddings_has_its_value_and_gradient) {
         EXPECT_NEAR(tau * tau, gap * gap - mean_gap * mean_gap + mmd_squared, 1e-12 * tau * tau);
       }
       EXPECT_GE(tau * tau, 0.999999 * (mmd_squared - mean_gap * mean_gap));
-      double error = 0.0;
-      double size = 0.0;
-      for (std::size_t k = 0; k < 5; ++k) {
-        const double at = w[k];
-        constexpr double kStep = 1e-5;
-        w[k] = at + kStep;
-        const double above = objective.value(w);
-        w[k] = at - kStep;
-        const double below = objective.value(w);
-        w[k] = at;
-        error = std::hypot(error, (above - below) / (2 * kStep) - gradient[k]);
-        size = std::hypot(size, gradient[k]);
-      }
-      EXPECT_LT(error, 1e-6 * size) << "p = " << power << " " << nx << " " << weighted;
+      EXPECT_LT(error_by_differences(objective, w, gradient), 1e-6) << "p = " << power << " " << nx << " " << weighted;
     }
   }
 }
