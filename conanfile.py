@@ -42,7 +42,7 @@ class KqdRecipe(ConanFile):
         self.requires("zlib/[>=1.2.11 <2]")
         self.requires("eigen/3.4.0")
         self.requires("boost/1.81.0", options={"header_only": True})
-        self.requires("lemon/1.3.1")
+        self.requires("coin-lemon/1.3.1")
         self.requires("random123/1.14.0")
 
     def validate(self):

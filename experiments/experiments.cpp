@@ -90,10 +90,10 @@ constexpr std::array<Experiment, 24> kExperiments = {{
     {{"scoreboard", "tests of kqd on published power benchmarks", "best published rates of other tests", "", {}, 200},
      scoreboard},
     {{"runtime", "seconds of statistics and tests by sample size", "figure 4", "", {}, 0}, nullptr, runtime},
-    {{"figure-1", "quantiles of a distribution on the plane along all directions", "figure 1", "", {}, 0},
+    {{"figure-1", "quantiles of a distribution on the plane along all directions", "figure 1", "", {}, 0, 1},
      nullptr,
      figure_1},
-    {{"figure-2", "P and Q along two directions of the feature space", "figure 2", "", {}, 0}, nullptr, figure_2},
+    {{"figure-2", "P and Q along two directions of the feature space", "figure 2", "", {}, 0, 2}, nullptr, figure_2},
     {{"rates", "errors of embeddings and of e-KQD by rows and by directions", "Theorems 3 and 5", "", {}, 0},
      nullptr,
      convergence},
@@ -177,6 +177,13 @@ const ExperimentInfo& find_experiment(std::string_view id) {
 ExperimentReport run_experiment(std::string_view id, const ExperimentOptions& options, const RunControl* control) {
   const Experiment& experiment = find(id);
   const std::string scheme = checked_scheme(experiment.info, options.scheme);
+  if (!options.files.empty() && options.files.size() != experiment.info.files) {
+    fail(ErrorCode::invalid_option,
+         {.value = fmt::format("{} file{} of data for {}", options.files.size(), options.files.size() == 1 ? "" : "s",
+                               experiment.info.id),
+          .expected = experiment.info.files == 0 ? "none, because it has its own data"
+                                                 : fmt::format("{}, or none", experiment.info.files)});
+  }
   if (experiment.run != nullptr) {
     refuse_study_options(experiment.info, options);
     require_folder(options.out);

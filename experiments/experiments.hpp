@@ -18,6 +18,7 @@ struct ExperimentInfo {
   std::string_view data;                           ///< required files below the data folder; empty: none
   std::span<const std::string_view> schemes = {};  ///< ways to run it, the default first; empty: only one
   std::size_t runs = 0;                            ///< default number of runs per cell; 0: nothing is repeated
+  std::size_t files = 0;                           ///< files of your own data that it draws instead; 0: it has its own
 };
 
 /// All experiments, in the order of the list.
@@ -34,6 +35,7 @@ struct ExperimentOptions {
   std::vector<std::string> methods = {};  ///< rows to run; empty: all
   std::string out = "experiments";        ///< folder for results, created if it is missing
   std::string data = "data";              ///< folder of data sets
+  std::vector<std::string> files = {};    ///< your own data, as many files as the experiment takes; empty: its own
   Seed seed = {};
   ThreadCount threads = {};  ///< changes the speed, not the numbers
 };

@@ -9,10 +9,14 @@
 #include <numbers>
 #include <numeric>
 
+#include "core/fail.hpp"
 #include "core/random.hpp"
 #include "experiments/chart.hpp"
 #include "experiments/figure_files.hpp"
 #include "kqd/directions/directions.hpp"
+#include "kqd/io/printable.hpp"
+#include "kqd/io/read.hpp"
+#include "kqd/metrics/methods.hpp"
 #include "quantiles/sort.hpp"
 
 namespace kqd::lab {
@@ -80,15 +84,48 @@ Sorted projected(const std::vector<std::array<double, 2>>& points, double angle)
   return Sorted(std::move(values));
 }
 
-constexpr double kReach = 3.0;  // of the shown part of the plane
+// Points on the plane, and the part of it that is shown, which ends at `reach` on all sides.
+struct Cloud {
+  std::vector<std::array<double, 2>> points;
+  double reach = 3.0;
+  std::array<std::string, 2> names = {"x1", "x2"};
+};
 
-Axis plane_axis(std::string title) {
-  return {.title = std::move(title), .low = -kReach, .high = kReach, .ticks = even_ticks(-kReach, kReach, 4)};
+// All but the outermost hundredth of each column is shown.
+Cloud cloud_of(const Sample& sample, const std::string& path) {
+  if (sample.points.cols() != 2) {
+    fail(ErrorCode::shape_mismatch, {.place = printable(path),
+                                     .value = fmt::format("{} columns", sample.points.cols()),
+                                     .expected = "two, for a figure of the plane"});
+  }
+  constexpr double kOutermost = 0.005;
+  Cloud cloud;
+  cloud.reach = 0.0;
+  for (std::size_t k = 0; k < 2; ++k) {
+    std::vector<double> column;
+    for (std::size_t i = 0; i < sample.points.rows(); ++i) column.push_back(sample.points(i, k));
+    const Sorted sorted(std::move(column));
+    const double ends = std::max(std::abs(sorted.quantile(kOutermost)), std::abs(sorted.quantile(1.0 - kOutermost)));
+    cloud.reach = std::max(cloud.reach, 1.1 * ends);
+    if (!sample.column_names.empty()) cloud.names[k] = sample.column_names[k];
+  }
+  if (!(cloud.reach > 0.0)) cloud.reach = 1.0;
+  for (std::size_t i = 0; i < sample.points.rows(); ++i)
+    cloud.points.push_back({sample.points(i, 0), sample.points(i, 1)});
+  return cloud;
 }
 
-ChartPanel cloud_panel(const std::vector<std::array<double, 2>>& points, double angle) {
-  ChartPanel panel{
-      .title = "P, and a direction u", .x = plane_axis("x1"), .y = plane_axis("x2"), .series = {}, .square = true};
+Axis plane_axis(std::string title, double reach) {
+  return {.title = std::move(title), .low = -reach, .high = reach, .ticks = even_ticks(-reach, reach, 4)};
+}
+
+ChartPanel cloud_panel(const Cloud& cloud_of_points, double angle) {
+  const auto& [points, reach, names] = cloud_of_points;
+  ChartPanel panel{.title = "P, and a direction u",
+                   .x = plane_axis(names[0], reach),
+                   .y = plane_axis(names[1], reach),
+                   .series = {},
+                   .square = true};
   Series cloud{.label = "",
                .points = {},
                .colour = palette_colour(6),
@@ -97,22 +134,23 @@ ChartPanel cloud_panel(const std::vector<std::array<double, 2>>& points, double 
                .marker_size = 1.5};
   for (std::size_t i = 0; i < std::min<std::size_t>(points.size(), 600); ++i)
     cloud.points.push_back({points[i][0], points[i][1]});
-  const double x = 2.6 * std::cos(angle);
-  const double y = 2.6 * std::sin(angle);
+  const double length = 0.87 * reach;
+  const double x = length * std::cos(angle);
+  const double y = length * std::sin(angle);
   panel.series = {std::move(cloud), {.label = "", .points = {{-x, -y}, {x, y}}, .colour = palette_colour(1)}};
-  panel.texts = {{x + 0.15, y + 0.05, "u", palette_colour(1)}};
+  panel.texts = {{x + 0.05 * reach, y + 0.017 * reach, "u", palette_colour(1)}};
   return panel;
 }
 
 const std::array<double, 4> kLevels = {0.5, 0.7, 0.9, 0.97};
 
-ChartPanel projection_panel(const Sorted& along) {
+ChartPanel projection_panel(const Sorted& along, double reach) {
   ChartPanel panel{.title = "P along u",
-                   .x = plane_axis("<u, x>"),
+                   .x = plane_axis("<u, x>", reach),
                    .y = {.title = "density, smoothed"},
                    .series = {},
                    .square = true};
-  std::vector<ChartPoint> curve = density(along, -kReach, kReach);
+  std::vector<ChartPoint> curve = density(along, -reach, reach);
   panel.y.high = 1.15 * highest(curve);
   panel.y.ticks = even_ticks(0.0, panel.y.high, 4);
   panel.series.push_back({.label = "", .points = std::move(curve), .colour = palette_colour(6), .filled = true});
@@ -126,10 +164,14 @@ ChartPanel projection_panel(const Sorted& along) {
 }
 
 // q_alpha(u) u for all u on the circle: a closed curve for each level.
-ChartPanel quantiles_panel(const std::vector<std::array<double, 2>>& points) {
+ChartPanel quantiles_panel(const Cloud& cloud) {
+  const auto& [points, reach, names] = cloud;
   constexpr std::size_t kAngles = 180;
-  ChartPanel panel{
-      .title = "quantiles along all u", .x = plane_axis("x1"), .y = plane_axis("x2"), .series = {}, .square = true};
+  ChartPanel panel{.title = "quantiles along all u",
+                   .x = plane_axis(names[0], reach),
+                   .y = plane_axis(names[1], reach),
+                   .series = {},
+                   .square = true};
   for (std::size_t k = 0; k < kLevels.size(); ++k)
     panel.series.push_back(
         {.label = fmt::format("quantile {}", kLevels[k]), .points = {}, .colour = palette_colour(k)});
@@ -160,40 +202,85 @@ Sorted along_direction(const KernelDirections& directions, std::size_t i, const 
   return Sorted({values.values().begin(), values.values().end()});
 }
 
+// The values on the line as a sample, which they outlive.
+SampleView on_line(const Sorted& values) {
+  return {{values.values().data(), values.values().size(), 1}, {}};
+}
+
 double tau_1(const Sorted& p, const Sorted& q) {
-  double sum = 0.0;
-  for (std::size_t j = 0; j < p.values().size(); ++j) sum += std::abs(p.values()[j] - q.values()[j]);
-  return sum / static_cast<double>(p.values().size());
+  return distance("wasserstein", on_line(p), on_line(q)).statistic;
 }
 
-// Two combinations of Gaussian kernels at -2, 0 and 2: one even, one not.
-KernelDirections two_directions() {
-  Matrix<double> reference(3, 1, {-2.0, 0.0, 2.0});
+// Both samples on a line, in units in which the directions below are spread over them.
+struct Line {
+  std::vector<double> p;
+  std::vector<double> q;
+  double middle = 0.0;
+  double unit = 1.0;
+
+  static constexpr double kReach = 4.0;  // units, of the shown part
+  [[nodiscard]] double low() const { return middle - kReach * unit; }
+  [[nodiscard]] double high() const { return middle + kReach * unit; }
+};
+
+std::vector<double> only_column(const Sample& sample, const std::string& path) {
+  if (sample.points.cols() != 1) {
+    fail(ErrorCode::shape_mismatch, {.place = printable(path),
+                                     .value = fmt::format("{} columns", sample.points.cols()),
+                                     .expected = "one, for a figure of the line"});
+  }
+  return {sample.points.values().begin(), sample.points.values().end()};
+}
+
+// The middle nine tenths of the pool take four of the eight units.
+Line line_of(const std::vector<std::string>& files) {
+  constexpr double kTail = 0.05;
+  const SamplePair pair = read_pair(files.front(), files.back());
+  Line line{.p = only_column(pair.x, files.front()), .q = only_column(pair.y, files.back())};
+  std::vector<double> pool = line.p;
+  pool.insert(pool.end(), line.q.begin(), line.q.end());
+  const Sorted sorted(std::move(pool));
+  const double low = sorted.quantile(kTail);
+  const double high = sorted.quantile(1.0 - kTail);
+  line.middle = 0.5 * (low + high);
+  line.unit = high > low ? 0.25 * (high - low) : 1.0;
+  return line;
+}
+
+// Two combinations of Gaussian kernels at -2, 0 and 2 units from the middle: one even, one not.
+KernelDirections two_directions(const Line& line) {
+  const double step = 2.0 * line.unit;
+  Matrix<double> reference(3, 1, {line.middle - step, line.middle, line.middle + step});
   Matrix<double> coefficients(3, 2, {1.0, 0.3, -2.0, 0.4, 1.0, -1.0});
-  return {Kernel(parse_kernel("gaussian@1")), std::move(reference), std::move(coefficients)};
+  KernelSpec kernel = parse_kernel("gaussian");
+  kernel.bandwidth = line.unit;
+  return {Kernel(kernel), std::move(reference), std::move(coefficients)};
 }
 
-constexpr double kLineReach = 4.0;
-
-ChartPanel functions_panel(const KernelDirections& directions, const Sorted& p, const Sorted& q) {
+// The densities are drawn per unit, so that they fit next to the directions.
+ChartPanel functions_panel(const KernelDirections& directions, const Line& line, const Sorted& p, const Sorted& q) {
   constexpr std::size_t kPlaces = 160;
+  const auto per_unit = [&](std::vector<ChartPoint> points) {
+    for (ChartPoint& point : points) point.y *= line.unit;
+    return points;
+  };
   ChartPanel panel{
       .title = "P, Q and two directions",
-      .x = {.title = "x", .low = -kLineReach, .high = kLineReach, .ticks = even_ticks(-kLineReach, kLineReach, 4)},
+      .x = {.title = "x", .low = line.low(), .high = line.high(), .ticks = even_ticks(line.low(), line.high(), 4)},
       .y = {.title = "u(x), density", .low = -1.0, .high = 0.6, .ticks = even_ticks(-1.0, 0.6, 4)},
       .series = {},
       .guides = {0.0}};
   panel.series.push_back({.label = "P",
-                          .points = density(p, -kLineReach, kLineReach),
+                          .points = per_unit(density(p, line.low(), line.high())),
                           .colour = palette_colour(0),
                           .stroke = Stroke::dotted});
   panel.series.push_back({.label = "Q",
-                          .points = density(q, -kLineReach, kLineReach),
+                          .points = per_unit(density(q, line.low(), line.high())),
                           .colour = palette_colour(1),
                           .stroke = Stroke::dotted});
   std::vector<double> places;
   for (std::size_t k = 0; k <= kPlaces; ++k)
-    places.push_back(-kLineReach + 2.0 * kLineReach * static_cast<double>(k) / kPlaces);
+    places.push_back(line.low() + (line.high() - line.low()) * static_cast<double>(k) / kPlaces);
   Matrix<double> values(directions.count(), places.size());
   directions.evaluate({places.data(), places.size(), 1}, 0, values.view(), ThreadCount{1});
   for (std::size_t i = 0; i < directions.count(); ++i) {
@@ -229,27 +316,32 @@ ChartPanel pushed_panel(std::size_t number, const Sorted& p, const Sorted& q) {
 ExperimentReport figure_1(const ExperimentOptions& options, const RunControl* /*control*/) {
   constexpr std::size_t kPoints = 20'000;
   const double angle = 0.6;
-  const auto points = plane_sample(options.quick ? 2000 : kPoints, options.seed);
-  const Sorted along = projected(points, angle);
+  const Cloud cloud = options.files.empty() ? Cloud{plane_sample(options.quick ? 2000 : kPoints, options.seed)}
+                                            : cloud_of(read_sample(options.files.front()), options.files.front());
+  const Sorted along = projected(cloud.points, angle);
   return write_figure("figure-1", options,
-                      {cloud_panel(points, angle), projection_panel(along), quantiles_panel(points)},
-                      {{"n", points.size()}, {"angle", angle}, {"levels", kLevels}});
+                      {cloud_panel(cloud, angle), projection_panel(along, cloud.reach), quantiles_panel(cloud)},
+                      {{"n", cloud.points.size()}, {"angle", angle}, {"levels", kLevels}});
 }
 
 ExperimentReport figure_2(const ExperimentOptions& options, const RunControl* /*control*/) {
   const std::size_t n = options.quick ? 2000 : 20'000;
-  const std::vector<double> p = normal_mixture(options.seed, Purpose::synthetic_x, 1.0, n);
-  const std::vector<double> q = normal_mixture(options.seed, Purpose::synthetic_y, 1.6, n);
-  const KernelDirections directions = two_directions();
-  std::vector<ChartPanel> panels = {functions_panel(directions, Sorted(p), Sorted(q))};
+  const Line line = options.files.empty() ? Line{.p = normal_mixture(options.seed, Purpose::synthetic_x, 1.0, n),
+                                                 .q = normal_mixture(options.seed, Purpose::synthetic_y, 1.6, n)}
+                                          : line_of(options.files);
+  const KernelDirections directions = two_directions(line);
+  std::vector<ChartPanel> panels = {functions_panel(directions, line, Sorted(line.p), Sorted(line.q))};
   Json taus = Json::array();
   for (std::size_t i = 0; i < directions.count(); ++i) {
-    const Sorted of_p = along_direction(directions, i, p);
-    const Sorted of_q = along_direction(directions, i, q);
+    const Sorted of_p = along_direction(directions, i, line.p);
+    const Sorted of_q = along_direction(directions, i, line.q);
     panels.push_back(pushed_panel(i + 1, of_p, of_q));
     taus.push_back(tau_1(of_p, of_q));
   }
-  return write_figure("figure-2", options, panels, {{"n", n}, {"kernel", "gaussian@1"}, {"tau", taus}});
+  return write_figure("figure-2", options, panels,
+                      {{"n", std::max(line.p.size(), line.q.size())},
+                       {"kernel", fmt::format("gaussian@{}", line.unit)},
+                       {"tau", taus}});
 }
 
 }  // namespace kqd::lab

@@ -54,4 +54,25 @@ ArraySample::ArraySample(Array points, std::optional<Array> weights)
   view_.weights = {column.data(), column.rows()};
 }
 
+ArraySample::ArraySample(Sample sample, std::shared_ptr<const Preparation> preparation)
+    : roles_(std::make_shared<const std::vector<ColumnRole>>(std::move(sample.roles))),
+      preparation_(std::move(preparation)) {
+  auto* const owned = new Matrix<double>(std::move(sample.points));
+  const py::capsule owner(owned, [](void* pointer) { delete static_cast<Matrix<double>*>(pointer); });
+  const MatrixView<const double> rows = std::as_const(*owned).view();
+  constexpr auto kSize = static_cast<py::ssize_t>(sizeof(double));
+  points_ = Array({static_cast<py::ssize_t>(rows.rows()), static_cast<py::ssize_t>(rows.cols())},
+                  {static_cast<py::ssize_t>(rows.row_stride()) * kSize, kSize}, rows.data(), owner);
+  view_.points = rows;
+  view_.roles = *roles_;
+}
+
+ArraySample ArraySample::with_weights(Array weights) const {
+  ArraySample copy(points_, std::move(weights));
+  copy.roles_ = roles_;
+  copy.preparation_ = preparation_;
+  if (copy.roles_) copy.view_.roles = *copy.roles_;
+  return copy;
+}
+
 }  // namespace kqd

@@ -2,6 +2,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -28,14 +29,21 @@ using Array = pybind11::array_t<double, 0>;  // any layout: is_viewable() decide
 class ArraySample {
  public:
   ArraySample(Array points, std::optional<Array> weights);
+  /// A sample that was prepared, with what was done; its points move to an array.
+  ArraySample(Sample sample, std::shared_ptr<const Preparation> preparation);
 
   [[nodiscard]] const SampleView& view() const { return view_; }
   [[nodiscard]] const Array& points() const { return points_; }
   [[nodiscard]] const std::optional<Array>& weights() const { return weights_; }
+  [[nodiscard]] Preparation preparation() const { return preparation_ ? *preparation_ : Preparation{}; }
+  /// The same points with the roles of their columns, and other weights.
+  [[nodiscard]] ArraySample with_weights(Array weights) const;
 
  private:
   Array points_;
   std::optional<Array> weights_;
+  std::shared_ptr<const std::vector<ColumnRole>> roles_;
+  std::shared_ptr<const Preparation> preparation_;
   SampleView view_;
 };
 

@@ -18,9 +18,13 @@
 #include "arrays.hpp"
 #include "arrow.hpp"
 #include "embedding.hpp"
+#include "engines.hpp"
 #include "explain.hpp"
+#include "frames.hpp"
 #include "kernels.hpp"
 #include "kqd/kqd.hpp"
+#include "monitor.hpp"
+#include "profile.hpp"
 #include "watch.hpp"
 
 namespace py = pybind11;
@@ -34,6 +38,7 @@ Command command_of(const std::string& call) {
   return call == "test"       ? kTestCommand
          : call == "distance" ? kDistanceCommand
          : call == "explain"  ? kExplainCommand
+         : call == "matrix"   ? kMatrixCommand
                               : kEmbedCommand;
 }
 
@@ -50,24 +55,14 @@ Settings make_settings(const std::string& call, const py::dict& given) {
       option.set_points(settings, matrix(py::cast<Array>(value)));
     }
   }
-  if (settings.read.standardize == Standardize::zscore || settings.read.standardize == Standardize::iqr) {
-    throw Error(ErrorCode::invalid_option, ErrorParts{.subject = "standardize",
-                                                      .value = to_string(settings.read.standardize),
-                                                      .expected = "auto or none, because arrays are read as they are",
-                                                      .remedy = "Scale their columns before the call"});
-  }
-  if (!settings.reference_file.empty()) {
-    throw Error(ErrorCode::invalid_option, {.subject = "reference",
-                                            .value = settings.reference_file,
-                                            .expected = accepted_values(*find_option("reference"))});
-  }
+  require_no_files(settings);
   return settings;
 }
 
 // Completes the settings; returns the id and the text of a warning for options that were changed without effect.
-std::vector<std::pair<std::string, std::string>> complete_settings(Settings& settings, bool kernel_values_only) {
+std::vector<std::pair<std::string, std::string>> complete_settings(Settings& settings) {
   const auto changed = changed_options(settings);
-  complete(settings, kernel_values_only);
+  complete(settings);
   std::vector<std::pair<std::string, std::string>> warnings;
   for (const Warning& warning : no_effect_warnings(settings, changed, python_names)) {
     warnings.emplace_back(warning_name(warning.id), render(warning, python_names));
@@ -208,10 +203,14 @@ RunInfo run_info(const std::string& method, std::size_t n_x, std::size_t n_y, st
 }
 
 // The points of a Gram matrix are row numbers; it has a column for every pooled row.
-RunInfo run_info(const std::string& method, const ArraySample& x, const ArraySample& y, const MethodOptions& options) {
+RunInfo run_info(const Settings& settings, const ArraySample& x, const ArraySample& y) {
   const std::size_t n_x = x.view().size();
   const std::size_t n_y = y.view().size();
-  return run_info(method, n_x, n_y, is_gram(options.kernel) ? n_x + n_y : x.view().dim());
+  const std::size_t dim = is_of_objects(settings.test.statistic.kernel) ? 0 : x.view().dim();
+  RunInfo run = run_info(settings.test.method, n_x, n_y, dim);
+  run.preparation = x.preparation();
+  add_labels(settings, run);
+  return run;
 }
 
 py::dict distance_fields(const DistanceResult& result, const MethodOptions& options, const RunInfo& run) {
@@ -265,7 +264,7 @@ py::dict distance_of(const ArraySample& x, const ArraySample& y, const Settings&
   } else {
     while_watching(work);
   }
-  return distance_fields(result, options, run_info(method, x, y, options));
+  return distance_fields(result, options, run_info(settings, x, y));
 }
 
 py::dict test_of(const ArraySample& x, const ArraySample& y, const Settings& settings,
@@ -282,7 +281,19 @@ py::dict test_of(const ArraySample& x, const ArraySample& y, const Settings& set
   } else {
     while_watching(work, progress);
   }
-  return test_fields(result, options, run_info(options.method, x, y, options.statistic));
+  return test_fields(result, options, run_info(settings, x, y));
+}
+
+// The effect of a reference batch, as a margin is learnt from it.
+double batch_effect_of(const ArraySample& x, const ArraySample& y, const Settings& settings) {
+  DifferenceSize size;
+  while_watching([&](const RunControl* control) {
+    size = difference_size(
+        x.view(), y.view(),
+        {.separation = false, .seed = settings.test.statistic.seed, .threads = settings.test.statistic.threads},
+        control);
+  });
+  return size.effect;
 }
 
 // ---- Embeddings ----
@@ -292,6 +303,19 @@ py::dict embedding_distance(const ArrayEmbedding& p, const ArrayEmbedding& q, co
   const std::string& method = settings.test.method;
   const DistanceResult result = p.distance(method, q, options);
   return distance_fields(result, options, run_info(method, p.num_points(), q.num_points(), p.directions().dim()));
+}
+
+// ---- Profiles ----
+
+py::dict profile_test(const ArrayProfile& x, const ArrayProfile& y, const Settings& settings,
+                      const std::optional<py::function>& progress) {
+  const TwoSampleOptions& options = settings.test;
+  const auto of_x = x.get();
+  const auto of_y = y.get();
+  TwoSampleResult result;
+  while_watching([&](const RunControl* control) { result = two_sample_test(*of_x, *of_y, options, control); },
+                 progress);
+  return test_fields(result, options, run_info(result.method, of_x->num_rows(), of_y->num_rows(), of_x->num_columns()));
 }
 
 // ---- The module ----
@@ -346,10 +370,11 @@ void bind_inputs(py::module_& m) {
       .def(py::init<Array, std::optional<Array>>(), py::arg("points").noconvert(),
            py::arg("weights").noconvert() = py::none())
       .def_property_readonly("points", &ArraySample::points)
-      .def_property_readonly("weights", &ArraySample::weights);
+      .def_property_readonly("weights", &ArraySample::weights)
+      .def("with_weights", &ArraySample::with_weights, py::arg("weights").noconvert());
   static_cast<void>(py::class_<KernelSpec>(m, "Kernel"));
   m.def("parse_kernel", &parse_kernel, py::arg("text"));
-  m.def("function_kernel", &function_kernel, py::arg("name"), py::arg("function"));
+  m.def("function_kernel", &function_kernel, py::arg("name"), py::arg("function"), py::arg("of_objects") = false);
   m.def("is_object_kernel", &is_object_kernel, py::arg("text"));
   m.def(
       "object_kernel",
@@ -358,9 +383,12 @@ void bind_inputs(py::module_& m) {
   m.def("gram_kernel", &array_gram_kernel, py::arg("x").noconvert(), py::arg("y").noconvert());
   py::class_<Settings>(m, "Settings")
       .def(py::init(&make_settings), py::arg("call"), py::arg("given"))
-      .def("complete", &complete_settings, py::arg("kernel_values_only") = false)
+      .def("complete", &complete_settings)
       .def("set_parameters", &set_parameters, py::arg("given"))
       .def("set_design", &set_design, py::arg("kind"), py::arg("groups"), py::arg("names"))
+      .def("require_for_profiles", [](const Settings& s) { require_for_profiles(s); })
+      .def("set_batch_effects",
+           [](Settings& s, std::vector<double> effects) { s.test.margin.batch_effects = std::move(effects); })
       .def("keep_effect_directions", [](Settings& s) { s.test.effect_directions = true; })
       .def_property_readonly("method", [](const Settings& s) { return s.test.method; })
       .def_property_readonly("seed", [](const Settings& s) { return s.test.statistic.seed.value; });
@@ -388,7 +416,10 @@ void bind_comparisons(py::module_& m) {
   py::class_<Functions>(m, "Functions")
       .def("evaluate", &Functions::evaluate, py::arg("points").noconvert(), py::arg("index"));
   m.def("distance", &distance_of, py::arg("x"), py::arg("y"), py::arg("settings"));
+  m.def("batch_effect", &batch_effect_of, py::arg("x"), py::arg("y"), py::arg("settings"));
   m.def("test", &test_of, py::arg("x"), py::arg("y"), py::arg("settings"), py::arg("progress"));
+  bind_monitor(m);
+  bind_profile(m).def("test", &profile_test, py::arg("other"), py::arg("settings"), py::arg("progress"));
   bind_embedding(m)
       .def("distance", &embedding_distance, py::arg("other"), py::arg("settings"))
       .def_property_readonly("warnings", [](const ArrayEmbedding& e) { return texts_of(e.warnings(), sentence); })
@@ -428,7 +459,6 @@ void bind_methods(py::module_& m) {
       .def_property_readonly("uses_kernel", [](const MethodInfo& method) { return method.uses.kernel; })
       .def_property_readonly("uses_power", [](const MethodInfo& method) { return method.uses.power; })
       .def_property_readonly("uses_weighting", [](const MethodInfo& method) { return method.uses.weighting; })
-      .def_property_readonly("uses_columns", [](const MethodInfo& method) { return method.uses.columns; })
       .def("__repr__", [](const MethodInfo& method) {
         return "MethodInfo(" + std::string(method.id) + ": " + std::string(method.summary) + ")";
       });
@@ -458,4 +488,6 @@ PYBIND11_MODULE(_core, m) {
   kqd::bind_methods(m);
   kqd::bind_explain(m);
   kqd::bind_arrow(m);
+  kqd::bind_engines(m);
+  kqd::bind_frames(m);
 }

@@ -17,10 +17,11 @@ void for_each_leaf(Spec& spec, const Visit& visit) {
   for (auto& part : spec.parts) for_each_leaf(part, visit);
 }
 
-// The text of a kernel does not include the origin of its distances.
+// The text of a kernel does not include the origin of its distances, nor the scales of columns.
 std::vector<std::vector<double>> origins_of(const KernelSpec& spec) {
   std::vector<std::vector<double>> origins;
-  for_each_leaf(spec, [&](const KernelSpec& leaf) { origins.push_back(leaf.origin); });
+  for_each_leaf(
+      spec, [&](const KernelSpec& leaf) { origins.push_back(leaf.origin.empty() ? leaf.column_scales : leaf.origin); });
   return origins;
 }
 
@@ -28,7 +29,10 @@ KernelSpec kernel_from(const py::dict& state) {
   KernelSpec spec = parse_kernel(state["kernel"].cast<std::string>());
   auto origins = state["origins"].cast<std::vector<std::vector<double>>>();
   std::size_t next = 0;
-  for_each_leaf(spec, [&](KernelSpec& leaf) { leaf.origin = std::move(origins.at(next++)); });
+  for_each_leaf(spec, [&](KernelSpec& leaf) {
+    auto& numbers = leaf.family == KernelFamily::mixed ? leaf.column_scales : leaf.origin;
+    numbers = std::move(origins.at(next++));
+  });
   return spec;
 }
 

@@ -1,6 +1,7 @@
 #include "explain.hpp"
 
 #include <pybind11/functional.h>
+#include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "frames.hpp"
 #include "kqd/kqd.hpp"
 #include "watch.hpp"
 
@@ -33,25 +35,33 @@ ExplainOptions options_of(const Settings& settings, const Labels& labels) {
   return options;
 }
 
-// The result as JSON and as text.
+// The result as JSON and as text, and the scores of all rows.
 py::tuple explain_of(const ArraySample& x, const ArraySample& y, const Settings& settings, const Labels& labels,
                      const std::optional<py::function>& progress) {
-  const ExplainOptions options = options_of(settings, labels);
+  ExplainOptions options = options_of(settings, labels);
+  options.sources = x.preparation().sources;
   Explanation result;
   const auto start = std::chrono::steady_clock::now();
   while_watching([&](const RunControl* control) { result = explain(x.view(), y.view(), options, control); }, progress);
-  const RunInfo run{.method = "",
-                    .x_name = "x",
-                    .y_name = "y",
-                    .n_x = result.n_x,
-                    .n_y = result.n_y,
-                    .dim = result.dim,
-                    .preparation = {},
-                    .elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
-                    .option_names = python_names};
+  RunInfo run{.method = "",
+              .x_name = "x",
+              .y_name = "y",
+              .n_x = result.n_x,
+              .n_y = result.n_y,
+              .dim = result.dim,
+              .preparation = x.preparation(),
+              .elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
+              .option_names = python_names};
+  add_labels(settings, run);
   RunInfo without_data;
   without_data.option_names = python_names;
-  return py::make_tuple(explanation_json(result, without_data), explanation_text(result, run));
+  without_data.x_label = run.x_label;
+  without_data.y_label = run.y_label;
+  const auto scores = [](const std::vector<double>& values) {
+    return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
+  };
+  return py::make_tuple(explanation_json(result, without_data), explanation_text(result, run),
+                        py::make_tuple(scores(result.scores_x), scores(result.scores_y)));
 }
 
 }  // namespace

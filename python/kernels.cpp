@@ -26,21 +26,16 @@ bool calls_python(const KernelSpec& kernel) {
   return kernel.family == KernelFamily::custom || std::ranges::any_of(kernel.parts, calls_python);
 }
 
-bool is_gram(const KernelSpec& kernel) {
-  const std::string name = to_string(kernel);
-  return name == "precomputed" || is_object_kernel(name);
-}
-
-KernelSpec function_kernel(const std::string& name, py::function function) {
-  return KernelSpec::custom(
-      name, [function = held(std::move(function))](MatrixView<const double> x, MatrixView<const double> z,
-                                                   MatrixView<double> values) {
-        const py::gil_scoped_acquire gil;
-        // Copies: the function may keep what it is given, the library's memory does not wait for it.
-        const auto returned = py::cast<Array>((*function)(to_array(x), to_array(z)));
-        const auto block = matrix_view(returned);
-        for (std::size_t i = 0; i < values.rows(); ++i) std::ranges::copy(block.row(i), values.row(i).begin());
-      });
+KernelSpec function_kernel(const std::string& name, py::function function, bool of_objects) {
+  KernelFunction called = [function = held(std::move(function))](MatrixView<const double> x, MatrixView<const double> z,
+                                                                 MatrixView<double> values) {
+    const py::gil_scoped_acquire gil;
+    // Copies: the function may keep what it is given, the library's memory does not wait for it.
+    const auto returned = py::cast<Array>((*function)(to_array(x), to_array(z)));
+    const auto block = matrix_view(returned);
+    for (std::size_t i = 0; i < values.rows(); ++i) std::ranges::copy(block.row(i), values.row(i).begin());
+  };
+  return of_objects ? function_of_objects(name, std::move(called)) : KernelSpec::custom(name, std::move(called));
 }
 
 KernelSpec array_gram_kernel(Array x, Array y) {

@@ -9,7 +9,7 @@ import sys
 
 # A stage may include itself and any earlier one.
 STAGES = ["core", "simd", "synthetic", "io", "kernel", "directions", "quantiles", "profile", "metrics", "testing", "two_sample",
-          "explain", "options", "report"]
+          "explain", "monitor", "options", "report"]
 
 # Files that may break a rule, with the reason.
 EXCEPTIONS = {

@@ -17,9 +17,29 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 # Folder of the headers -> folder below src/vendor.
 THIRD_PARTIES = {"hwy": "hwy", "fmt": "fmt", "nlohmann": "nlohmann", "eigen3/Eigen": "Eigen", "boost": "boost",
                  "lemon": "lemon", "Random123": "Random123"}
-WHOLE = ("hwy",)  # which headers it includes depends on the CPU
+# Which headers Highway includes depends on the CPU; those of the compiled part of fmt would be those of cpp11, another version.
+WHOLE = ("hwy", "fmt")
 # R's checks refuse them in packages: they hide warnings from those who build it.
 PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(GCC|clang)[ \t]+diagnostic[ \t]+ignored.*$", re.M)
+# R's checks refuse code that ends the process or writes past R's console: file -> pieces of text and what replaces them.
+CONSOLE = 'extern "C" void REprintf(const char*, ...);\n'
+CHANGES = {
+    "hwy/targets.cc": [
+        ("#include <atomic>\n", "#include <atomic>\n#include <stdexcept>\n" + CONSOLE),
+        ("fprintf(stderr, \"Abort", "REprintf(\"Abort"),
+        ("fprintf(stderr,", "REprintf("),
+        ("  fflush(stderr);\n", ""),
+        ("  abort();  // Compile error without this due to HWY_NORETURN.", "  throw std::runtime_error(buf);"),
+    ],
+    "fmt/format-inl.h": [
+        ('#include "format.h"\n', '#include "format.h"\n' + CONSOLE),
+        ("std::fprintf(stderr, ", "REprintf("),
+        ("  if (std::fwrite(full_message.data(), full_message.size(), 1, stderr) > 0)\n    std::fputc('\\n', stderr);",
+         "  REprintf(\"%s\\n\", to_string(full_message).c_str());"),
+        ("vprint(stdout, format_str, args);", "REprintf(\"%s\", vformat(format_str, args).c_str());"),
+    ],
+}
+REFUSED = re.compile(r"^(?![ \t]*//).*\b(stdout|stderr|abort\(\))", re.M)
 UNITY_INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 
 
@@ -43,6 +63,19 @@ def copy_text(source, target):
     target.write_text(PRAGMA.sub("", text), encoding="utf-8", errors="surrogateescape")
 
 
+def change_for_r(vendor):
+    """Makes the changes of CHANGES, all of which must be there, and states them in the files."""
+    for name, changes in CHANGES.items():
+        text = (vendor / name).read_text()
+        for old, new in changes:
+            if old not in text:
+                sys.exit(f"make_r_package: {name} has no {old!r}, so it is another version; see CHANGES")
+            text = text.replace(old, new)
+        if left := REFUSED.search(text):
+            sys.exit(f"make_r_package: {name} still has {left.group()!r}")
+        (vendor / name).write_text("// Changed for the R package: messages go to its console, errors are thrown.\n" + text)
+
+
 def copy_library(build, out):
     for top in ("include", "src"):
         for path in sorted((ROOT / top).rglob("*.[hc]pp")):
@@ -62,6 +95,7 @@ def copy_third_parties(headers, out):
         name = "hwy" if "highway" in path.parts else "fmt"
         inside = path.relative_to(ROOT / "third_party" / ("highway/hwy" if name == "hwy" else "fmt"))
         copy_text(path, out / "vendor" / name / inside)
+    change_for_r(out / "vendor")
 
 
 def place_of(path, build):
@@ -88,7 +122,7 @@ def write_units(entries, build, out):
     for source in ("hwy/targets.cc", "hwy/contrib/sort/vqsort.cc", "hwy/contrib/sort/vqsort_f64a.cc",
                    "hwy/contrib/sort/vqsort_u64a.cc", "fmt/format.cpp"):
         names.append("vendor_" + pathlib.Path(source).stem)
-        (out / f"{names[-1]}.cpp").write_text(f'#include "vendor/{source}"\n')
+        (out / f"{names[-1]}.cpp").write_text(f'// A compiled part of a third party.\n#include "vendor/{source}"\n')
     return names
 
 
@@ -108,9 +142,9 @@ def main(build, out):
     version = re.search(r"project\(kqd VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
     description = out / "DESCRIPTION"
     description.write_text(description.read_text().replace("@VERSION@", version))
+    (out / "inst" / "extdata").mkdir(parents=True)
     shutil.copy(ROOT / "third_party" / "LICENSES.txt", out / "inst" / "COPYRIGHTS")
     for path in sorted((ROOT / "data").glob("sensors-*.csv")):
-        (out / "inst" / "extdata").mkdir(exist_ok=True)
         shutil.copy(path, out / "inst" / "extdata")
 
 

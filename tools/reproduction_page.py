@@ -22,13 +22,16 @@ CELL = re.compile(r"(\d\.\d+)(?: \((\d\.\d+)\))?(?: \[(\d+)\])?$")
 
 def enough_runs(text: str, fewest: int) -> tuple[str, bool]:
     """The table without cells of few runs, or a sentence in its place; and whether it is whole."""
-    stated = re.search(r"Rejection rate at level 0\.05, (\d+) runs(, or the number in \[ \])?", text)
+    stated = re.search(r"Rejection rate at level 0\.05, (?:(\d+) runs(, or the number in \[ \])?|runs in \[ \])", text)
     if stated is None:
         return text, True
+    usual = int(stated[1] or 0)
     published = re.search(r"rates [^(]*\((\d+) runs\)", text)
     kept, pairs, whole, rows = [], [], True, 0
-    for line in text.split("\n"):
-        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("| ") else []
+    lines = text.split("\n")
+    for line, below in zip(lines, [*lines[1:], ""]):
+        header = below.startswith("|---")  # its cells may look like rates
+        cells = [cell.strip() for cell in line.strip("|").split("|")] if line.startswith("| ") and not header else []
         parsed = [CELL.match(cell) for cell in cells]
         if not any(parsed):
             kept.append(line)
@@ -37,7 +40,7 @@ def enough_runs(text: str, fewest: int) -> tuple[str, bool]:
         for i, match in enumerate(parsed):
             if match is None:
                 continue
-            runs = int(match[3] or stated[1])
+            runs = int(match[3] or usual)
             if runs < fewest:
                 cells[i], whole = "", False
                 continue
@@ -51,6 +54,8 @@ def enough_runs(text: str, fewest: int) -> tuple[str, bool]:
         title = text.partition("** Rejection")[0]
         return f"{title}** Fewer than {fewest} runs so far: not shown.", False
     text = "\n".join(kept)
+    if usual < fewest and stated[1]:  # no cell without a number in brackets is left
+        text = text.replace(stated[0], "Rejection rate at level 0.05, runs in [ ]", 1)
     if not whole:
         text = re.sub(r"(?m)^Of \d+ cells with a published rate.*$", lambda _: agreement(pairs), text)
     return text, whole

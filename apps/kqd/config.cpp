@@ -124,11 +124,34 @@ void set(CLI::Option& option, const CLI::ConfigItem& item, const std::string& pa
   }
 }
 
+// CLI11 reads other lines, or nothing, for a list without ].
+void require_closed_brackets(const std::string& text, const std::string& path) {
+  std::istringstream lines(text);
+  std::string line;
+  for (std::size_t number = 1; std::getline(lines, line); ++number) {
+    char quote = '\0';
+    bool open = false;
+    for (const char c : line) {
+      if (quote != '\0') {
+        if (c == quote) quote = '\0';
+      } else if (c == '"' || c == '\'') {
+        quote = c;
+      } else if (c == '#') {
+        break;
+      } else if (c == '[' || c == ']') {
+        open = c == '[';
+      }
+    }
+    if (open) refuse(fmt::format("{}:{}", path, number), "[ without ]", "a table or a list on one line");
+  }
+}
+
 }  // namespace
 
 std::vector<CLI::ConfigItem> read_config(const std::string& path) {
   std::string text = read_file(path);
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+  require_closed_brackets(text, path);
   std::istringstream lines(text);
   return CLI::ConfigTOML().from_config(lines);
 }

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "interrupt.hpp"
+#include "objects.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 #include "run_parts.hpp"
@@ -70,16 +71,15 @@ OutputOptions output_of(const Settings& settings) {
 int run_embed(const Request& request) {
   const Stopwatch watch;
   const Settings& settings = request.settings;
-  refuse_objects(settings, "embed");
   require_outputs(request);
   require_direction_files(request);
-  const SampleList data = read_samples(request.files, settings.read);
+  MethodOptions options = settings.test.statistic;
+  const SampleList data = read_list(request.files, settings, options.kernel);
   const OutputOptions output = output_of(settings);
   const bool as_array = output.file.ends_with(".npy") && !output.json && !output.csv;
   print_warnings(data.notes, output);
   if (output.csv || as_array) print_warnings(data.warnings, output);  // these have no place for them
-  MethodOptions options = settings.test.statistic;
-  add_directions(settings, data.samples.front(), 0, data.preparation, options);
+  add_directions(settings, data.samples.front(), num_rows(data), data.preparation, options);
   const std::vector<SampleView> samples(data.samples.begin(), data.samples.end());
   const std::vector<std::string> names = different_names(request.files);
   EmbeddingTable table;

@@ -20,6 +20,7 @@ void list_experiments() {
     print(fmt::format("{:<18} {}\n{:<18} shows {}", info.id, info.summary, "", info.shows));
     if (!info.schemes.empty()) print(fmt::format("; schemes {}", fmt::join(info.schemes, ", ")));
     if (info.runs > 0) print(fmt::format("; {} runs", info.runs));
+    if (info.files > 0) print(fmt::format("; of your own data with {} file{}", info.files, info.files == 1 ? "" : "s"));
     if (!info.data.empty()) print(fmt::format("; needs {}", info.data));
     print("\n");
   }
@@ -29,6 +30,7 @@ ExperimentOptions to_experiment_options(const ExperimentFlags& flags) {
   constexpr std::uint64_t kMostRuns = 1'000'000;
   ExperimentOptions options;
   options.scheme = flags.scheme;
+  options.files = flags.files;
   if (!flags.runs.empty()) options.runs = whole_number("runs", flags.runs, 1, kMostRuns);
   options.quick = flags.quick;
   if (!flags.methods.empty()) options.methods = CLI::detail::split(flags.methods, ',');
@@ -53,6 +55,8 @@ void add_experiment_flags(CLI::App& command, ExperimentFlags& flags) {
   }
   offer_words(*command.add_option("NAME", flags.name, "the experiment; `kqd experiment list` lists them")->required(),
               names);
+  command.add_option("FILE", flags.files,
+                     "your own data to draw: figure-1 takes a file of two columns, figure-2 two files of one");
   CLI::Option* const scheme = add_value(command, "--scheme", "NAME", flags.scheme,
                                         fmt::format("how the paper's methods are run: {}; `kqd experiment list` says "
                                                     "which are offered (default: the first)",

@@ -8,6 +8,7 @@ namespace kqd::app {
 /// Options of `kqd experiment`.
 struct ExperimentFlags {
   std::string name;
+  std::vector<std::string> files;
   std::string scheme;
   std::string runs;
   std::string methods;

@@ -45,6 +45,7 @@ void add_options(CLI::App& command, Command which) {
     CLI::Option* const added = add_option(command, option, defaults)->group(std::string(option.section));
     if (option.choices != nullptr) offer_words(*added, option.choices());
   }
+  if (which == kProfileCommand) return;  // which has no results to show
   CLI::Option* const json = command.get_option("--json");
   CLI::Option* const csv = command.get_option("--csv");
   json->excludes(csv);
@@ -52,18 +53,6 @@ void add_options(CLI::App& command, Command which) {
   CLI::Option* const markdown = command.get_option("--markdown");
   json->excludes(markdown);
   csv->excludes(markdown);
-}
-
-Settings read_options(const CLI::App& command, Command which, std::vector<const OptionInfo*>& given) {
-  Settings settings = default_settings(which);
-  for (const OptionInfo& option : options()) {
-    const CLI::Option* const typed =
-        (option.commands & which) == 0 ? nullptr : command.get_option("--" + flag_name(option));
-    if (typed == nullptr || typed->count() == 0) continue;
-    given.push_back(&option);
-    for (const std::string& text : typed->reduced_results()) set_option(settings, option, text);
-  }
-  return settings;
 }
 
 CLI::Option* add_value(CLI::App& command, const std::string& flag, const std::string& letter, std::string& value,

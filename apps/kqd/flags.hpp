@@ -10,9 +10,6 @@ namespace kqd::app {
 /// Adds the options of the library's table that a command has.
 void add_options(CLI::App& command, Command which);
 
-/// Sets the options that were typed, or read from a config file, in the order of the table. `given` gets them.
-[[nodiscard]] Settings read_options(const CLI::App& command, Command which, std::vector<const OptionInfo*>& given);
-
 /// An option with a value, for commands whose options are not in the table; `letter` stands for the value in the help
 /// text, and the default is what the variable holds.
 CLI::Option* add_value(CLI::App& command, const std::string& flag, const std::string& letter, std::string& value,

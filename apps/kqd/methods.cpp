@@ -20,6 +20,18 @@ void explain_method(const MethodInfo& m) {
   print("\n");
 }
 
+// The id is an argument here, not the option --method.
+void require_method(const std::string& id) {
+  try {
+    static_cast<void>(find_method(id));
+  } catch (const Error& error) {
+    ErrorParts parts = error.parts();
+    parts.subject.clear();
+    parts.value = fmt::format("unknown method \"{}\"", parts.value);
+    throw Error(error.code(), parts);
+  }
+}
+
 }  // namespace
 
 void print_parameters(std::span<const ParameterInfo> parameters, std::string_view indent) {
@@ -40,6 +52,7 @@ void add_methods_flags(CLI::App& command, MethodsFlags& flags) {
 }
 
 int run_methods(const MethodsFlags& flags) {
+  if (!flags.id.empty()) require_method(flags.id);
   if (flags.json) {
     print(methods_json(flags.id));
   } else if (flags.csv) {

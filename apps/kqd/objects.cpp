@@ -1,9 +1,18 @@
 #include "objects.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
+#include <iterator>
+#include <numeric>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
 
 namespace kqd::app {
 namespace {
@@ -22,72 +31,214 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-ObjectPair read_lines(const std::vector<std::string>& files, const Settings& settings) {
-  if (files.size() != 2) {
-    throw Error(ErrorCode::invalid_option,
-                {.subject = "group_column",
-                 .value = settings.group_column,
-                 .expected = fmt::format("two files of lines, for kernel {}", settings.object_kernel)});
+// Numbers of objects, in one list for all samples.
+std::vector<Sample> numbered(std::span<const std::size_t> sizes) {
+  std::vector<Sample> samples;
+  std::size_t first = 0;
+  for (const std::size_t size : sizes) {
+    samples.push_back(numbered_rows(first, size));
+    first += size;
   }
-  std::vector<std::string> lines = lines_of(files.front());
-  const std::size_t n_x = lines.size();
-  for (std::string& line : lines_of(files.back())) lines.push_back(std::move(line));
-  ObjectPair pair;
+  return samples;
+}
+
+// The kernel of objects that are written one in each line, and the numbers of each sample's objects.
+ObjectList list_of(std::vector<std::vector<std::string>> samples, const std::vector<std::string>& places,
+                   const std::string& kernel) {
+  std::vector<std::string> lines;
+  std::vector<std::size_t> sizes;
+  ObjectList list;
+  for (std::vector<std::string>& sample : samples) {
+    sizes.push_back(sample.size());
+    list.data.rows.push_back({.read = sample.size()});
+    std::ranges::move(sample, std::back_inserter(lines));
+  }
   try {
-    pair.kernel = object_kernel(settings.object_kernel, lines);
+    list.kernel = object_kernel(kernel, lines);
   } catch (const Error& error) {
     ErrorParts parts = error.parts();
     if (parts.row == 0) throw;
-    const bool in_x = parts.row <= n_x;
-    parts.place = fmt::format("{}: object {}", printable(in_x ? files.front() : files.back()),
-                              in_x ? parts.row : parts.row - n_x);
+    std::size_t sample = 0;
+    while (parts.row > sizes[sample]) parts.row -= sizes[sample++];
+    parts.place = fmt::format("{}: object {}", printable(places[sample]), parts.row);
     throw Error(error.code(), parts);
   }
-  pair.data.x = numbered_rows(0, n_x);
-  pair.data.y = numbered_rows(n_x, lines.size() - n_x);
-  return pair;
+  list.data.samples = numbered(sizes);
+  return list;
+}
+
+// Files of lines hold an object in each line; those of any other kind are tables.
+bool has_lines(const std::string& path) {
+  constexpr std::array<std::string_view, 6> kTables = {".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".npy"};
+  return !path.starts_with("sql:") &&
+         std::ranges::none_of(kTables, [&](std::string_view suffix) { return path.ends_with(suffix); });
+}
+
+// A row of a table as one object: its only text, or its categories separated by commas.
+std::vector<std::string> objects_of(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::string> objects;
+  for (const std::vector<std::string>& row : rows) {
+    if (row.size() == 1) {
+      objects.push_back(row.front());
+      continue;
+    }
+    std::string object;
+    for (std::string text : row) {
+      std::ranges::replace(text, ',', ';');
+      object += (object.empty() ? "" : ",") + text;
+    }
+    objects.push_back(std::move(object));
+  }
+  return objects;
+}
+
+ObjectList read_table_objects(const std::vector<std::string>& files, const Settings& settings, SamplePair* pair) {
+  TextList texts = read_texts(files, settings.read, settings.group_column);
+  const std::string& kernel = settings.object_kernel;
+  const bool of_categories = kernel.starts_with("hamming") || kernel.starts_with("aitchison");
+  if (texts.columns.size() != 1 && !of_categories) {
+    throw Error(ErrorCode::invalid_option,
+                {.place = printable(files.front()),
+                 .value = fmt::format("{} columns: {}", texts.columns.size(), fmt::join(texts.columns, ", ")),
+                 .expected = fmt::format("one column of objects for kernel {}", kernel),
+                 .remedy = "Choose it with --columns NAME"});
+  }
+  std::vector<std::vector<std::string>> samples;
+  for (const auto& rows : texts.samples) samples.push_back(objects_of(rows));
+  const std::vector<std::string> places(samples.size(), files.front());
+  ObjectList list = list_of(std::move(samples), files.size() == 1 ? places : files, kernel);
+  list.data.notes = texts.notes;
+  list.data.preparation = texts.preparation;
+  if (pair != nullptr) {
+    pair->preparation = texts.preparation;
+    pair->notes = texts.notes;
+    pair->rows_x = std::move(texts.rows.front());
+    pair->rows_y = std::move(texts.rows.back());
+  }
+  return list;
+}
+
+ObjectList read_objects_of_files(const std::vector<std::string>& files, const Settings& settings,
+                                 SamplePair* pair = nullptr) {
+  const auto num_lines = std::ranges::count_if(files, has_lines);
+  if (num_lines == 0) return read_table_objects(files, settings, pair);
+  if (num_lines != static_cast<std::ptrdiff_t>(files.size())) {
+    throw Error(ErrorCode::invalid_option,
+                "objects are in lines of one file and in a table of another, expected one "
+                "kind of file");
+  }
+  if (!settings.group_column.empty()) {
+    throw Error(ErrorCode::invalid_option, {.subject = "group_column",
+                                            .value = settings.group_column,
+                                            .expected = "a table such as a CSV file, or two files of lines"});
+  }
+  std::vector<std::vector<std::string>> samples;
+  for (const std::string& file : files) samples.push_back(lines_of(file));
+  return list_of(std::move(samples), files, settings.object_kernel);
+}
+
+// The kernel of a Gram matrix whose rows are those of `samples`. `order`: the column of each row.
+KernelSpec gram_of(const std::vector<Sample*>& samples, std::span<const std::size_t> order) {
+  const std::size_t n = order.size();
+  Matrix<double> gram(n, n);
+  std::size_t i = 0;
+  for (const Sample* sample : samples) {
+    if (sample->points.cols() != n) {
+      throw Error(ErrorCode::shape_mismatch,
+                  fmt::format("kernel precomputed: {} pooled rows with {} columns, expected a square Gram matrix: the "
+                              "files hold its rows, one file after the other, with a column for each pooled row",
+                              n, sample->points.cols()));
+    }
+    for (std::size_t r = 0; r < sample->points.rows(); ++r, ++i) {
+      const auto row = sample->points.row(r);
+      for (std::size_t j = 0; j < n; ++j) gram(i, j) = row[order[j]];
+    }
+  }
+  return gram_kernel(std::move(gram));
+}
+
+// Rows of the matrix become their numbers; weights stay.
+void number_rows(const std::vector<Sample*>& samples) {
+  std::size_t first = 0;
+  for (Sample* sample : samples) {
+    Sample numbers = numbered_rows(first, sample->points.rows());
+    first += sample->points.rows();
+    numbers.weights = std::move(sample->weights);
+    *sample = std::move(numbers);
+  }
+}
+
+// A Gram matrix has numbers only, and a column that looks like an id or has one value is one of its columns.
+ReadOptions options_of_gram(const Settings& settings) {
+  ReadOptions options = settings.read;
+  if (options.categorical == Categorical::automatic) options.categorical = Categorical::raise;
+  if (options.na == NaPolicy::indicator) options.na = NaPolicy::raise;
+  return options;
 }
 
 ObjectPair read_gram(const std::vector<std::string>& files, const Settings& settings) {
   ObjectPair pair;
-  SamplePair read = settings.group_column.empty() ? read_pair(files.front(), files.back(), settings.read)
-                                                  : read_grouped(files.front(), settings.group_column, settings.read);
-  const std::size_t n_x = read.x.points.rows();
-  const std::size_t n = n_x + read.y.points.rows();
-  if (read.x.points.cols() != n) {
-    throw Error(
-        ErrorCode::shape_mismatch,
-        fmt::format("kernel precomputed: {} pooled rows with {} columns, expected a square Gram matrix: X holds its "
-                    "first rows and Y the others, with a column for each pooled row",
-                    n, read.x.points.cols()));
-  }
+  const bool grouped = !settings.group_column.empty();
+  pair.data = grouped ? read_grouped(files.front(), settings.group_column, options_of_gram(settings))
+                      : read_pair(files.front(), files.back(), options_of_gram(settings));
+  const std::vector<Sample*> samples = {&pair.data.x, &pair.data.y};
   // Columns are in the order of the file; with a group column its rows are divided between X and Y.
   std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < n_x; ++i) order.push_back(read.rows_x.empty() ? i : read.rows_x[i] - 1);
-  for (std::size_t i = 0; i < n - n_x; ++i) {
-    const bool grouped = !settings.group_column.empty();
-    order.push_back(read.rows_y.empty() || !grouped ? n_x + i : read.rows_y[i] - 1);
+  const std::size_t n_x = pair.data.x.points.rows();
+  const auto& [rows_x, rows_y] = std::tie(pair.data.rows_x, pair.data.rows_y);
+  for (std::size_t i = 0; i < n_x; ++i) order.push_back(rows_x.empty() ? i : rows_x[i] - 1);
+  for (std::size_t i = 0; i < pair.data.y.points.rows(); ++i) {
+    order.push_back(rows_y.empty() || !grouped ? n_x + i : rows_y[i] - 1);
   }
-  Matrix<double> gram(n, n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto row = i < n_x ? read.x.points.row(i) : read.y.points.row(i - n_x);
-    for (std::size_t j = 0; j < n; ++j) gram(i, j) = row[order[j]];
-  }
-  pair.kernel = gram_kernel(std::move(gram));
-  pair.data = std::move(read);
-  std::vector<double> weights_x = std::move(pair.data.x.weights);
-  std::vector<double> weights_y = std::move(pair.data.y.weights);
-  pair.data.x = numbered_rows(0, n_x);
-  pair.data.y = numbered_rows(n_x, n - n_x);
-  pair.data.x.weights = std::move(weights_x);
-  pair.data.y.weights = std::move(weights_y);
+  pair.kernel = gram_of(samples, order);
+  number_rows(samples);
   return pair;
+}
+
+ObjectList read_gram_list(const std::vector<std::string>& files, const Settings& settings) {
+  ObjectList list;
+  list.data = read_samples(files, options_of_gram(settings));
+  std::vector<Sample*> samples;
+  std::size_t n = 0;
+  for (Sample& sample : list.data.samples) {
+    samples.push_back(&sample);
+    n += sample.points.rows();
+  }
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  list.kernel = gram_of(samples, order);
+  number_rows(samples);
+  return list;
 }
 
 }  // namespace
 
 ObjectPair read_objects(const std::vector<std::string>& files, const Settings& settings) {
-  return settings.object_kernel == "precomputed" ? read_gram(files, settings) : read_lines(files, settings);
+  if (settings.object_kernel == "precomputed") return read_gram(files, settings);
+  ObjectPair pair;
+  ObjectList list = read_objects_of_files(files, settings, &pair.data);
+  pair.data.x = std::move(list.data.samples.front());
+  pair.data.y = std::move(list.data.samples.back());
+  pair.kernel = std::move(list.kernel);
+  return pair;
+}
+
+ObjectList read_object_list(const std::vector<std::string>& files, const Settings& settings) {
+  return settings.object_kernel == "precomputed" ? read_gram_list(files, settings)
+                                                 : read_objects_of_files(files, settings);
+}
+
+SampleList read_list(const std::vector<std::string>& files, const Settings& settings, KernelSpec& kernel) {
+  if (settings.object_kernel.empty()) return read_samples(files, settings.read);
+  ObjectList list = read_object_list(files, settings);
+  kernel = std::move(list.kernel);
+  return std::move(list.data);
+}
+
+std::size_t num_rows(const SampleList& data) {
+  std::size_t count = 0;
+  for (const Sample& sample : data.samples) count += sample.points.rows();
+  return count;
 }
 
 void number_reference_rows(std::size_t num_objects, Matrix<double>& points) {

@@ -3,25 +3,24 @@
 #include <string>
 #include <vector>
 
+#include "kqd/options/options.hpp"
+
 namespace kqd::app {
 
 /// Options of `kqd profile`.
 struct ProfileFlags {
-  std::string file;
+  std::vector<std::string> files;
   std::string output;
   std::string like;
   std::string rows_per_group = "0";
-  std::string columns;
-  std::string drop;
-  std::string seed = "0";
-  std::string threads = "0";
   bool info = false;
 };
 
 void add_profile_flags(CLI::App& command, ProfileFlags& flags);
 
-/// `kqd profile FILE -o P.kqp`: counts the rows of a file per group, or describes a profile.
-int run_profile(const ProfileFlags& flags);
+/// `kqd profile FILES -o P.kqp`: counts the rows of files per group, or describes profiles. The settings are those of
+/// the table of options.
+int run_profile(const ProfileFlags& flags, const Settings& settings);
 
 /// Options of `kqd merge`.
 struct MergeFlags {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include "embed.hpp"
 #include "flags.hpp"
 #include "manual.hpp"
+#include "monitor.hpp"
 #include "output.hpp"
 #include "run.hpp"
 #include "shell.hpp"
@@ -60,9 +62,22 @@ std::vector<std::string> pair_of_files(const CLI::App& command, const std::strin
   return {both->first, both->second};
 }
 
+// Sets the options that were typed, or read from a config file, in the order of the table. `given` gets them.
+Settings read_options(const CLI::App& command, Command which, std::vector<const OptionInfo*>& given) {
+  Settings settings = default_settings(which);
+  for (const OptionInfo& option : options()) {
+    const CLI::Option* const typed =
+        (option.commands & which) == 0 ? nullptr : command.get_option("--" + flag_name(option));
+    if (typed == nullptr || typed->count() == 0) continue;
+    given.push_back(&option);
+    for (const std::string& text : typed->reduced_results()) set_option(settings, option, text);
+  }
+  return settings;
+}
+
 // Commands of any number of data sets.
 bool takes_many(Command command) {
-  return command == kMatrixCommand || command == kEmbedCommand;
+  return command == kMatrixCommand || command == kEmbedCommand || command == kMonitorCommand;
 }
 
 // An unset variable of a shell leaves an empty text, which is not a request for the default.
@@ -115,13 +130,7 @@ CLI::App* Program::add(const std::string& name, const std::string& what, const s
     try {
       code_ = work();
     } catch (const Error& error) {
-      ErrorParts parts = error.parts();
-      const OptionInfo* const option = find_option(parts.subject);
-      if (!parts.place.empty() || !config_options_.contains(option == nullptr ? parts.subject : flag_name(*option))) {
-        throw;
-      }
-      parts.place = printable(config_file_);
-      throw Error(error.code(), parts);
+      throw Error(error.code(), naming_config(error.parts()));
     }
   });
   return command;
@@ -136,10 +145,15 @@ CLI::App* Program::add_comparison(const std::string& name, const std::string& wh
       ", one row per point: .csv, .tsv, .npy, .idx (also .gz), .npz or .npz:KEY, .parquet, .json, .jsonl, a query "
       "\"sql:SELECT ...\", or - for standard input";
   if (takes_many(which)) {
-    const std::string text = (which == kMatrixCommand ? "data sets, two or more" : "data sets") + formats;
+    const std::string what_files = which == kMatrixCommand    ? "data sets, two or more"
+                                   : which == kMonitorCommand ? "the baseline, then its batches; only batches if the "
+                                                                "state file exists; also patterns: 'day-*.csv'"
+                                                              : "data sets";
+    const bool needs_files = which != kMonitorCommand;
+    const std::string text = what_files + formats;
     command->add_option("FILES", text)
-        ->required()
-        ->expected(1, -1)
+        ->required(needs_files)
+        ->expected(needs_files ? 1 : 0, -1)
         ->allow_extra_args()
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   } else {
@@ -152,10 +166,38 @@ CLI::App* Program::add_comparison(const std::string& name, const std::string& wh
   return command;
 }
 
+// Names the config file that set the option at fault: as the place, or next to the option in "column a, listed in
+// --columns".
+ErrorParts Program::naming_config(ErrorParts parts) const {
+  if (config_options_.empty()) return parts;
+  const OptionInfo* const option = find_option(parts.subject);
+  if (parts.place.empty() && config_options_.contains(option == nullptr ? parts.subject : flag_name(*option))) {
+    parts.place = printable(config_file_);
+  } else if (parts.subject.empty()) {
+    parts.value = render(parts.value, program_names);
+    for (const std::string& name : config_options_) {
+      const std::size_t begin = parts.value.find(" --" + name);
+      const std::size_t end = begin + name.size() + 3;
+      const bool is_whole = begin != std::string::npos && (end == parts.value.size() || parts.value[end] == ',');
+      if (is_whole) parts.value.insert(end, " of " + printable(config_file_));
+    }
+  }
+  return parts;
+}
+
 void Program::read_config(const std::string& file, CLI::App& command) {
   if (file.empty()) return;
   config_file_ = file;
   config_options_ = apply_config(file, app_, command);
+}
+
+// Settings of a command whose result is not a report.
+Settings Program::read_settings(const CLI::App& command, Command which) {
+  std::vector<const OptionInfo*> given;
+  Settings settings = read_options(command, which, given);
+  complete(settings);
+  print_no_effect_warnings(settings, given);
+  return settings;
 }
 
 Request Program::read_request(CLI::App& command, Command which) {
@@ -164,14 +206,19 @@ Request Program::read_request(CLI::App& command, Command which) {
   Request request{
       .files = {}, .settings = read_options(command, which, given), .given = {}, .command_line = command_line_};
   Settings& settings = request.settings;
-  request.files = takes_many(which) ? command.get_option("FILES")->as<std::vector<std::string>>()
-                                    : pair_of_files(command, settings.group_column);
+  if (takes_many(which)) {
+    if (command.count("FILES") > 0) request.files = command.get_option("FILES")->as<std::vector<std::string>>();
+    if (request.files.empty() && !settings.monitor.show) throw CLI::RequiredError("FILES");
+  } else {
+    request.files = pair_of_files(command, settings.group_column);
+  }
   settings.read.map_files = true;  // main() handles the signal of a file that becomes shorter
   for (const OptionInfo* option : given) {
     // The result does not depend on the others: memory, threads, output. The seed has a field of its own.
     const bool defines_result = option->section != "Run" && option->section != "Output";
     if (defines_result) request.given.emplace_back(option->id, option->get(settings));
   }
+  if (std::ranges::any_of(request.files, names_a_profile)) require_for_profiles(settings);
   complete(settings);
   print_no_effect_warnings(settings, given);
   return request;
@@ -199,6 +246,11 @@ void Program::add_comparisons() {
                  "  kqd matrix day-*.npy --test\n"
                  "  kqd matrix a.csv b.csv c.csv --method sw --power 2 --csv --output distances.csv",
                  kMatrixCommand, run_matrix);
+  add_comparison("monitor", "which batches differ from a baseline, since when, and in what?",
+                 "  kqd monitor january.csv february.csv march.csv --report months.html\n"
+                 "  kqd monitor baseline.csv 'day-*.csv' --state days.kqm --alarm --exit-code\n"
+                 "  kqd monitor sales.csv --time date --every week --baseline first:4",
+                 kMonitorCommand, run_monitor);
   add_comparison("embed", "data sets as vectors of quantiles along shared directions",
                  "  kqd embed january.csv february.csv --output table.csv\n"
                  "  kqd embed day-*.npy --levels 9 --num-directions 16 --output table.npy --write-directions days\n"
@@ -222,12 +274,19 @@ void Program::add_others() {
                   return run_sample(sample_);
                 });
   add_sample_flags(*command, sample_);
-  command = add("profile", "count a sample once, for tests and merges without its rows",
-                "  kqd profile january.parquet -o january.kqp\n"
-                "  kqd profile february.parquet --like january.kqp -o february.kqp\n"
-                "  kqd test january.kqp february.kqp",
-                [this] { return run_profile(profile_); });
+  command =
+      add("profile", "count a sample once, for tests and merges without its rows",
+          "  kqd profile january.parquet -o january.kqp\n"
+          "  kqd profile 'february/*.csv.gz' --like january.kqp -o february.kqp\n"
+          "  kqd test january.kqp february.kqp",
+          [this] { return run_profile(profile_, read_settings(*app_.get_subcommand("profile"), kProfileCommand)); });
   add_profile_flags(*command, profile_);
+  command = add("plan", "how many rows a test or a verdict of equivalence needs",
+                "  kqd plan --effect 0.1 --power 0.9\n"
+                "  kqd plan january.csv --effect 0.2 --figure power.svg\n"
+                "  kqd plan --effect 0.2 --columns 10 --json",
+                [this] { return run_plan(plan_); });
+  add_plan_flags(*command, plan_);
   command = add("merge", "add profiles up", "  kqd merge monday.kqp tuesday.kqp -o days.kqp",
                 [this] { return run_merge(merge_); });
   add_merge_flags(*command, merge_);

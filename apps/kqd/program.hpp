@@ -6,6 +6,7 @@
 
 #include "experiment.hpp"
 #include "methods.hpp"
+#include "plan.hpp"
 #include "profile.hpp"
 #include "run.hpp"
 #include "sample.hpp"
@@ -32,13 +33,16 @@ class Program {
   /// A command of the library that compares samples.
   CLI::App* add_comparison(const std::string& name, const std::string& what, const std::string& examples, Command which,
                            int (*work)(const Request& request));
+  static Settings read_settings(const CLI::App& command, Command which);
   [[nodiscard]] Request read_request(CLI::App& command, Command which);
   void read_config(const std::string& file, CLI::App& command);
+  [[nodiscard]] ErrorParts naming_config(ErrorParts parts) const;
 
   CLI::App app_;
   MethodsFlags methods_;
   SampleFlags sample_;
   ProfileFlags profile_;
+  PlanFlags plan_;
   MergeFlags merge_;
   ExperimentFlags experiment_;
   std::string shell_;

@@ -12,6 +12,11 @@
 namespace kqd::app {
 namespace {
 
+constexpr double kFirstDrawn = 1.0;  // seconds
+constexpr double kRedrawn = 0.1;
+constexpr double kFirstLine = 30.0;
+constexpr double kShareOfLine = 0.1;  // of the time so far, between two lines of a log
+
 double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
@@ -41,9 +46,9 @@ std::string line_text(const ProgressReport& at, double in_step, double elapsed) 
 
 }  // namespace
 
-ProgressLine::ProgressLine(bool shown) : shown_(shown && isatty(STDERR_FILENO) == 1) {
+ProgressLine::ProgressLine(bool shown) : on_terminal_(isatty(STDERR_FILENO) == 1) {
   control_.stop = &StopRequest::flag();
-  if (shown_) control_.progress = [this](const ProgressReport& at) { show(at); };
+  if (shown) control_.progress = [this](const ProgressReport& at) { show(at); };
   if (shown) {
     control_.notice = [this](std::string_view sentence) {
       erase();
@@ -73,13 +78,22 @@ void ProgressLine::show(const ProgressReport& at) {
   const auto now = Clock::now();
   follow_step(at, now);
   const double elapsed = seconds_between(start_, now);
-  if (elapsed < 1.0 || (drawn_ && seconds_between(last_, now) < 0.1)) return;
-  std::string text = line_text(at, seconds_between(step_start_, now), elapsed);
-  text.resize(std::min(text.size(), terminal_width(STDERR_FILENO) - 1));  // a second line could not be erased
-  print_message(fmt::format("\r{}\033[K", text));
+  const double since_last = seconds_between(last_, now);
+  // A log gets fewer lines the longer a run takes.
+  const double quiet = on_terminal_ ? (drawn_ ? kRedrawn : kFirstDrawn) : std::max(kFirstLine, kShareOfLine * elapsed);
+  if (since_last < quiet) return;
+  last_ = now;
+  const std::string text = line_text(at, seconds_between(step_start_, now), elapsed);
+  if (on_terminal_) return show_on_terminal(text);
+  note(text);
+}
+
+void ProgressLine::show_on_terminal(const std::string& text) {
+  // A second line could not be erased.
+  const std::size_t width = terminal_width(STDERR_FILENO) - 1;
+  print_message(fmt::format("\r{}\033[K", text.substr(0, width)));
   std::fflush(stderr);
   drawn_ = true;
-  last_ = now;
 }
 
 }  // namespace kqd::app

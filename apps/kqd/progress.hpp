@@ -8,10 +8,11 @@
 
 namespace kqd::app {
 
-/// Shows how far a run is on a terminal, once it has taken a second, and turns Ctrl-C into a clean end.
+/// Shows how far a run is, once it has taken a second on a terminal, elsewhere by a line now and then once it has taken
+/// half a minute, and turns Ctrl-C into a clean end.
 class ProgressLine {
  public:
-  /// `shown`: false prints nothing. Nothing is shown when stderr is not a terminal.
+  /// `shown`: false prints nothing.
   explicit ProgressLine(bool shown);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
@@ -24,12 +25,13 @@ class ProgressLine {
   using Clock = std::chrono::steady_clock;
 
   void show(const ProgressReport& at);
+  void show_on_terminal(const std::string& text);
   void follow_step(const ProgressReport& at, Clock::time_point now);
   void erase();
 
   StopRequest stop_request_;
   RunControl control_;
-  bool shown_;
+  bool on_terminal_;
   bool drawn_ = false;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;

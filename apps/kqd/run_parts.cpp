@@ -80,7 +80,13 @@ void add_coefficients(const std::string& file, DirectionOptions& options) {
   options.coefficients = std::move(read.points);
 }
 
-// The table of --weighting FILE: a level and a density in each row.
+}  // namespace
+
+void print_warnings(const Warnings& warnings, const OutputOptions& output) {
+  if (output.quiet) return;
+  for (const Warning& warning : warnings) note(sentence(warning));
+}
+
 void add_weighting(const std::string& file, MethodOptions& options) {
   if (file.empty()) return;
   const Sample read = read_sample(file);
@@ -91,13 +97,6 @@ void add_weighting(const std::string& file, MethodOptions& options) {
   std::vector<LevelDensity> densities;
   for (std::size_t k = 0; k < read.points.rows(); ++k) densities.push_back({read.points(k, 0), read.points(k, 1)});
   options.weighting = LevelWeights::table(densities);
-}
-
-}  // namespace
-
-void print_warnings(const Warnings& warnings, const OutputOptions& output) {
-  if (output.quiet) return;
-  for (const Warning& warning : warnings) note(sentence(warning));
 }
 
 void add_directions(const Settings& settings, const Sample& data, std::size_t num_pooled,
@@ -124,7 +123,8 @@ void refuse_objects(const Settings& settings, const std::string& command) {
       ErrorCode::invalid_option,
       {.subject = "kernel",
        .value = settings.object_kernel,
-       .expected = fmt::format("a kernel of columns, for kqd {}; kqd test and kqd distance take objects", command)});
+       .expected = fmt::format(
+           "a kernel of columns, for kqd {}; test, distance, explain, matrix and embed take objects", command)});
 }
 
 void put_first(const Warnings& of_reading, Warnings& warnings) {
@@ -156,6 +156,7 @@ void require_outputs(const Request& request) {
     const StopRequest until_test_files_are_removed;
     if (goes_to_file(output)) require_output("output", output.file, inputs);
     require_output("report", output.report, inputs);
+    require_output("rows_csv", output.rows_csv, inputs);
   }
   if (StopRequest::flag()) throw Error(ErrorCode::interrupted, "stopped on request");
   if (output.report.empty()) return;
@@ -168,6 +169,27 @@ void require_outputs(const Request& request) {
     throw Error(ErrorCode::invalid_option,
                 {.subject = "report", .value = output.report, .expected = "another file than that of --output"});
   }
+}
+
+std::vector<std::string> given_names(const Settings& settings, std::size_t count) {
+  std::vector<std::string> names;
+  std::string_view rest = settings.names;
+  while (!rest.empty()) {
+    const auto comma = std::min(rest.find(','), rest.size());
+    names.push_back(printable(rest.substr(0, comma)));
+    rest = rest.substr(std::min(comma + 1, rest.size()));
+  }
+  const auto is_bad = [](const std::string& name) { return name.find_first_not_of(' ') == std::string::npos; };
+  if (names.empty() || (names.size() == count && std::ranges::none_of(names, is_bad))) return names;
+  throw Error(ErrorCode::invalid_option,
+              {.subject = "names",
+               .value = settings.names,
+               .expected = fmt::format("{} names with commas between them, one for each sample", count)});
+}
+
+std::vector<std::string> sample_names(const Request& request) {
+  std::vector<std::string> given = given_names(request.settings, request.files.size());
+  return given.empty() ? different_names(request.files) : given;
 }
 
 std::vector<std::string> different_names(const std::vector<std::string>& files) {

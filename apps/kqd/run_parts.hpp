@@ -22,6 +22,9 @@ class Stopwatch {
 /// Prints warnings of reading, unless the user wants the result only.
 void print_warnings(const Warnings& warnings, const OutputOptions& output);
 
+/// The table of --weighting FILE: a level and a density in each row.
+void add_weighting(const std::string& file, MethodOptions& options);
+
 /// Reads the files of --reference, --coefficients and --weighting. Columns of points are matched by name where the file
 /// and the data have names; with a kernel of objects they are numbers of pooled rows.
 void add_directions(const Settings& settings, const Sample& data, std::size_t num_pooled,
@@ -47,6 +50,12 @@ void show(const OutputOptions& output, const Forms& forms);
 
 /// Checks before the work, which may take long, that outputs can be written and overwrite no input.
 void require_outputs(const Request& request);
+
+/// The names that the user gives to `count` samples; none when there are none. Throws Error{invalid_option} for others.
+[[nodiscard]] std::vector<std::string> given_names(const Settings& settings, std::size_t count);
+
+/// Names of all data sets, given or of their files.
+[[nodiscard]] std::vector<std::string> sample_names(const Request& request);
 
 /// Different names for all data sets, also when one is given twice.
 [[nodiscard]] std::vector<std::string> different_names(const std::vector<std::string>& files);

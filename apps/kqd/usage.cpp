@@ -93,6 +93,12 @@ HelpFormatter::HelpFormatter(std::size_t screen_width)
   label("SUBCOMMAND", "COMMAND");
 }
 
+// CLI11 shows what a bare flag means: --early-stop{betting}.
+std::string HelpFormatter::make_option_name(const CLI::Option* option, bool is_positional) const {
+  const std::string name = CLI::Formatter::make_option_name(option, is_positional);
+  return name.substr(0, name.find('{'));
+}
+
 std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
   const bool takes_value = option->get_type_size() != 0 && !option->get_positional();
   return takes_value ? " " + option->get_type_name() : "";

@@ -10,6 +10,7 @@ class HelpFormatter : public CLI::Formatter {
   /// 0: no screen.
   explicit HelpFormatter(std::size_t screen_width);
   std::string make_option_opts(const CLI::Option* option) const override;
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override;
   std::string make_option_desc(const CLI::Option* option) const override;
 
  private:

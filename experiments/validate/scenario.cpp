@@ -21,7 +21,7 @@ TwoSampleResult run_once(const Scenario& scenario, Seed seed) {
   options.statistic.seed = scenario.seed_zero ? Seed{0} : seed;
   options.statistic.threads = ThreadCount{1};
   options.test.design = data.design;
-  return two_sample_test(data.x, data.y, options);
+  return scenario.test ? scenario.test(data, options) : two_sample_test(data.x, data.y, options);
 }
 
 }  // namespace
@@ -49,6 +49,8 @@ bool meets(const Scenario& scenario, Count rejections) {
       return band().holds(rejections.successes);
     case Expectation::Kind::at_most_level:
       return rejections.successes <= band().highest;
+    case Expectation::Kind::above_level:
+      return rejections.successes > band().highest;
     case Expectation::Kind::replicates:
       return std::abs(standardised_difference(rejections, scenario.expectation.other)) <= kMaxStandardErrors;
     case Expectation::Kind::at_least:

@@ -27,6 +27,7 @@ struct Expectation {
   enum class Kind {
     level,          ///< a true null without ties: inside the binomial band of the level, on both sides
     at_most_level,  ///< a true null with ties, or with early stopping: not above the band
+    above_level,    ///< a true null under a test that is known to be wrong: above the band
     replicates,     ///< within three combined standard errors of the rate of another implementation
     at_least,       ///< at least this power
     reported,       ///< no expectation: a rate for comparison
@@ -35,6 +36,9 @@ struct Expectation {
   Count other = {};       ///< replicates: counts of the other implementation
   double at_least = 0.0;  ///< at_least: the bound
 };
+
+/// How the samples of a run are tested.
+using TestOfDraw = std::function<TwoSampleResult(const Draw&, const TwoSampleOptions&)>;
 
 /// One experiment: the same test on new data, many times. Its name is its place in the tables, and determines the seeds
 /// of its runs: a renamed scenario has other data.
@@ -47,6 +51,7 @@ struct Scenario {
   Expectation expectation;
   std::size_t runs = 0;
   bool seed_zero = false;  ///< every run draws its own data but is tested with seed 0
+  TestOfDraw test = {};    ///< empty: two_sample_test() of the rows
 
   [[nodiscard]] std::string name() const { return table + " | " + row + " | " + column; }
 };
@@ -97,5 +102,9 @@ struct ConfigurationCounts {
 
 /// All of these, in the order of the page.
 [[nodiscard]] std::vector<Scenario> all_scenarios();
+
+/// True nulls of tests of profiles, for every kind of file and assignment to groups, and two wrong assignments. They
+/// are run by tests/statistical and are not on the page.
+[[nodiscard]] std::vector<Scenario> group_scenarios();
 
 }  // namespace kqd::validation

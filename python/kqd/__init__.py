@@ -10,28 +10,45 @@
 from ._core import MethodInfo, ResourceLimitError, __version__
 from ._distance import distance
 from ._embedding import Embedding
-from ._explain import ExplainedColumn, ExplainedDirection, Explanation, ExtremeRow, TwoValueShares, explain
+from ._explain import (
+    ExplainedColumn, ExplainedDirection, ExplainedRelation, Explanation, ExtremeRow, LevelShares, MissingShares,
+    RelationCell, TwoValueShares, explain,
+)
+from ._matrix import Matrix, matrix
 from ._methods import methods
-from ._results import ComponentStatistic, DistanceResult, Maximiser, Profile, TestResult
+from ._monitor import Monitor, MonitoredColumn, MonitorEntry
+from ._profile import Profile
+from ._results import ComponentStatistic, DistanceResult, EffectAspect, Maximiser, QuantileProfile, TestResult
 from ._test import test
 
 __all__ = [
     "ComponentStatistic",
     "DistanceResult",
+    "EffectAspect",
     "Embedding",
     "ExplainedColumn",
     "ExplainedDirection",
+    "ExplainedRelation",
     "Explanation",
     "ExtremeRow",
+    "LevelShares",
+    "Matrix",
     "Maximiser",
     "MethodInfo",
+    "MissingShares",
+    "Monitor",
+    "MonitorEntry",
+    "MonitoredColumn",
     "Profile",
+    "RelationCell",
+    "QuantileProfile",
     "ResourceLimitError",
     "TestResult",
     "TwoValueShares",
     "__version__",
     "distance",
     "explain",
+    "matrix",
     "methods",
     "test",
 ]

@@ -49,6 +49,8 @@ class Samples(NamedTuple):
     warnings: Tuple[Warned, ...] = ()
     #: Names of the columns, if they have any.
     columns: Sequence[str] = ()
+    #: Columns became others: levels of categories, marks of missing values.
+    prepared: bool = False
 
     def cells_named(self) -> ContextManager[None]:
         """See the function of this name."""
@@ -96,21 +98,21 @@ def samples(
     x_weights: Optional[ArrayLike],
     y_weights: Optional[ArrayLike],
     *,
-    nan_policy: str = "raise",
+    nan_policy: str = "indicator",
     paired: bool = False,
 ) -> Samples:
     """Both samples, without a copy where that is possible. Columns that have names are matched by them.
 
     With ``nan_policy="omit"`` rows with a NaN are excluded, and with them their partners when rows are `paired`.
     """
-    require_nan_policy(nan_policy)
+    require_nan_policy(nan_policy, _ALL_POLICIES)
     x = as_frame(x)
     y = matching(y, x, "y", "x")
     (x_rows, y_rows), warnings = _pooled_matrices(x, y)
     warnings = _different_names(x, y) + warnings
     x_column, y_column = _weights(x_weights, len(x_rows), "x"), _weights(y_weights, len(y_rows), "y")
     dim, columns = x_rows.shape[1], column_names(x, y)
-    if nan_policy == "raise":
+    if nan_policy != "omit":
         return Samples(
             _core.Sample(x_rows, x_column), _core.Sample(y_rows, y_column), dim, warnings=warnings, columns=columns
         )
@@ -140,7 +142,7 @@ def gram(x: ArrayLike, y: ArrayLike) -> Tuple[Samples, _core.Kernel]:
                 "x and y are the rows of the pooled Gram matrix, x = gram[:n_x] and y = gram[n_x:]"
             )
     numbers = np.arange(float(n))[:, np.newaxis]
-    pair = Samples(_core.Sample(numbers[:n_x]), _core.Sample(numbers[n_x:]), n)
+    pair = Samples(_core.Sample(numbers[:n_x]), _core.Sample(numbers[n_x:]), 0)
     return pair, _core.gram_kernel(top, bottom)
 
 
@@ -221,7 +223,7 @@ def _lacking(values: Any) -> Dict[int, NDArray[np.float64]]:
     return kept
 
 
-def _rounded_off(array: np.ndarray) -> Dict[int, NDArray[np.float64]]:
+def _rounded_off(array: NDArray[Any]) -> Dict[int, NDArray[np.float64]]:
     if array.dtype.kind not in "iu" or array.dtype.itemsize < 8 or array.size == 0:
         return {}
     if array.max() <= 2**53 and array.min() >= -(2**53):
@@ -340,14 +342,34 @@ def column_names(*samples: Any) -> List[str]:
     return []
 
 
+def without_column(frame: Any, name: str) -> Tuple[Any, Any]:
+    """A table without one of its columns, and that column."""
+    if isinstance(frame, Table):
+        place = frame.names.index(name)
+        column = frame.arrays[place]
+        if isinstance(column, str):
+            raise TypeError(f"column {quoted(name)} has dtype {column}, expected numbers; give keys=, one for each row")
+        return frame.select([other for other in frame.names if other != name]), column
+    place = [str(column) for column in frame.columns].index(name)
+    return frame.iloc[:, [j for j in range(frame.shape[1]) if j != place]], frame.iloc[:, place].to_numpy()
+
+
 def complete(rows: NDArray[np.float64]) -> NDArray[np.bool_]:
     """True for rows without a NaN."""
-    return ~np.isnan(rows).any(axis=1)
+    return np.asarray(~np.isnan(rows).any(axis=1))
 
 
-def require_nan_policy(nan_policy: str) -> None:
-    if nan_policy not in ("raise", "omit"):
-        raise ValueError(f'nan_policy={quoted(nan_policy)}: expected "raise" or "omit"')
+# Treatments of missing values of two samples. One sample has no pool to fill them in from.
+_ALL_POLICIES = ("indicator", "raise", "omit", "impute-median")
+
+
+def require_nan_policy(nan_policy: str, known: Sequence[str] = ("raise", "omit")) -> None:
+    words = [f'"{word}"' for word in known]
+    expected = f'expected {", ".join(words[:-1])} or {words[-1]}'
+    if not isinstance(nan_policy, str):
+        raise TypeError(f"nan_policy is of type {type(nan_policy).__name__}, {expected}")
+    if nan_policy not in known:
+        raise ValueError(f"nan_policy={quoted(nan_policy)}: {expected}")
 
 
 def _kept(
@@ -369,7 +391,7 @@ def _weights(weights: Optional[ArrayLike], num_rows: int, name: str) -> Optional
     return np.require(column, np.float64, ["C", "A"])[:, np.newaxis]
 
 
-def _group_column(values: ArrayLike, name: str, num_rows: int) -> np.ndarray:
+def _group_column(values: ArrayLike, name: str, num_rows: int) -> NDArray[Any]:
     """Texts, or whole numbers of 64 bits."""
     column = _converted(values, name)
     if column.dtype.kind == "O" and all(isinstance(value, str) for value in column.flat):
@@ -386,33 +408,41 @@ def _group_column(values: ArrayLike, name: str, num_rows: int) -> np.ndarray:
     return column.astype(np.int64)
 
 
-def _numbers(values: Any, name: str) -> np.ndarray:
+def _numbers(values: Any, name: str) -> NDArray[Any]:
     array = _converted(values, name)
     if array.dtype.kind == "O" and array.ndim == 0:
         given = array.item()
-        hint = "; .toarray() makes an array of it" if hasattr(given, "toarray") else ""
+        makers = [method for method in ("toarray", "collect") if hasattr(given, method)]
+        hint = f"; .{makers[0]}() makes an array or a table of it" if makers else ""
         raise TypeError(f"{name} is of type {type(given).__name__}, expected rows of real numbers{hint}")
+    if array.dtype.kind == "U" and array.ndim == 0:
+        raise TypeError(f"{name} is {quoted(array)}, expected rows of real numbers; read a file before the call")
     if array.dtype.kind not in _NUMERIC_KINDS:
         raise TypeError(f"{name} has dtype {array.dtype}, expected real numbers")
     return array
 
 
-def _converted(values: Any, name: str) -> np.ndarray:
+def _converted(values: Any, name: str) -> NDArray[Any]:
     if type(values) is np.ndarray:
         return values
     if is_pandas(values):
-        converted: np.ndarray = _from_pandas(values, name)
+        converted: NDArray[Any] = _from_pandas(values, name)
         return converted
     if isinstance(values, Table):
         return _from_table(values, name)
-    if np.ma.is_masked(values):
+    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
         raise TypeError(f"{name} has masked values; drop or fill them first")
     if hasattr(values, "__dlpack__") and not hasattr(values, "__array__"):
         device, _ = values.__dlpack_device__()
         if device not in _CPU:
             raise TypeError(f"{name} is on another device (DLPack type {int(device)}), expected one on the CPU")
         return np.from_dlpack(values)
-    return np.asarray(values)
+    if not isinstance(values, (list, tuple)):
+        return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{name} has rows of different lengths, expected as many numbers in each") from None
 
 
 def _from_pandas(values: Any, name: str) -> Any:
@@ -427,7 +457,7 @@ def _from_pandas(values: Any, name: str) -> Any:
     return values.to_numpy(dtype=np.float64, na_value=np.nan) if not others else np.asarray(values, dtype=object)
 
 
-def _from_table(values: Table, name: str) -> np.ndarray:
+def _from_table(values: Table, name: str) -> NDArray[Any]:
     others = values.others()
     if others:
         listed = _listed([column for column, _ in others])

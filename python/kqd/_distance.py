@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, Sequence, Union
+from typing import Mapping, Optional, Sequence, Union
 
 from numpy.typing import ArrayLike
 
@@ -16,7 +16,7 @@ from ._results import DistanceResult
 @none_is_default
 def distance(
     x: ArrayLike,
-    y: ArrayLike,
+    y: Optional[ArrayLike] = None,
     *,
     method: str = "ekqd",
     kernel: KernelLike = "gaussian",
@@ -31,7 +31,12 @@ def distance(
     weighting: WeightingLike = "uniform",
     x_weights: Optional[ArrayLike] = None,
     y_weights: Optional[ArrayLike] = None,
-    nan_policy: str = "raise",
+    standardize: str = "auto",
+    types: Union[str, Mapping[str, str]] = "",
+    categorical: str = "auto",
+    nan_policy: str = "indicator",
+    group: Optional[str] = None,
+    names: Union[str, Sequence[str]] = "",
     compat: Union[str, Sequence[str]] = (),
     profiles: int = 0,
     rng: Rng = None,
@@ -50,7 +55,8 @@ def distance(
     x, y : array_like
         The samples: rows are points, columns coordinates; one dimension means one column. Row-major float64 arrays
         are read in place; other arrays, lists, pandas objects and what has ``__array__`` or DLPack on the CPU are
-        converted. Columns of two DataFrames are matched by name.
+        converted. Columns of two DataFrames are matched by name, and may hold texts, categories, booleans and dates.
+        Or the names of two files that the program reads.
     method : str
         What to compute, one of ``[m.id for m in kqd.methods()]``.
     kernel : str or callable
@@ -86,8 +92,23 @@ def distance(
         to 1); or a function that returns the density at a level, which is tabulated.
     x_weights, y_weights : array_like, optional
         A weight per row, >= 0; each sample's weights are scaled to sum 1.
-    nan_policy : "raise" or "omit"
-        What to do with rows that have a NaN; the result warns of rows that were excluded.
+    standardize : "auto", "none", "zscore" or "iqr"
+        ``"auto"`` and ``"none"``: columns as they are. ``"zscore"`` and ``"iqr"`` scale columns of numbers by the pooled mean and standard deviation, or median and
+        quartiles.
+    types : dict or str
+        Types of columns of tables, by name, where they are not what the table says: ``"number"``, ``"category"``,
+        ``"text"`` (hashed), ``"date"``, ``"date-dmy"``, ``"date-mdy"`` or ``"id"`` (excluded).
+    categorical : "auto", "raise", "onehot", "hash" or "drop"
+        Columns of texts: ``"auto"`` goes by their types, ``"raise"`` refuses them, ``"onehot"`` and ``"hash"`` make
+        columns of 0 and 1 of all, ``"drop"`` excludes them.
+    nan_policy : "indicator", "raise", "omit" or "impute-median"
+        Missing values: ``"indicator"`` marks them by a column of its own, so that a change of what is missing is a
+        difference too; ``"raise"`` refuses them; ``"omit"`` excludes such rows, and partners of paired rows;
+        ``"impute-median"`` fills in the pooled median.
+    group : str, optional
+        `x` is one table with both samples, and this column with two values tells them apart; `y` is not given.
+    names : sequence of str
+        What texts call the samples: ``["March", "April"]``.
     compat : sequence of str
         What the authors' code does differently, for comparison: ``"extra-direction"``, ``"point-levels"``,
         ``"jitter"``, ``"unnormalised"``, ``"median-diagonal"``, ``"zero-centred"``.

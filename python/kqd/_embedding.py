@@ -129,7 +129,7 @@ class Embedding:
         else:
             (rows,), core = _objects.pooled(kernel, asked["sample"])
         options = core_settings("embedding", {**asked, "sample": None}, core)
-        options.complete(kernel_values_only=True)
+        options.complete()
         self._core = _core.Embedding(rows, options)
         self._columns = None
         self._object_kernel = core
@@ -244,7 +244,7 @@ class Embedding:
             **self._asked, "method": method, "power": power, "weighting": weighting, "workers": workers
         }
         options = core_settings("distance", asked, self._object_kernel)
-        options.complete(kernel_values_only=self._object_kernel is not None)
+        options.complete()
         found = self._core.distance(second._core, options)
         del found["functions"], found["gaps"]
         found["maximiser"] = None if found["maximiser"] is None else Maximiser(*found["maximiser"])
@@ -314,7 +314,7 @@ class Embedding:
             raise ValueError("directions=0: expected a whole number >= 1, or a list of indices")
         if not others:
             return range(wanted)
-        gaps = np.max([self.distance(other).per_direction for other in others], axis=0)
+        gaps: NDArray[np.float64] = np.array([self.distance(other).per_direction for other in others]).max(axis=0)
         return sorted(np.argsort(-gaps, kind="stable")[:wanted].tolist())
 
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:

@@ -6,13 +6,13 @@ The library sees the numbers of the pooled objects, 0, 1, 2, ..., and a kernel o
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, List, Sequence, Tuple
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _arrays, _core
-from ._kernels import KernelLike, checked, kernel_name
+from ._kernels import PRECOMPUTED, KernelLike, checked, kernel_name
 
 # Values of a kernel function are kept for so many objects at most: a matrix of 128 MB.
 _MOST_CACHED = 4000
@@ -23,6 +23,31 @@ def are_meant(kernel: KernelLike, *samples: Any) -> bool:
     if isinstance(kernel, str):
         return _core.is_object_kernel(kernel)
     return callable(kernel) and all(_is_list_of_objects(sample) for sample in samples)
+
+
+def pair(kernel: KernelLike, x: Any, y: Any) -> Optional[Tuple[_arrays.Samples, _core.Kernel]]:
+    """Samples of objects, or rows of a Gram matrix, and their kernel; None for rows of numbers."""
+    if isinstance(kernel, str) and kernel == PRECOMPUTED:
+        return _arrays.gram(x, y)
+    if not are_meant(kernel, x, y):
+        return None
+    (of_x, of_y), core = pooled(kernel, x, y)
+    return _arrays.Samples(of_x, of_y, 0), core
+
+
+def refuse_columns(asked: Mapping[str, Any]) -> None:
+    """Refuses what looks at the columns of the data, which objects and Gram matrices do not have."""
+    kernel = kernel_name(asked["kernel"])
+    for name in ("x_weights", "y_weights"):
+        if asked[name] is not None:
+            raise ValueError(f'{name} are given with kernel "{kernel}", which takes rows without weights')
+    if asked["nan_policy"] not in ("raise", "indicator"):
+        raise ValueError(
+            f'nan_policy {_arrays.quoted(asked["nan_policy"])} is for rows of data, kernel "{kernel}" has none; exclude them first'
+        )
+    for name in ("columns", "image_shape"):
+        if asked.get(name) is not None:
+            raise ValueError(f'{name} is given with kernel "{kernel}", whose objects have no columns')
 
 
 def pooled(kernel: KernelLike, *samples: Any) -> Tuple[List[_core.Sample], _core.Kernel]:
@@ -37,7 +62,7 @@ def pooled(kernel: KernelLike, *samples: Any) -> Tuple[List[_core.Sample], _core
 
 def _kernel_of(kernel: KernelLike, objects: Sequence[Any]) -> _core.Kernel:
     if not isinstance(kernel, str):
-        return _core.function_kernel(kernel_name(kernel), _Cached(checked(kernel), objects))
+        return _core.function_kernel(kernel_name(kernel), _Cached(checked(kernel), objects), True)
     line = _LINES[kernel.partition(":")[0]]
     return _core.object_kernel(kernel, [line(one, number) for number, one in enumerate(objects)])
 

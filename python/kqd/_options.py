@@ -10,7 +10,7 @@ import secrets
 from typing import Any, Callable, Collection, Dict, Mapping, Optional, ParamSpec, TypeVar, Union
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _core
 from ._kernels import core_kernel, kernel_name
@@ -32,7 +32,7 @@ _NO_SETTINGS = (
     "parameters",
 )
 # Arrays among the others, and pairs of them.
-_KEPT_ARRAYS = ("reference", "coefficients", "weights", "x_weights", "y_weights", "blocks", "clusters")
+_KEPT_ARRAYS = ("reference", "coefficients", "weights", "x_weights", "y_weights", "blocks", "clusters", "against")
 
 
 def core_settings(call: str, asked: Mapping[str, Any], kernel: Optional[_core.Kernel] = None) -> _core.Settings:
@@ -40,28 +40,36 @@ def core_settings(call: str, asked: Mapping[str, Any], kernel: Optional[_core.Ke
 
     Types are checked here, ranges by the library. A given `kernel` replaces the one that was asked for.
     """
-    given: Dict[str, Union[str, np.ndarray, _core.Kernel]] = {}
+    given: Dict[str, Union[str, NDArray[Any], _core.Kernel]] = {}
     for keyword, (kind, _) in _options_of(call).items():
         value = asked.get(keyword)
         if keyword == "kernel":
             given[keyword] = core_kernel(asked[keyword]) if kernel is None else kernel
         elif keyword == "rng":
             given[keyword] = str(seed_from(value))
-        elif value is None or keyword == "design" or (kind == "list" and value in ((), [], "")):
+        elif value is None or keyword == "design" or (kind == "list" and isinstance(value, (tuple, list, str)) and not value):
             continue  # a default; the design also depends on `blocks` and `clusters`
         else:
             given[keyword] = _argument(keyword, kind, value, asked)
     return _core.Settings(call, given)
 
 
-def _argument(keyword: str, kind: str, value: Any, asked: Mapping[str, Any]) -> Union[str, np.ndarray]:
+# Options that are a number > 0 or this word.
+_WORDS_FOR_NUMBERS = {"bandwidth": "median", "tolerance": "auto"}
+
+
+def _argument(keyword: str, kind: str, value: Any, asked: Mapping[str, Any]) -> Union[str, NDArray[Any]]:
     """The value of an option as the library takes it: a text that reads back exactly, or a matrix."""
     if keyword == "workers":
-        return _threads(value)
+        return str(threads(value))
     if keyword == "image_shape":
         return "x".join(_whole_text(size, keyword) for size in value)
     if keyword == "compat":
         return compat_text(value)
+    if keyword == "types" and isinstance(value, Mapping):
+        return ",".join(f'"{name}"={text(kind, "types")}' for name, kind in value.items())
+    if keyword == "names" and isinstance(value, (list, tuple)):
+        return ",".join(text(name, "names") for name in value)
     if keyword == "weighting" and not isinstance(value, str):
         return _weighting_text(value)
     if kind == "points":
@@ -70,9 +78,10 @@ def _argument(keyword: str, kind: str, value: Any, asked: Mapping[str, Any]) -> 
         return "yes" if boolean(value, keyword) else "no"
     if kind == "count":
         return _whole_text(value, keyword)
-    if keyword == "bandwidth" and isinstance(value, str) and value != "median":
-        raise ValueError(f'bandwidth={_arrays.quoted(value)}: expected median, or a number > 0')
-    if kind in ("real", "size") or (keyword == "bandwidth" and not isinstance(value, str)):
+    word = _WORDS_FOR_NUMBERS.get(keyword)
+    if word is not None and isinstance(value, str) and value != word:
+        raise ValueError(f'{keyword}={_arrays.quoted(value)}: expected {word}, or a number > 0')
+    if kind in ("real", "size") or (word is not None and not isinstance(value, str)):
         number = real(value, keyword)
         shown = str(value) if isinstance(value, int) else repr(number)  # as it was given
         return shown + ("B" if kind == "size" else "")
@@ -124,7 +133,7 @@ def settings(asked: Mapping[str, Any], method: str, seed: int) -> Dict[str, Any]
         kept.pop(name, None)
     for name in _KEPT_ARRAYS:
         if kept.get(name) is not None and not isinstance(kept[name], str):
-            kept[name] = tuple(map(_kept, kept[name])) if name in ("blocks", "clusters") else _kept(kept[name])
+            kept[name] = tuple(map(_kept, kept[name])) if name in ("blocks", "clusters", "against") else _kept(kept[name])
     # Last, because a method may have a parameter of its own that is called as an array of another call.
     if kept.get("weighting") is not None and not isinstance(kept["weighting"], str):
         kept["weighting"] = _weighting_text(kept["weighting"])
@@ -132,7 +141,7 @@ def settings(asked: Mapping[str, Any], method: str, seed: int) -> Dict[str, Any]
     return kept
 
 
-def _kept(values: ArrayLike) -> np.ndarray:
+def _kept(values: ArrayLike) -> NDArray[Any]:
     """A read-only copy."""
     copy = np.array(values)
     copy.setflags(write=False)
@@ -141,8 +150,11 @@ def _kept(values: ArrayLike) -> np.ndarray:
 
 def refuse_unknown(call: str, asked: Mapping[str, Any]) -> None:
     """Refuses a keyword that no method has, before any value is looked at."""
+    given = asked.get("parameters")
+    if not given:
+        return  # as nearly always; a list of all methods would take longer than everything else here
     known = {name for method in _core.methods() for name in method.parameters}
-    for name in asked.get("parameters", {}):
+    for name in given:
         if name not in known:
             keywords = [keyword for keyword in asked if keyword not in ("x", "y", "parameters")]
             raise TypeError(
@@ -219,15 +231,17 @@ def seed_from(rng: Rng) -> int:
     return _whole(rng, "rng", "None, a whole number or a numpy.random.Generator")
 
 
-def _threads(workers: int) -> str:
+def threads(workers: Optional[int]) -> int:
     """Threads to use, 0 for all there are."""
+    if workers is None:
+        return 0
     number = _whole(workers, "workers", "None or a whole number")
     if number < 1 and number != -1:
         raise ValueError(f"workers={number}: expected a whole number >= 1, or -1 for all")
-    return str(min(max(number, 0), _MOST_THREADS))
+    return min(max(number, 0), _MOST_THREADS)
 
 
-def _points(keyword: str, values: ArrayLike, asked: Mapping[str, Any]) -> np.ndarray:
+def _points(keyword: str, values: ArrayLike, asked: Mapping[str, Any]) -> NDArray[Any]:
     """A matrix; the columns of reference points are matched to those of the data by name."""
     data = "x" if "x" in asked else "sample"
     if keyword == "reference":
@@ -235,7 +249,7 @@ def _points(keyword: str, values: ArrayLike, asked: Mapping[str, Any]) -> np.nda
     return _filled_matrix(values, keyword)
 
 
-def _filled_matrix(values: ArrayLike, name: str) -> np.ndarray:
+def _filled_matrix(values: ArrayLike, name: str) -> NDArray[Any]:
     array = _arrays.matrix(values, name)
     if array.size == 0:
         raise ValueError(f"{name} is empty ({array.shape[0]} x {array.shape[1]}), expected at least one row and column")
@@ -274,7 +288,8 @@ def boolean(value: object, name: str) -> bool:
     """The value as a bool, when it is one, or 0 or 1. A text is refused: "no" would be true."""
     if isinstance(value, (bool, np.bool_)) or (isinstance(value, numbers.Integral) and value in (0, 1)):
         return bool(value)
-    raise TypeError(f"{name} is {value!r}, expected True or False")
+    shown = repr(value) if isinstance(value, (str, numbers.Real)) else f"of type {type(value).__name__}"
+    raise TypeError(f"{name} is {shown}, expected True or False")
 
 
 def text(value: object, name: str) -> str:

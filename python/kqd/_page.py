@@ -9,15 +9,15 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _core, _distance, _test
+from . import _core, _distance, _objects, _test
 from ._arrays import printable
 from ._compare import Origin
-from ._explain import explain
-from ._kernels import PRECOMPUTED
+from ._explain import Explanation, explain
 from ._results import DistanceResult, TestResult
 
 # Settings that mean the same to kqd.explain.
-_SHARED = ("bandwidth", "x_weights", "y_weights", "weights_as", "nan_policy", "alpha", "design", "blocks", "clusters")
+_SHARED = ("bandwidth", "x_weights", "y_weights", "weights_as", "standardize", "types", "categorical", "nan_policy", "group",
+           "names", "alpha", "design", "blocks", "clusters")
 
 _Field = Tuple[str, str, str, bool]  # name in JSON, in Python, label, whether it is a setting
 
@@ -32,7 +32,7 @@ def write(
     if not os.fspath(path).endswith((".html", ".htm")):
         raise ValueError(f"{printable(os.fspath(path))}: expected a file name ending in .html")
     if origin is None:
-        raise ValueError("a result of embeddings has no rows to show on a page; use the result of kqd.distance(x, y)")
+        raise ValueError("a result of embeddings or profiles has no rows to show on a page; use the result of two samples")
     explanation, note = _explained(result, origin, image_shape)
     kind = "test" if isinstance(result, TestResult) else "distance"
     fields = _core.test_fields() if kind == "test" else _core.distance_fields()
@@ -44,8 +44,37 @@ def write(
         "result": _json_object(kind, result, fields, origin),
         "labels": {name: label for name, _, label, is_setting in fields if is_setting},
         "null": _null(result, origin),
+        "first_row": 0,
         "explanation": explanation,
         "explanation_note": note,
+    }
+    _core.write_text(os.fspath(path), _core.report_page(json.dumps(report)))
+
+
+def write_explanation(found: Explanation, path: Union[str, "os.PathLike[str]"]) -> None:
+    """Writes the page of an explanation completely or not at all."""
+    if not os.fspath(path).endswith((".html", ".htm")):
+        raise ValueError(f"{printable(os.fspath(path))}: expected a file name ending in .html")
+    data = found.to_dict()
+    known = {"alpha": "significance level", "kernel": "kernel", "n_resamples": "permutations", "seed": "seed"}
+    rows = {name: {"read": data[f"n_{name}"], "omitted": 0, "not_drawn": 0, "missing_values": 0} for name in "xy"}
+    result = {
+        **{name: data[name] for name in ("n_x", "n_y", "dim", "warnings", "notes", *known)},
+        "x": "x",
+        "y": "y",
+        "data": {"rows_x": rows["x"], "rows_y": rows["y"], "na": "raise", "standardize": "none"},
+    }
+    report = {
+        "schema": "kqd.report/2",
+        "kind": "explanation",
+        "command": "",
+        "version": _core.__version__,
+        "result": result,
+        "labels": known,
+        "null": None,
+        "first_row": 0,
+        "explanation": data,
+        "explanation_note": "",
     }
     _core.write_text(os.fspath(path), _core.report_page(json.dumps(report)))
 
@@ -69,8 +98,9 @@ def _data(result: Union[DistanceResult, TestResult], origin: Origin) -> Dict[str
         return {"read": given, "omitted": given - used, "not_drawn": 0, "missing_values": None if given > used else 0}
 
     return {
-        "columns_read": result.dim,
-        "columns_used": result.dim,
+        **result.data,
+        "columns_read": len(result.data["columns"]) or result.dim,
+        "columns_used": sum(not column["excluded"] for column in result.data["columns"]) or result.dim,
         "rows_x": rows(origin.given[0], result.n_x),
         "rows_y": rows(origin.given[1], result.n_y),
         "na": result.settings["nan_policy"],
@@ -91,14 +121,15 @@ def _explained(
     settings = result.settings
     if origin.rows is None:
         return None, "the rows are not part of a result that was pickled or copied"
-    if settings["kernel"] == PRECOMPUTED:
-        return None, 'kernel "precomputed" has no columns'
+    kernel = origin.kernel
+    if kernel is None or not (isinstance(kernel, str) or _objects.are_meant(kernel, *origin.rows)):
+        kernel = "gaussian"  # a function of rows has no gradient
     try:
-        # A kernel function has no gradient: the default kernel replaces it.
         found = explain(
             *origin.rows,
-            kernel=settings["kernel"] if origin.kernel_is_text else "gaussian",
+            kernel=kernel,
             image_shape=image_shape,
+            maximiser=result.method if result.maximiser is not None else None,
             rng=result.seed,
             **{name: settings[name] for name in _SHARED if name in settings},
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence, cast
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def plot(result: Any, kind: Optional[str], ax: Optional["Axes"]) -> "Figure":
         if len(drawings) != 1:
             raise ValueError('ax is one Axes for two plots; choose kind="null" or kind="profiles"')
         drawings[0](result, ax)
-        return ax.figure
+        return cast("Figure", ax.figure)
     try:
         import matplotlib.pyplot as plt
     except ImportError:
@@ -58,7 +58,7 @@ def quantile_functions(
     places[0].set_ylabel("quantile")
     if len(embeddings) > 1 or labels is not None:
         places[0].legend(frameon=False, fontsize="small")
-    return places[0].figure
+    return cast("Figure", places[0].figure)
 
 
 _SHOWN_LEVELS = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -82,7 +82,7 @@ def functions(embedding: Any, directions: Sequence[int], ax: Any) -> "Figure":
                            fontsize="x-small", color=_OBSERVED)
         place.set_xlabel("x")
         _finish(place, f"direction {i}: u(x), and quantiles of u(X)")
-    return places[0].figure
+    return cast("Figure", places[0].figure)
 
 
 def plane(embedding: Any, around: Any, ax: Any) -> "Figure":
@@ -111,7 +111,7 @@ def plane(embedding: Any, around: Any, ax: Any) -> "Figure":
     curves.set_aspect("equal", adjustable="datalim")
     curves.legend(title="level", frameon=False, fontsize="small")
     _finish(curves, "quantiles along all directions")
-    return cloud.figure
+    return cast("Figure", cloud.figure)
 
 
 def _places(ax: Any, count: int, what: str) -> List[Any]:
@@ -173,12 +173,12 @@ def _draw_null(result: Any, ax: "Axes") -> None:
 
 
 def _draw_profiles(result: Any, ax: "Axes") -> None:
-    """x minus y at every level, along the strongest directions. The sign of a direction is arbitrary."""
+    """y minus x at every level, along the strongest directions. The sign of a direction is arbitrary."""
     ax.axhline(0.0, color=_NULL, linewidth=1)
     for i, profile in enumerate(result.profiles):
         ax.plot(
             profile.levels,
-            profile.x_quantiles - profile.y_quantiles,
+            profile.y_quantiles - profile.x_quantiles,
             color=_DIRECTIONS[i % len(_DIRECTIONS)],
             linestyle=("-", "--", ":")[i // len(_DIRECTIONS) % 3],
             drawstyle="steps-mid",
@@ -187,12 +187,85 @@ def _draw_profiles(result: Any, ax: "Axes") -> None:
         )
     ax.set_xlim(0, 1)
     ax.set_xlabel("quantile level")
-    ax.set_ylabel("quantile of x minus quantile of y")
+    ax.set_ylabel("quantile of y minus quantile of x")
     ax.legend(
         loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, frameon=False, fontsize="small",
         columnspacing=1.2, handlelength=1.2,
     )
     _finish(ax, "quantile differences")
+
+
+_X, _Y = "#0072b2", "#d55e00"
+
+
+def explanation(found: Any, ax: Any, count: int) -> "Figure":
+    """The columns and relations that changed most, one panel each."""
+    panels = _panels(found.to_dict(), count)
+    places = _places(ax, len(panels), "panels")
+    for place, (draw, entry) in zip(places, panels):
+        draw(entry, place)
+    places[0].legend(frameon=False, fontsize="small")
+    return cast("Figure", places[0].figure)
+
+
+def _panels(data: Dict[str, Any], count: int) -> List[Any]:
+    """The panels: columns and relations that differ, relations first if there is room for one only of each kind."""
+    drawable = [column for column in data["columns"] if column["levels"] or column["density"]]
+    columns = [(_draw_column, column) for column in drawable if column["reject"]]
+    relations = [(_draw_relation, relation) for relation in data["relations"] if relation["reject"]]
+    room = max(1, count - min(len(relations), max(1, count // 2))) if columns else 0
+    chosen = columns[:room] + relations[: count - min(room, len(columns))]
+    return chosen or [(_draw_column, column) for column in drawable[:1]]
+
+
+def _draw_column(column: Dict[str, Any], ax: "Axes") -> None:
+    """Densities of numbers, shares of levels."""
+    if column["levels"]:
+        levels = column["levels"][:10][::-1]
+        _draw_pairs([(level["name"], level["x"], level["y"]) for level in levels], "share of the rows", ax)
+    else:
+        density = column["density"]
+        ax.plot(density["at"], density["x"], color=_X, linewidth=1.6, label="x")
+        ax.plot(density["at"], density["y"], color=_Y, linewidth=1.6, linestyle="--", label="y")
+        ax.set_yticks([])
+        ax.set_ylabel("density")
+    _finish(ax, column["name"])
+
+
+def _draw_relation(relation: Dict[str, Any], ax: "Axes") -> None:
+    """Means by level, means along a number, or a map of pairs of levels."""
+    cells = relation["cells"]
+    if relation["kind"] == "number by level":
+        _draw_pairs([(c["second"], c["x"], c["y"]) for c in cells[:10][::-1]], f"mean of {relation['first']}", ax)
+    elif relation["kind"] == "numbers":
+        at = list(range(len(cells)))
+        ax.plot(at, [c["x"] for c in cells], "o-", color=_X, linewidth=1.6, label="x")
+        ax.plot(at, [c["y"] for c in cells], "^--", color=_Y, linewidth=1.6, label="y")
+        ax.set_xticks(at, [c["first"] for c in cells], rotation=45, ha="right")
+        ax.set_xlabel(relation["first"])
+        ax.set_ylabel(f"mean of {relation['second']}")
+    else:
+        firsts, seconds = (sorted({c[key] for c in cells}) for key in ("first", "second"))
+        changes = np.zeros((len(firsts), len(seconds)))
+        for c in cells:
+            changes[firsts.index(c["first"]), seconds.index(c["second"])] = 100 * c["change"]
+        reach = np.abs(changes).max() or 1.0
+        shown = ax.imshow(changes, cmap="PuOr_r", vmin=-reach, vmax=reach, aspect="auto")
+        ax.figure.colorbar(shown, ax=ax, label="change of the share, points, y minus x")
+        ax.set_xticks(range(len(seconds)), seconds, rotation=45, ha="right")
+        ax.set_yticks(range(len(firsts)), firsts)
+    _finish(ax, relation["name"])
+
+
+def _draw_pairs(entries: Sequence[Any], label: str, ax: "Axes") -> None:
+    """A row per name, with a point of each sample."""
+    places = list(range(len(entries)))
+    x, y = [entry[1] for entry in entries], [entry[2] for entry in entries]
+    ax.hlines(places, np.minimum(x, y), np.maximum(x, y), color=_NULL, linewidth=1.4)
+    ax.plot(x, places, "o", color=_X, markerfacecolor="white", label="x")
+    ax.plot(y, places, "^", color=_Y, markerfacecolor="white", label="y")
+    ax.set_yticks(places, [entry[0] for entry in entries])
+    ax.set_xlabel(label)
 
 
 def _finish(ax: "Axes", title: str) -> None:

@@ -38,7 +38,18 @@ class ComponentStatistic(NamedTuple):
     adjusted_pvalue: float
 
 
-class Profile(NamedTuple):
+class EffectAspect(NamedTuple):
+    """One way in which two samples differ: ``"location"``, ``"shape"`` or ``"relations"``."""
+
+    name: str
+    #: As far apart as a shift by this many standard deviations in one column; below 0 by noise only.
+    effect: float
+    #: Ends of its interval.
+    lower: float
+    upper: float
+
+
+class QuantileProfile(NamedTuple):
     """The quantile functions of both samples along one direction."""
 
     #: Index of the direction in `per_direction`.
@@ -80,10 +91,8 @@ class Finding:
 
     def to_frame(self) -> "DataFrame":
         """A table for pandas: one row with every field that is a single value."""
-        from pandas import DataFrame
-
         plain = self.to_dict()
-        return DataFrame([{name: value for name, value in plain.items() if not isinstance(value, (list, dict))}])
+        return frame([{name: value for name, value in plain.items() if not isinstance(value, (list, dict))}])
 
     def __eq__(self, other: object) -> bool:
         """Whether all fields are equal except those of the run (time, threads)."""
@@ -107,7 +116,7 @@ class Result(Finding):
     #: The observed distance along each direction; empty for methods without directions; read-only.
     per_direction: NDArray[np.float64]
     #: With ``profiles=k``: the quantiles of both samples along the k directions with the largest distances.
-    profiles: Tuple[Profile, ...]
+    profiles: Tuple[QuantileProfile, ...]
     #: Of methods that take the largest gap over directions: the direction that has it; else None.
     maximiser: Optional[Maximiser]
     #: The method's id, one of ``[m.id for m in kqd.methods()]``.
@@ -138,6 +147,10 @@ class Result(Finding):
     n_y: int
     #: Number of columns.
     dim: int
+    #: Names of the samples in texts.
+    names: Tuple[str, ...]
+    #: How a table was prepared: ``columns`` has the type of each, its levels and its missing values.
+    data: Dict[str, Any]
     #: The method's own parameters, defaults included.
     parameters: Dict[str, Union[str, float]]
     #: Numbers specific to the method, such as ``{"converged": 1.0}``.
@@ -230,6 +243,8 @@ class DistanceResult(Result):
     statistic_power: float
     #: Monte Carlo standard error over directions; it does not include the noise of the data. None for a maximum.
     standard_error: Optional[float]
+    #: Of profiles: lower and upper end of an interval that holds the distance of their rows for certain.
+    interval: Optional[Tuple[float, float]]
 
     def __float__(self) -> float:
         return self.statistic
@@ -261,7 +276,7 @@ class TestResult(Result):
     #: Of ``method="classifier"`` the AUC: near 0.5 for equal distributions.
     #: None with ``calibration="asymptotic"``, which has no permutations.
     effect_size: Optional[float]
-    #: With ``effect_interval=True``, and of an AUC always; claimed only away from equal distributions.
+    #: With a margin, and of an AUC always; with ``effect_interval=True``, claimed only away from equal distributions.
     effect_size_ci: Optional[Tuple[float, float]]
     #: The method that the effect size belongs to: `method`, or for a test of several statistics another one.
     effect_method: Optional[str]
@@ -280,16 +295,20 @@ class TestResult(Result):
     early_stop: str
     #: Whether ties with the observed statistic are broken at random.
     randomised_ties: bool
-    #: Whether reference points taken from the data are held out.
     #: Whether every column was measured from its pooled median in units of its pooled scale.
     own_scales: bool
+    #: Whether reference points taken from the data are held out.
     set_aside: bool
     #: ``"independent"``, ``"paired"``, ``"blocks"`` or ``"clusters"``.
     design: str
     calibration: str
     #: Units whose labels were permuted: ``"rows"`` or ``"groups"``; None with ``calibration="asymptotic"``.
     permute: Optional[str]
-    #: Rows of a group, if groups were permuted.
+    #: Assignment of rows to groups, ``"random"``, ``"key:COLUMN"`` or ``"blocks:COLUMN"``, if groups were permuted.
+    groups: Optional[str]
+    #: Promise of a test of these groups.
+    groups_guarantee: Optional[str]
+    #: Rows of a group, on average, if groups were permuted.
     rows_per_group: Optional[int]
     #: Groups of each sample, if groups were permuted.
     n_groups: Optional[Tuple[int, int]]
@@ -303,12 +322,46 @@ class TestResult(Result):
     note_ids: Tuple[str, ...]
     #: The component statistics of a test that aggregates several; else empty.
     components: Tuple[ComponentStatistic, ...]
+    #: The effect against the margin: ``"different"``, ``"equivalent"`` or ``"undecided"``; None without a margin.
+    verdict: Optional[str]
+    margin: Optional[float]
+    #: ``"tolerance"`` or ``"equivalent"``.
+    margin_kind: Optional[str]
+    #: Which part of the verdict is exact, which asymptotic.
+    margin_basis: Optional[str]
+    #: P-value of the hypothesis that the effect is at most the margin.
+    pvalue_beyond: Optional[float]
+    #: P-value of the hypothesis that the effect is at least the margin.
+    pvalue_within: Optional[float]
+    #: Rows of both samples for a verdict with probability 0.8, if the effect is as estimated; None unless undecided.
+    rows_needed: Optional[int]
+    #: With a margin: the effect by aspect.
+    aspects: Tuple[EffectAspect, ...]
+    #: With a margin: the AUC of a cross-fitted rule that tells rows of x and y apart, 0.5 by chance.
+    separation: Optional[float]
+    separation_ci: Optional[Tuple[float, float]]
+    #: With ``tolerance="auto"``: how far each reference batch is from x.
+    batch_effects: Tuple[float, ...]
+
+    @property
+    def effect_interval(self) -> Optional[Tuple[float, float]]:
+        """Another name of `effect_size_ci`."""
+        return self.effect_size_ci
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
 
     def __bool__(self) -> bool:
         raise TypeError("a TestResult is neither true nor false; use result.reject, or compare result.pvalue")
+
+
+def frame(rows: List[Dict[str, Any]]) -> "DataFrame":
+    """A table of pandas."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("to_frame() needs pandas, which is not installed; to_dict() has plain types") from None
+    return pandas.DataFrame(rows)
 
 
 def table(caption: str, rows: Sequence[Sequence[str]]) -> str:
@@ -340,6 +393,6 @@ def _plain(value: Any) -> Any:
         return _plain(dataclasses.asdict(value))
     if isinstance(value, dict):
         return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, (ComponentStatistic, Maximiser, Profile)):
+    if isinstance(value, (ComponentStatistic, EffectAspect, Maximiser, QuantileProfile)):
         return {key: _plain(entry) for key, entry in value._asdict().items()}
     return [_plain(entry) for entry in value] if isinstance(value, (tuple, list)) else value

@@ -56,7 +56,7 @@ def table_of(values: Any) -> Optional[Table]:
     if hasattr(values, "__arrow_c_stream__"):
         return _from_arrow(values)
     if hasattr(values, "__dataframe__"):
-        return _from_interchange(values.__dataframe__(allow_copy=True))
+        return _from_interchange(values)
     if hasattr(values, "get_columns") and hasattr(values, "columns"):
         return Table(list(values.columns), values.get_columns())
     if hasattr(values, "column_names") and hasattr(values, "column"):
@@ -65,13 +65,23 @@ def table_of(values: Any) -> Optional[Table]:
     return None
 
 
+def _not_a_table(values: Any, protocol: str, returned: Any, expected: str) -> str:
+    return f"{type(values).__name__}.{protocol}() returned an object of type {type(returned).__name__}, expected {expected}"
+
+
 def _from_arrow(values: Any) -> Table:
-    found = _core.read_arrow(values.__arrow_c_stream__())
+    stream = values.__arrow_c_stream__()
+    if type(stream).__name__ != "PyCapsule":
+        raise TypeError(_not_a_table(values, "__arrow_c_stream__", stream, "a capsule with a stream of Arrow"))
+    found = _core.read_arrow(stream)
     arrays = [_ARROW_NAMES.get(array, f"Arrow type {array}") if isinstance(array, str) else array for _, array in found]
     return Table([name for name, _ in found], arrays)
 
 
-def _from_interchange(frame: Any) -> Table:
+def _from_interchange(values: Any) -> Table:
+    frame = values.__dataframe__(allow_copy=True)
+    if not hasattr(frame, "column_names"):
+        raise TypeError(_not_a_table(values, "__dataframe__", frame, "a data frame of the interchange protocol"))
     names = list(frame.column_names())
     return Table(names, [_interchanged(frame.get_column_by_name(name)) for name in names])
 

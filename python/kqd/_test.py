@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from numpy.typing import ArrayLike
 
@@ -11,14 +11,15 @@ from ._arrays import Samples, quoted
 from ._compare import Comparison
 from ._kernels import KernelLike
 from ._options import Parameter, Rng, WeightingLike, none_is_default, text
+from ._profile import Profile, ProfileComparison, are_profiles
 from ._progress import ProgressCallback, shown
-from ._results import ComponentStatistic, TestResult
+from ._results import ComponentStatistic, EffectAspect, TestResult
 
 
 @none_is_default
 def test(
-    x: ArrayLike,
-    y: ArrayLike,
+    x: Union[ArrayLike, Profile],
+    y: Union[ArrayLike, Profile, None] = None,
     *,
     method: Optional[str] = None,
     kernel: KernelLike = "gaussian",
@@ -35,7 +36,11 @@ def test(
     y_weights: Optional[ArrayLike] = None,
     weights_as: Optional[str] = None,
     standardize: str = "auto",
-    nan_policy: str = "raise",
+    types: Union[str, Mapping[str, str]] = "",
+    categorical: str = "auto",
+    nan_policy: str = "indicator",
+    group: Optional[str] = None,
+    names: Union[str, Sequence[str]] = "",
     compat: Union[str, Sequence[str]] = (),
     n_resamples: int = 999,
     alpha: float = 0.05,
@@ -48,6 +53,9 @@ def test(
     set_aside: bool = True,
     randomised_ties: bool = False,
     effect_interval: bool = False,
+    tolerance: Union[None, str, float] = None,
+    equivalent: Optional[float] = None,
+    against: Sequence[ArrayLike] = (),
     confidence_level: float = 0.95,
     null_distribution: bool = False,
     profiles: int = 0,
@@ -73,8 +81,11 @@ def test(
         another value than its default: `directions`, `n_directions`, `whiten`, `n_reference`, `reference`,
         `coefficients`, `power`, `weighting` or `compat`, or with ``kernel="precomputed"``. What is to be returned
         (`effect_interval`, `profiles`, `null_distribution`) never changes the method or the p-value.
-    x, y, kernel, bandwidth, directions, n_directions, whiten, n_reference, reference, coefficients, power, weighting, \
-compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
+    x, y : array_like or Profile
+        As for `kqd.distance`; or two profiles or names of ``.kqp`` files, whose groups are permuted. Then `method` is
+        ``"adaptive"``, ``"ekqd"`` or ``"supkqd"``, and options of the rows and of what was counted are refused.
+    kernel, bandwidth, directions, n_directions, whiten, n_reference, reference, coefficients, power, weighting, \
+compat, types, categorical, nan_policy, group, names, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         As for `kqd.distance`. The reference measure ``"balanced"`` depends on the labels and is refused, as are points
         that are rows of one sample and not of the other, nearly so, or seem to be made of them.
     x_weights, y_weights : array_like, optional
@@ -86,11 +97,11 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
         ``"sampling"``: survey or importance weights; rows are kept with a probability proportional to their weight and
         the rows that are left are tested. By default ``"frequency"``, unless the weights of x and y look different:
         that is an error.
-    standardize : "auto" or "none"
+    standardize : "auto", "none", "zscore" or "iqr"
         ``"auto"``: the adaptive test measures every column from its pooled median in units of its pooled scale, so that
         units do not matter. ``"none"``: columns as they are, for images, embeddings and other rows with one unit.
-    nan_policy : "raise" or "omit"
-        What to do with rows that have a NaN. When rows are paired, their partners are excluded too.
+        ``"zscore"`` and ``"iqr"`` scale columns of numbers by the pooled mean and standard deviation, or median and
+        quartiles.
     n_resamples : int
         How many random permutations to draw.
     alpha : float
@@ -120,6 +131,15 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
     effect_interval : bool
         Add an interval for the effect size, by half-samples: 199 more evaluations. That of ``"adaptive"`` is for the
         e-KQD, as its effect size is; so are its `profiles`.
+    tolerance : float or "auto", optional
+        Does the difference matter? The verdict is ``"different"`` where the effect is larger than this margin at level
+        `alpha`, ``"equivalent"`` where it is smaller, else ``"undecided"``. A margin of 0.1 is as far apart as a shift by
+        0.1 standard deviations in one column, however many columns there are. ``"auto"``: the margin is how far the
+        batches `against` are from `x`. The p-value of equal distributions does not change.
+    equivalent : float, optional
+        The same margin for those who want to show that the samples are alike; one of both can be given.
+    against : sequence of array_like
+        Reference batches, each like `y`, for ``tolerance="auto"``: 19 or more make an exact test at level 0.05.
     confidence_level : float
         Of the intervals for the p-value and the effect size.
     null_distribution : bool
@@ -172,13 +192,32 @@ compat, profiles, rng, workers, max_memory, allow_quadratic, **parameters
       levels       uniform weighting, power p = 1
       seed         0
     """
-    comparison = Comparison("test", locals())
+    asked = locals()
+    if are_profiles(x, y):
+        of_profiles = ProfileComparison("test", asked)
+        return _result(of_profiles, of_profiles.test(progress))
+    comparison = Comparison("test", asked)
     samples = comparison.samples
     comparison.settings.set_design(*design_groups(design, blocks, clusters, samples))
+    if tolerance == "auto":
+        comparison.settings.set_batch_effects([_batch_effect(asked, batch) for batch in against])
+    elif len(against) > 0:
+        raise ValueError('against is given without tolerance="auto", which needs the reference batches')
     with shown(progress) as callback, samples.cells_named():
         found = _core.test(samples.x, samples.y, comparison.settings, callback)
+    return comparison.remembered(_result(comparison, found))
+
+
+def _batch_effect(asked: Mapping[str, Any], batch: ArrayLike) -> float:
+    """How far a reference batch is from x."""
+    of_batch = Comparison("test", {**asked, "y": batch, "y_weights": None, "tolerance": None, "against": ()})
+    return _core.batch_effect(of_batch.samples.x, of_batch.samples.y, of_batch.settings)
+
+
+def _result(comparison: Comparison, found: Dict[str, Any]) -> TestResult:
     found["components"] = tuple(ComponentStatistic(**entry) for entry in found["components"])
-    return comparison.remembered(TestResult._of(comparison.fields(found)))
+    found["aspects"] = tuple(EffectAspect(**entry) for entry in found["aspects"])
+    return TestResult._of(comparison.fields(found))
 
 
 def design_groups(

@@ -68,7 +68,7 @@ def test_row_scores_tell_the_samples_apart(pair, found):
     scores = [row.score for row in found.most_y]
     assert scores == sorted(scores, reverse=True)
     x, y = pair
-    assert np.mean([y[row.row - 1, 2] for row in found.most_y]) > np.mean([x[row.row - 1, 2] for row in found.most_x])
+    assert np.mean([y[row.row, 2] for row in found.most_y]) > np.mean([x[row.row, 2] for row in found.most_x])
 
 
 def test_result_is_frozen_prints_a_report_and_becomes_a_dictionary(found):
@@ -171,7 +171,8 @@ def test_function_of_ones_own_as_kernel_is_explained_too(pair):
     [
         ({"columns": ["a"]}, "columns has 1 names, the samples have 4 columns"),
         ({"image_shape": (3, 3)}, 'image_shape="3x3": expected a shape of 4 values, as many as the rows have (this one has 9)'),
-        ({"kernel": "precomputed"}, 'kernel "precomputed" has no columns to explain'),
+        ({"kernel": "precomputed"}, 'but kernel "precomputed" needs one per pooled row'),
+        ({"maximiser": "mmd"}, 'maximiser="mmd": expected one of supkqd'),
         ({"n_resamples": 0}, "n_resamples=0: expected a whole number in 1..1000000000"),
         ({"alpha": 2.0}, "alpha=2.0: expected a number between 0 and 1"),
     ],
@@ -180,3 +181,67 @@ def test_what_cannot_be_used_is_refused_with_a_sentence(pair, options, sentence)
     with pytest.raises(ValueError) as raised:
         kqd.explain(*pair, **options)
     assert sentence in str(raised.value)
+
+
+def test_rows_are_counted_from_zero_and_have_the_label_of_a_dataframe(pair):
+    pandas = pytest.importorskip("pandas")
+    x, y = (pandas.DataFrame(values, columns=list("abcd")) for values in pair)
+    y.index = [f"row {i}" for i in range(len(y))]
+    found = kqd.explain(x, y, rng=0)
+    for row in (*found.most_x, *found.most_y):
+        frame, scores = (x, found.scores_x) if row.sample == "x" else (y, found.scores_y)
+        assert frame.index[row.row] == row.label
+        assert scores[row.row] == pytest.approx(row.score, rel=1e-5)
+    assert {row.label for row in found.most_y if row.sample == "y"} <= set(y.index)
+
+
+def test_every_row_has_a_score_but_those_that_were_not_compared(pair):
+    x, y = (values.copy() for values in pair)
+    x[7] = np.nan
+    found = kqd.explain(x, y, nan_policy="omit", rng=0)
+    assert (len(found.scores_x), len(found.scores_y)) == (200, 150)
+    assert np.flatnonzero(np.isnan(found.scores_x)).tolist() == [7] and not np.isnan(found.scores_y).any()
+    assert found.scores_y.mean() > found.scores_x[np.arange(200) != 7].mean()
+
+
+def test_changes_are_said_in_words_with_signs_of_the_second_minus_the_first(found):
+    (change,) = found.changes
+    assert change.startswith("c: differs at all levels (median +")
+
+
+def test_changed_relation_of_two_numbers_is_named():
+    rng = np.random.default_rng(8)
+    x, y = rng.normal(size=(400, 3)), rng.normal(size=(400, 3))
+    y[:, 2] = 0.6 * y[:, 0] + 0.8 * y[:, 2]
+    found = kqd.explain(x, y, columns=list("abc"), rng=0)
+    first = found.relations[0]
+    assert (first.name, first.kind, first.reject) == ("a and c", "numbers", True)
+    assert found.n_relations_examined == 3 and [r.reject for r in found.relations] == [True, False, False]
+    normal_scores = [np.corrcoef(values[:, 0], values[:, 2])[0, 1] for values in (x, y)]
+    # Normal scores of the pool are the values but for the error of ranks, some 0.05.
+    assert (first.correlation_x, first.correlation_y) == pytest.approx(normal_scores, abs=0.1)
+    assert found.changes[-1].startswith("a and c: correlation ")
+
+
+def test_frames_have_columns_relations_levels_and_rows(found):
+    pytest.importorskip("pandas")
+    assert found.to_frame()["name"].tolist() == [column.name for column in found.columns]
+    assert found.to_frame("relations")["pvalue_adjusted"].tolist() == [r.pvalue_adjusted for r in found.relations]
+    assert len(found.to_frame("rows")) == 20 and len(found.to_frame("levels")) == 0
+    with pytest.raises(ValueError, match="of is 'row', expected one of 'columns', 'relations', 'levels', 'rows'"):
+        found.to_frame("row")
+
+
+def test_plot_has_a_panel_per_change(found):
+    pytest.importorskip("matplotlib").use("Agg")
+    figure = found.plot()
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["c"]
+    assert [line.get_label() for line in figure.axes[0].lines] == ["x", "y"]
+
+
+def test_page_of_an_explanation_has_its_data(found, tmp_path):
+    found.to_html(tmp_path / "where.html")
+    text = (tmp_path / "where.html").read_text()
+    assert '"kind": "explanation"' in text and "c: differs at all levels" in text
+    with pytest.raises(ValueError, match="expected a file name ending in .html"):
+        found.to_html(tmp_path / "where.txt")

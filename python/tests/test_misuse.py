@@ -75,6 +75,8 @@ def test_what_is_no_array_is_named():
 
     with pytest.raises(TypeError, match=r"x is of type Sparse, expected rows of real numbers; .toarray\(\) makes an array"):
         kqd.test(Sparse(), Y)
+    with pytest.raises(TypeError, match="^x is the name of a file and y is of type list, expected two files or two tables$"):
+        kqd.test("a.csv", [1, 2])
     with pytest.raises(TypeError, match="y is of type generator, expected rows of real numbers$"):
         kqd.test(X, (row for row in Y))
 
@@ -94,7 +96,7 @@ def test_frames_with_a_nan_as_a_name_are_matched():
     lambda text: kqd.explain(X, Y, **{text: 1}),
     lambda text: kqd.test(pd.DataFrame(X, columns=["a", text]), pd.DataFrame(Y, columns=["a", "b"])),
     lambda text: kqd.test(X, Y, clusters=([text] * 30, [text] * 25)),
-    lambda text: kqd.test(pd.DataFrame({text: [1.0, np.nan]}), pd.DataFrame({text: [1.0, 2.0]})),
+    lambda text: kqd.test(pd.DataFrame({text: [1.0, np.nan]}), pd.DataFrame({text: [1.0, 2.0]}), nan_policy="raise"),
 ])
 def test_messages_hold_no_raw_control_characters(call):
     with pytest.raises((ValueError, TypeError)) as raised:

@@ -173,22 +173,78 @@ def test_embedding_of_objects_is_that_of_its_gram_matrix():
     ("spectrum:2", lambda rng: markov(24, 20, 0.3, rng)),
     ("wl:2", lambda rng: random_graphs(24, 7, 0.3, rng)),
     ("sets", lambda rng: [set(rng.choice(list("abcdefgh"), size=4).tolist()) for _ in range(24)]),
+    (shared, lambda rng: [set(rng.choice(list("abcdefgh"), size=4).tolist()) for _ in range(24)]),
 ])
-def test_level_on_objects_of_one_distribution(kernel, draw):
+@pytest.mark.parametrize("method", ["ekqd", "adaptive"])
+def test_level_on_objects_of_one_distribution(kernel, draw, method):
     rejected = 0
     for seed in range(100):
         objects = draw(np.random.default_rng([1, seed]))
-        rejected += kqd.test(objects[:12], objects[12:], kernel=kernel, rng=seed, n_resamples=99, n_directions=8,
+        rejected += kqd.test(objects[:12], objects[12:], kernel=kernel, method=method, rng=0, n_resamples=99,
                              workers=1).reject
     assert rejected <= 18
 
 
-def test_power_on_two_markov_chains_and_two_models_of_graphs():
+def test_power_on_two_markov_chains_and_two_models_of_graphs_and_sets():
     rng = np.random.default_rng(8)
     x, y = markov(60, 60, 0.1, rng), markov(60, 60, 0.6, rng)
     assert kqd.test(x, y, kernel="spectrum:2", rng=0).pvalue <= 0.01
     x, y = random_graphs(40, 8, 2 / 7, rng), random_graphs(40, 8, 0, rng, ring=True)
     assert kqd.test(x, y, kernel="wl:2", rng=0).pvalue <= 0.01
+    x, y = ([{member for member in "abcdefgh" if rng.uniform() < (first if member == "a" else 0.5)} for _ in range(60)]
+            for first in (0.9, 0.2))
+    assert kqd.test(x, y, kernel="sets", rng=0).pvalue <= 0.01
+
+
+def test_the_adaptive_test_of_objects_is_that_of_their_gram_matrix():
+    rng = np.random.default_rng(8)
+    texts = markov(20, 40, 0.1, rng) + markov(20, 40, 0.4, rng)
+    gram = spectrum(texts, 2)
+    found = [kqd.test(texts[:20], texts[20:], kernel="spectrum:2", method="adaptive", rng=0),
+             kqd.test(gram[:20], gram[20:], kernel="precomputed", method="adaptive", rng=0)]
+    for result in found:
+        assert all("kernel" in component.name for component in result.components)
+        assert result.pvalue <= 0.05 and result.dim == 0
+    # Kernel values differ by roundings, and with them the permutations: each data set has its own.
+    assert [one.name.partition(",")[0] for one in found[0].components] == [
+        one.name.partition(",")[0] for one in found[1].components]
+
+
+def test_explanations_of_objects_have_directions_and_rows():
+    rng = np.random.default_rng(8)
+    x, y = markov(60, 60, 0.1, rng), markov(60, 60, 0.6, rng)
+    found = kqd.explain(x, y, kernel="spectrum:2", rng=0)
+    assert found.columns == () and found.directions[0].reject and found.directions[0].columns == ()
+    assert {row.sample for row in found.most_x} == {"x"} and {row.sample for row in found.most_y} == {"y"}
+    gram = spectrum(x + y, 2)
+    of_gram = kqd.explain(gram[:60], gram[60:], kernel="precomputed", maximiser="supkqd-opt", rng=0)
+    assert of_gram.directions[0].effect == pytest.approx(found.directions[0].effect, abs=1e-6)
+    assert of_gram.maximiser.family == "supkqd-opt" and np.isnan(of_gram.maximiser.pvalue)
+    assert of_gram.maximiser.statistic == pytest.approx(
+        kqd.distance(gram[:60], gram[60:], kernel="precomputed", method="supkqd-opt", rng=0).statistic, rel=1e-9)
+    # A kernel function of lists gives the same ranks.
+    of_sets = kqd.explain(SETS[:5], SETS[5:], kernel=shared, rng=0)
+    assert of_sets.columns == () and len(of_sets.most_x) + len(of_sets.most_y) > 0
+
+
+# Holm's rule: at most 0.05 of the runs. Binomial(100, 0.05) is above 18 with probability below 1e-6.
+def test_directions_of_objects_keep_the_level():
+    rejected = 0
+    for seed in range(100):
+        texts = markov(24, 20, 0.3, np.random.default_rng([2, seed]))
+        found = kqd.explain(texts[:12], texts[12:], kernel="spectrum:2", rng=0, n_resamples=399, workers=1)
+        rejected += any(direction.reject for direction in found.directions)
+    assert rejected <= 18
+
+
+def test_results_of_objects_have_pages(tmp_path):
+    result = kqd.test(SETS[:5], SETS[5:], kernel=shared, method="supkqd-opt", rng=0, n_resamples=19)
+    for name, found in (("function", result), ("text", kqd.test(TEXTS[:8], TEXTS[8:], kernel="spectrum:2", rng=0))):
+        found.to_html(tmp_path / f"{name}.html")
+        page = (tmp_path / f"{name}.html").read_text()
+        report = json.loads(page.partition('id="report">')[2].partition("</script>")[0])
+        assert report["explanation"]["columns"] == [] and report["explanation_note"] == ""
+    assert "maximiser" in report["explanation"]
 
 
 class Raises(Exception):
@@ -212,7 +268,7 @@ def changed(*entries):
 INDEFINITE = np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]])  # eigenvalue 1 - 1.8
 
 
-@pytest.mark.parametrize("gram, sentence", [
+NO_GRAM_MATRICES = [
     (changed((0, 1, 1.5)), "the Gram matrix is not symmetric: 1 in row 2, column 1 and 1.5 the other way round"),
     (changed((2, 2, -1.0)), "row 3 of the Gram matrix has -1 on the diagonal, needs >= 0"),
     (changed((0, 1, np.nan)), "row 1, column 2 of the Gram matrix is nan, expected a finite number"),
@@ -221,7 +277,10 @@ INDEFINITE = np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]])  # 
     (1 - np.eye(6), "a distance D is not a kernel, but exp(-D^2 / h^2) is"),
     (INDEFINITE, "the Gram matrix is not positive semidefinite: it has the eigenvalue -0.8 (the largest is 1.9)"),
     (-GOOD, "on the diagonal, needs >= 0"),
-])
+]
+
+
+@pytest.mark.parametrize("gram, sentence", NO_GRAM_MATRICES)
 def test_a_matrix_that_is_not_a_gram_matrix_is_refused(gram, sentence):
     half = len(gram) // 2
     for call in (lambda: kqd.test(gram[:half], gram[half:], kernel="precomputed", rng=0),
@@ -241,7 +300,7 @@ def test_a_large_indefinite_matrix_is_refused():
         kqd.distance(gram[:200], gram[200:], kernel="precomputed", rng=0)
 
 
-@pytest.mark.parametrize("call, error, sentence", [
+REFUSED = [
     (lambda: kqd.test(GOOD[:3, :5], GOOD[3:], kernel="precomputed"), ValueError, "x has 5 columns"),
     (lambda: kqd.Embedding(GOOD[:3], kernel="precomputed"), ValueError, "the Gram matrix is 3 x 6, expected a square one"),
     (lambda: kqd.distance(GOOD[:3], GOOD[3:], kernel="precomputed", reference=[0, 6]), ValueError, "needed at 6"),
@@ -251,8 +310,9 @@ def test_a_large_indefinite_matrix_is_refused():
     (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", bandwidth=2), ValueError, "bandwidth=2"),
     (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", directions="linear"), ValueError, 'directions="linear"'),
     (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", method="wasserstein"), ValueError,
-     'method="wasserstein": expected ekqd, mmd or another one'),
-    (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", method="adaptive"), ValueError, 'method="adaptive"'),
+     'method="wasserstein": expected adaptive, ekqd, mmd or another one'),
+    (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", method="mmd-agg"), ValueError, 'method="mmd-agg"'),
+    (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", method="classifier"), ValueError, 'method="classifier"'),
     (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", x_weights=[1, 1, 1]), ValueError, "x_weights are given"),
     (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", nan_policy="omit"), ValueError, "nan_policy"),
     (lambda: kqd.distance(GOOD[:3], GOOD[3:], kernel="precomputed", coefficients=np.ones((2, 3)), reference=[0, 1, 2]),
@@ -291,10 +351,39 @@ def test_a_large_indefinite_matrix_is_refused():
      "is not symmetric"),
     (lambda: kqd.test(["a", "b"], ["c", "d"], kernel="gaussian"), TypeError, "expected real numbers"),
     (lambda: kqd.test(["a", "b"], ["c", "d"], kernel=shared, method="energy"), ValueError, 'method="energy"'),
-    (lambda: kqd.explain(GOOD[:3], GOOD[3:], kernel="precomputed"), ValueError, "has no columns to explain"),
+    (lambda: kqd.explain(GOOD[:3], GOOD[3:], kernel="precomputed", columns=["a"]), ValueError, "columns is given"),
+    (lambda: kqd.explain(GOOD[:3], GOOD[3:], kernel="precomputed", image_shape=(1, 1)), ValueError, "image_shape is given"),
+    (lambda: kqd.explain(GOOD[:3], GOOD[3:], kernel="precomputed", maximiser="max-sw"), ValueError, 'method="max-sw"'),
+    (lambda: kqd.explain(X, Y, maximiser="mmd"), ValueError, 'maximiser="mmd": expected one of supkqd'),
     (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", weights=[1] * len(TEXTS)), ValueError, "a kernel of objects takes all of them alike"),
     (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", rng=0).embed([99]), ValueError, "needed at 99"),
-])
+    # Coefficients and measures over levels.
+    (lambda: kqd.distance(X, Y, coefficients=np.ones(3), reference=Z), ValueError, "coefficients have 3 rows for 2"),
+    (lambda: kqd.distance(X, Y, coefficients=np.ones((2, 2, 2)), reference=Z), ValueError, "coefficients has 3 dimensions"),
+    (lambda: kqd.distance(X, Y, coefficients=np.ones((2, 0)), reference=Z), ValueError, "coefficients is empty"),
+    (lambda: kqd.distance(X, Y, coefficients=[[1.0], [np.nan]], reference=Z), ValueError, "nan"),
+    (lambda: kqd.distance(X, Y, coefficients=[[0.0], [0.0]], reference=Z), ValueError, "direction"),
+    (lambda: kqd.distance(X, Y, weighting=[[0, 1], [1, -1]]), ValueError, "finite densities >= 0"),
+    (lambda: kqd.distance(X, Y, weighting=[[0, 0], [1, 0]]), ValueError, "a density that is above 0 somewhere"),
+    (lambda: kqd.distance(X, Y, weighting=[[0.1, 1], [1, 1]]), ValueError, "levels from 0.1 to 1"),
+    (lambda: kqd.distance(X, Y, weighting=[[0, 1], [0.9, 1]]), ValueError, "levels from 0 to 0.9"),
+    (lambda: kqd.distance(X, Y, weighting=[[0, 1], [0.7, 1], [0.3, 1], [1, 1]]), ValueError, "ascending levels"),
+    (lambda: kqd.distance(X, Y, weighting=[[0, 1]]), ValueError, "at least two levels"),
+    (lambda: kqd.distance(X, Y, weighting=[[0, 1, 2], [1, 1, 1]]), ValueError, "a level and a density in each row"),
+    (lambda: kqd.distance(X, Y, weighting=lambda level: -level), ValueError, "expected finite densities >= 0"),
+    (lambda: kqd.distance(X, Y, weighting=lambda level: 0.0), ValueError, "a density that is above 0 somewhere"),
+    (lambda: kqd.distance(X, Y, weighting=lambda level: np.nan), ValueError, "weighting is nan at level 0"),
+    (lambda: kqd.distance(X, Y, weighting=lambda level: "much"), TypeError, "does not return a number"),
+    (lambda: kqd.distance(X, Y, weighting="0.5 uniform+-0.5 atom:0.5"), ValueError, "weighting"),
+]
+X, Y, Z = np.arange(12.0).reshape(6, 2), np.arange(12.0).reshape(6, 2) ** 1.1, np.array([[1.0, 2.0], [3.0, 1.0]])
+
+
+def test_forty_kinds_of_bad_input_have_sentences_of_their_own():
+    assert len({sentence for *_, sentence in REFUSED} | {sentence for _, sentence in NO_GRAM_MATRICES}) >= 40
+
+
+@pytest.mark.parametrize("call, error, sentence", REFUSED)
 def test_what_cannot_be_done_is_refused(call, error, sentence):
     with pytest.raises(error) as raised:
         call()

@@ -103,7 +103,7 @@ def test_an_infinite_power_takes_the_largest_gap():
     (dict(method="ekdq"), 'method="ekdq": expected one of '
                           f"{', '.join(method.id for method in kqd.methods())}; did you mean ekqd?"),
     (dict(kernel="gausian"), 'kernel="gausian": expected one of gaussian, laplace, matern12, matern32, '
-                             "matern52, rq, imq, linear, polynomial, normalised-polynomial, energy; "
+                             "matern52, rq, imq, linear, polynomial, normalised-polynomial, energy, mixed; "
                              "did you mean gaussian?"),
     (dict(kernel="gaussian@-1"), 'kernel="gaussian@-1": expected a bandwidth in 1e-150 .. 1e150'),
     (dict(bandwidth="mean"), 'bandwidth="mean": expected median, or a number > 0'),
@@ -168,7 +168,7 @@ def test_values_out_of_range_are_refused(options, sentence):
     (dict(rng=1.5), "rng is of type float, expected None, a whole number or a numpy.random.Generator"),
     (dict(workers=1.0), "workers is of type float, expected None or a whole number"),
     (dict(reference=[["a"]]), "reference has dtype <U1, expected real numbers"),
-    (dict(coefficients="c"), "coefficients has dtype <U1, expected real numbers"),
+    (dict(coefficients="c"), 'coefficients is "c", expected rows of real numbers; read a file before the call'),
 ])
 def test_values_of_another_type_are_refused(options, sentence):
     with pytest.raises(TypeError) as raised:
@@ -259,8 +259,8 @@ def test_an_unknown_keyword_is_reported_before_a_bad_value():
 
 
 # Keywords that are data, or that change what is returned and not what is computed.
-_NOT_IN_THE_TABLE = {"x", "y", "sample", "self", "x_weights", "y_weights", "weights", "nan_policy", "blocks", "clusters",
-                     "columns", "profiles", "progress", "parameters"}
+_NOT_IN_THE_TABLE = {"x", "y", "sample", "self", "x_weights", "y_weights", "weights", "blocks", "clusters",
+                     "columns", "profiles", "progress", "parameters", "against"}
 
 
 @pytest.mark.parametrize("name, call", [("test", kqd.test), ("distance", kqd.distance), ("explain", kqd.explain),
@@ -268,7 +268,8 @@ _NOT_IN_THE_TABLE = {"x", "y", "sample", "self", "x_weights", "y_weights", "weig
 def test_signatures_agree_with_the_table_of_options(name, call):
     table = _core.options(name)
     signature = inspect.signature(inspect.unwrap(call)).parameters
-    assert set(table) == set(signature) - _NOT_IN_THE_TABLE
+    not_in_the_table = _NOT_IN_THE_TABLE | ({"nan_policy"} if name == "embedding" else set())
+    assert set(table) == set(signature) - not_in_the_table
     for keyword, (kind, default) in table.items():
         value = signature[keyword].default
         if value is None:  # the library's default
@@ -283,7 +284,7 @@ def test_errors_carry_their_parts():
     error = raised.value
     assert (error.option, error.value, error.expected) == ("n_resamples", "0", "a whole number in 1..1000000000")
     with pytest.raises(ValueError, match="^x: row 1, column 1 is nan"):
-        kqd.test([np.nan, 1.0], [1.0, 2.0])
+        kqd.test([np.nan, 1.0], [1.0, 2.0], nan_policy="raise")
 
 
 @pytest.mark.parametrize("options, sentence", [
@@ -313,3 +314,9 @@ def test_options_that_a_limiting_distribution_ignores_are_named():
         'n_resamples, early_stop: no effect with calibration="asymptotic"',)
     assert kqd.test(x, y, randomised_ties=True, **options).warnings == (
         'randomised_ties: no effect with calibration="asymptotic"',)
+
+
+def test_names_of_files_are_refused():
+    for name in ("reference", "weighting"):
+        with pytest.raises(ValueError, match=f'{name}="points.csv": expected'):
+            kqd.distance([1.0, 2.0], [1.0, 3.0], rng=0, **{name: "points.csv"})

@@ -36,7 +36,7 @@ def test_profiles_are_drawn_as_differences_of_quantiles():
     assert len(drawn) == 3
     for line, profile in zip(drawn, found.profiles):
         assert (line.get_xdata() == profile.levels).all()
-        assert (line.get_ydata() == profile.x_quantiles - profile.y_quantiles).all()
+        assert (line.get_ydata() == profile.y_quantiles - profile.x_quantiles).all()
         assert f"direction {profile.direction}" in line.get_label()
 
 

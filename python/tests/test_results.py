@@ -7,6 +7,7 @@ import json
 import pathlib
 import pickle
 import re
+import sys
 
 import kqd
 import numpy as np
@@ -104,6 +105,18 @@ def test_a_result_shows_as_a_table_in_a_notebook():
     assert "constant columns, which carry no information (1 of 2): 2" in page
     escaped = dataclasses.replace(found, warnings=("a < b & c",))._repr_html_()
     assert "a &lt; b &amp; c" in escaped
+
+
+def test_a_result_becomes_a_table_of_pandas(result, monkeypatch):
+    pytest.importorskip("pandas")
+    frame = result.to_frame()
+    assert frame.shape[0] == 1 and frame["statistic"].tolist() == [result.statistic]
+    explained = kqd.explain(X, Y, rng=0)
+    assert explained.to_frame()["name"].tolist() == [column.name for column in explained.columns]
+    monkeypatch.setitem(sys.modules, "pandas", None)  # as where it is not installed
+    for found in (result, explained):
+        with pytest.raises(ImportError, match=r"^to_frame\(\) needs pandas, which is not installed; to_dict\(\) has plain types$"):
+            found.to_frame()
 
 
 def test_profiles_are_the_quantiles_along_the_strongest_directions():

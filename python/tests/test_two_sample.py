@@ -156,7 +156,7 @@ def test_random_permutations_give_one_plus_k_over_one_plus_b(method):
 
 @pytest.mark.parametrize("method", ["ekqd", "supkqd-centered", "mmd"])
 @pytest.mark.parametrize("options", [dict(power=2), dict(reference="pooled"), dict(early_stop="betting"),
-                                     dict(effect_interval=True)])
+                                     dict(effect_interval=True, n_directions=32)])
 def test_the_number_of_workers_changes_no_bit(method, options):
     run = lambda workers: kqd.test(X, Y, method=method, **options, rng=2, n_resamples=199, null_distribution=True,
                                    workers=workers).to_dict()
@@ -276,8 +276,11 @@ def test_units_of_columns_do_not_matter():
     assert one.pvalue == other.pvalue and one.own_scales
     assert not kqd.test(*scaled, n_resamples=9, standardize="none").own_scales
     assert not kqd.test(*scaled, n_resamples=9, method="mmd").own_scales
-    with pytest.raises(ValueError, match="standardize = 'zscore'|standardize"):
-        kqd.test(X, Y, standardize="zscore")
+    for method in ("adaptive", "mmd"):
+        one, other = (kqd.test(*samples, n_resamples=199, method=method, standardize="zscore") for samples in ((X, Y), scaled))
+        assert one.pvalue == other.pvalue and one.statistic == pytest.approx(other.statistic, rel=1e-9)
+    with pytest.raises(ValueError, match='standardize="minmax": expected one of auto, none, zscore, iqr'):
+        kqd.test(X, Y, standardize="minmax")
 
 
 def test_the_seed_does_not_choose_the_p_value():
@@ -412,7 +415,7 @@ def test_values_of_another_type_are_refused(options, sentence):
 
 def test_data_are_checked_as_for_a_distance():
     with pytest.raises(ValueError, match="row 1, column 2 is nan"):
-        kqd.test([[0, float("nan")], [1, 2]], [[1, 2], [3, 4]])
+        kqd.test([[0, float("nan")], [1, 2]], [[1, 2], [3, 4]], nan_policy="raise")
     with pytest.raises(kqd.ResourceLimitError):
         kqd.test(np.arange(4e5), np.arange(4e5), method="mmd")
 

@@ -31,6 +31,8 @@ RIGHT = """
     gap: float = kqd.Embedding(x).distance(y).profiles[0].gap
     names: list[str] = [method.id for method in kqd.methods()]
     cost: str = kqd.methods("mmd").cost
+    texts: list[str] = [result.summary(), result._repr_html_(), kqd.explain([x, x], y).summary()]
+    print(result.to_frame())
 """
 
 WRONG = {
@@ -57,8 +59,27 @@ def test_types_of_package_and_callers_are_checked(tmp_path):
     (tmp_path / "right.py").write_text(textwrap.dedent(RIGHT))
     lines = ["import kqd", "x = y = [1.0, 2.0]"]
     (tmp_path / "wrong.py").write_text("\n".join(lines + list(WRONG)))
-    assert mypy(tmp_path, "--disallow-untyped-defs", "--warn-unused-ignores", str(PACKAGE), "right.py") == ""
+    assert mypy(tmp_path, "--strict", str(PACKAGE), "right.py") == ""
     found = mypy(tmp_path, "wrong.py").splitlines()
     for number, (line, sentence) in enumerate(WRONG.items(), start=3):
         said = [text for text in found if text.startswith(f"wrong.py:{number}: error:")]
         assert any(sentence in text for text in said), (line, found)
+
+
+# `./dev packages` has pyright, and a recent mypy.
+def test_pyright_and_stubtest_find_nothing(tmp_path):
+    pytest.importorskip("pyright")
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "MYPYPATH": str(PACKAGE.parent)}
+    (tmp_path / "right.py").write_text(textwrap.dedent(RIGHT))
+    (tmp_path / "pyrightconfig.json").write_text("{}")
+
+    def output_of(*command):
+        return subprocess.run([sys.executable, "-m", *command], cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    for arguments in (["right.py"], ["--verifytypes", "kqd", "--ignoreexternal"]):
+        done = output_of("pyright", "--pythonpath", sys.executable, *arguments)
+        assert done.returncode == 0, done.stdout
+    # The metaclass of pybind11's classes, and the constructor of those that have none, are not in the stubs.
+    found = [line for line in output_of("mypy.stubtest", "kqd._core", "--concise").stdout.splitlines()
+             if not line.endswith("metaclass differs") and "__init__ is inconsistent, stub does not have *" not in line]
+    assert found == []

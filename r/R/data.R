@@ -27,7 +27,7 @@ as_columns <- function(values, name) {
   if (is.null(names(columns))) names(columns) <- as.character(seq_along(columns))
   if (anyNA(names(columns)) || any(names(columns) == "")) fail(name, " has a column without a name")
   twice <- unique(names(columns)[duplicated(names(columns))])
-  if (length(twice)) fail(name, " has several columns of one name, \"", twice[1], "\"")
+  if (length(twice)) fail(name, " has several columns of one name, \"", twice[1], "\", expected different names")
   names(columns) <- enc2utf8(names(columns))
   Map(function(column, label) as_column(column, paste0(name, ": column \"", label, "\"")), columns, names(columns))
 }
@@ -95,6 +95,7 @@ design_of <- function(paired, blocks, clusters, rows) {
 # Both samples of `response ~ group`: rows with the first level of the group, then those with the second.
 split_by_formula <- function(formula, data) {
   if (length(formula) != 3) fail("the formula has no left side, expected response ~ group")
+  if (!missing(data) && !is.data.frame(data)) fail("data is ", described(data), ", expected a data frame")
   response <- formula[[2]]
   if (identical(response, quote(.))) {
     if (missing(data) || !is.data.frame(data)) fail("the formula has \".\" but data is not a data frame")

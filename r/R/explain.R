@@ -19,7 +19,7 @@ explain_of <- function(data, arguments, seed) {
   profiles <- found$columns$profiles
   names(profiles) <- found$columns$name[seq_along(profiles)]
   structure(
-    list(columns = keep(found$columns), directions = keep(found$directions), most_x = as.data.frame(found$most_x),
+    list(columns = keep(found$columns), directions = keep(found$directions), maximiser = keep(found$maximiser), most_x = as.data.frame(found$most_x),
          most_y = as.data.frame(found$most_y), column_profiles = profiles,
          direction_profiles = found$directions$profiles, densities = found$directions$densities, kernel = found$kernel,
          seed = found$seed, alpha = found$alpha, n_resamples = found$n_resamples, names = data$names,

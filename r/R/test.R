@@ -72,11 +72,13 @@ kqd_distance.formula <- function(formula, data, method = "ekqd", ..., seed = NUL
   distance_of(pair$x, pair$y, formula_names(formula, pair$levels), method, list(...), NULL, NULL, seed)
 }
 
-kqd_distance.kqd_embedding <- function(x, y, power = 1, ...) {
+kqd_distance.kqd_embedding <- function(x, y, power = 1, method = "ekqd", ...) {
   if (...length() > 0) fail("the distance of embeddings has no further arguments")
   if (!inherits(y, "kqd_embedding")) y <- predict(x, y)
-  structure(list(statistic = run(kqd_r_embedding_distance, x$pointer, y$pointer, as.double(one_number(power, "power"))),
-                 method = "ekqd", labels = character(), texts = character(), seed = x$seed), class = "kqd_distance")
+  if (!is.character(method) || length(method) != 1 || is.na(method)) fail("method is ", described(method), ", expected a text")
+  structure(list(statistic = run(kqd_r_embedding_distance, x$pointer, y$pointer, as.double(one_number(power, "power")),
+                                 method),
+                 method = method, labels = character(), texts = character(), seed = x$seed), class = "kqd_distance")
 }
 
 distance_of <- function(x, y, names, method, arguments, x_weights, y_weights, seed) {

@@ -36,7 +36,7 @@ Command command_of(const std::string& call) {
   return call == "test"       ? kTestCommand
          : call == "distance" ? kDistanceCommand
          : call == "explain"  ? kExplainCommand
-                              : kEmbedding;
+                              : kEmbedCommand;
 }
 
 // Options of data that make sense for tables in memory.
@@ -46,7 +46,8 @@ bool is_data_option(std::string_view id) {
 }
 
 bool has_option(const OptionInfo& option, Command command) {
-  if (option.id == "design" || option.id == "keep_null_distribution") return false;  // arguments of the R functions
+  // Arguments of the R functions.
+  if (option.id == "design" || option.id == "keep_null_distribution" || option.id == "group_column") return false;
   return (option.calls & command) != 0 || is_data_option(option.id);
 }
 
@@ -80,10 +81,10 @@ Settings settings_of(const std::string& call, const list& given, const strings& 
     }
   }
   for (const cpp11::r_string& text : parameters) settings.parameters.emplace_back(text);
-  if (!settings.reference_file.empty()) {
-    throw Error(ErrorCode::invalid_option, {.subject = "reference",
-                                            .value = settings.reference_file,
-                                            .expected = accepted_values(*find_option("reference"))});
+  require_no_files(settings);
+  if (!settings.object_kernel.empty()) {
+    throw Error(ErrorCode::invalid_option,
+                {.subject = "kernel", .value = settings.object_kernel, .expected = "a kernel of rows of numbers"});
   }
   return settings;
 }
@@ -420,12 +421,12 @@ list columns_of(const Explanation& found) {
                                 named_arg("where") = parts.where, named_arg("profiles") = profiles});
 }
 
-list directions_of(const Explanation& found) {
+list directions_of(const std::vector<DirectionExplanation>& directions) {
   TestedParts parts;
   cpp11::writable::doubles statistic;
   cpp11::writable::list profiles, densities;
   using cpp11::named_arg;
-  for (const DirectionExplanation& direction : found.directions) {
+  for (const DirectionExplanation& direction : directions) {
     parts.add(direction);
     statistic.push_back(direction.statistic);
     profiles.push_back(profile_of(direction.profile));
@@ -465,12 +466,14 @@ SEXP explain_of(const list& data, const list& given) {
     return R_NilValue;
   }
   const RunInfo run = run_info("", comparison.pair, strings(data["names"]));
+  std::vector<DirectionExplanation> maximiser;
+  if (result.maximiser) maximiser.push_back(*result.maximiser);
   using cpp11::named_arg;
   return cpp11::writable::list(
-      {named_arg("columns") = columns_of(result), named_arg("directions") = directions_of(result),
-       named_arg("most_x") = rows_of(result.most_x), named_arg("most_y") = rows_of(result.most_y),
-       named_arg("seed") = static_cast<double>(result.seed.value), named_arg("alpha") = result.alpha,
-       named_arg("n_resamples") = static_cast<double>(result.n_resamples),
+      {named_arg("columns") = columns_of(result), named_arg("directions") = directions_of(result.directions),
+       named_arg("maximiser") = directions_of(maximiser), named_arg("most_x") = rows_of(result.most_x),
+       named_arg("most_y") = rows_of(result.most_y), named_arg("seed") = static_cast<double>(result.seed.value),
+       named_arg("alpha") = result.alpha, named_arg("n_resamples") = static_cast<double>(result.n_resamples),
        named_arg("kernel") = to_string(result.kernel), named_arg("text") = explanation_text(result, run),
        named_arg("warnings") = sentences(joined(comparison.warnings, result.warnings))});
 }
@@ -557,7 +560,62 @@ SEXP embedding_quantiles(SEXP pointer, const doubles& levels) {
   return to_r(values);
 }
 
-SEXP embedding_distance(SEXP first, SEXP second, double power) {
+// The rows of `columns` as points of the embedding's functions.
+Sample points_of(const KernelQuantileEmbedding& embedding, const list& columns) {
+  Sample points = prepare_sample(frame_of(columns, "points"));
+  const std::size_t dim = embedding.directions()->dim();
+  if (points.points.cols() != dim) {
+    throw Error(ErrorCode::shape_mismatch, "points have " + std::to_string(points.points.cols()) +
+                                               " columns and the sample " + std::to_string(dim) +
+                                               ", expected the same number");
+  }
+  return points;
+}
+
+// Runs `work`, which returns a matrix; NULL when it is interrupted.
+template <class Work>
+SEXP matrix_from(const Work& work) {
+  Matrix<double> values;
+  const auto run = [&](const RunControl* control) { run_stoppable(*control, [&] { values = work(); }); };
+  return while_watching(run) ? to_r(values) : R_NilValue;
+}
+
+// A row per direction and level, levels first; a column per point. Without levels the mean embedding.
+SEXP embedding_values(SEXP pointer, const list& columns, const doubles& given, bool centered) {
+  const REmbedding& of = embedding_at(pointer);
+  const Sample points = points_of(*of.embedding, columns);
+  const std::vector<double> levels(given.begin(), given.end());
+  return matrix_from([&] {
+    if (levels.empty()) {
+      const std::vector<double> means = of.embedding->mean_embeddings(points.points, of.threads);
+      Matrix<double> row(1, means.size());
+      std::copy(means.begin(), means.end(), row.row(0).begin());
+      return row;
+    }
+    return centered ? of.embedding->evaluate_centered(levels, points.points, of.threads)
+                    : of.embedding->evaluate(levels, points.points, of.threads);
+  });
+}
+
+SEXP embedding_products(SEXP first, SEXP second, const doubles& given, bool centered) {
+  const REmbedding& p = embedding_at(first);
+  const REmbedding& q = embedding_at(second);
+  const std::vector<double> levels(given.begin(), given.end());
+  return matrix_from([&] {
+    return centered ? inner_products_centered(*p.embedding, levels, *q.embedding, levels, p.threads)
+                    : inner_products(*p.embedding, levels, *q.embedding, levels);
+  });
+}
+
+SEXP embedding_terms(SEXP pointer) {
+  const DirectionTerms terms = embedding_at(pointer).embedding->directions()->terms();
+  using cpp11::named_arg;
+  const cpp11::sexp reference(terms.reference.empty() ? R_NilValue : to_r(terms.reference));
+  return cpp11::writable::list(
+      {named_arg("reference") = reference, named_arg("coefficients") = cpp11::sexp(to_r(terms.coefficients))});
+}
+
+SEXP embedding_distance(SEXP first, SEXP second, double power, const std::string& method) {
   const REmbedding& one = embedding_at(first);
   const REmbedding& two = embedding_at(second);
   if (one.embedding->directions() != two.embedding->directions()) {
@@ -567,7 +625,7 @@ SEXP embedding_distance(SEXP first, SEXP second, double power) {
   MethodOptions options;
   options.power = power;
   DistanceResult result;
-  const auto compare = [&] { result = ekqd(*one.embedding, *two.embedding, options); };
+  const auto compare = [&] { result = distance(method, *one.embedding, *two.embedding, options); };
   if (!while_watching([&](const RunControl* control) { run_stoppable(*control, compare); })) return R_NilValue;
   return as_sexp(result.statistic);
 }
@@ -645,8 +703,13 @@ KQD_ENTRY(kqd_r_explain, (SEXP data, SEXP given), kqd::explain_of(cpp11::list(da
 KQD_ENTRY(kqd_r_embedding, (SEXP columns, SEXP given), kqd::embedding_of(cpp11::list(columns), cpp11::list(given)))
 KQD_ENTRY(kqd_r_embed, (SEXP pointer, SEXP columns), kqd::embed_of(pointer, cpp11::list(columns)))
 KQD_ENTRY(kqd_r_quantiles, (SEXP pointer, SEXP levels), kqd::embedding_quantiles(pointer, cpp11::doubles(levels)))
-KQD_ENTRY(kqd_r_embedding_distance, (SEXP first, SEXP second, SEXP power),
-          kqd::embedding_distance(first, second, cpp11::as_cpp<double>(power)))
+KQD_ENTRY(kqd_r_embedding_values, (SEXP pointer, SEXP points, SEXP levels, SEXP centered),
+          kqd::embedding_values(pointer, cpp11::list(points), cpp11::doubles(levels), cpp11::as_cpp<bool>(centered)))
+KQD_ENTRY(kqd_r_embedding_products, (SEXP first, SEXP second, SEXP levels, SEXP centered),
+          kqd::embedding_products(first, second, cpp11::doubles(levels), cpp11::as_cpp<bool>(centered)))
+KQD_ENTRY(kqd_r_embedding_terms, (SEXP pointer), kqd::embedding_terms(pointer))
+KQD_ENTRY(kqd_r_embedding_distance, (SEXP first, SEXP second, SEXP power, SEXP method),
+          kqd::embedding_distance(first, second, cpp11::as_cpp<double>(power), cpp11::as_cpp<std::string>(method)))
 KQD_ENTRY(kqd_r_options, (SEXP call), kqd::option_table(cpp11::as_cpp<std::string>(call)))
 KQD_ENTRY(kqd_r_methods, (), kqd::method_table())
 KQD_ENTRY(kqd_r_suggestion, (SEXP word, SEXP known),
@@ -661,7 +724,10 @@ static const R_CallMethodDef kCalls[] = {KQD_CALL(kqd_r_test, 4),
                                          KQD_CALL(kqd_r_embedding, 2),
                                          KQD_CALL(kqd_r_embed, 2),
                                          KQD_CALL(kqd_r_quantiles, 2),
-                                         KQD_CALL(kqd_r_embedding_distance, 3),
+                                         KQD_CALL(kqd_r_embedding_values, 4),
+                                         KQD_CALL(kqd_r_embedding_products, 4),
+                                         KQD_CALL(kqd_r_embedding_terms, 1),
+                                         KQD_CALL(kqd_r_embedding_distance, 4),
                                          KQD_CALL(kqd_r_options, 1),
                                          KQD_CALL(kqd_r_methods, 0),
                                          KQD_CALL(kqd_r_suggestion, 2),

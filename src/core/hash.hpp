@@ -2,6 +2,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace kqd {
 
@@ -16,6 +17,13 @@ inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
 inline std::uint64_t hash_values(std::span<const double> values, std::uint64_t key) {
   std::uint64_t hash = key;
   for (const double v : values) hash = mix(hash, std::bit_cast<std::uint64_t>(v + 0.0));
+  return hash;
+}
+
+/// A hash of some bytes and their number.
+inline std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t key) {
+  std::uint64_t hash = mix(key, bytes.size());
+  for (const char c : bytes) hash = mix(hash, static_cast<unsigned char>(c));
   return hash;
 }
 

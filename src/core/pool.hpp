@@ -13,6 +13,7 @@ struct Pool {
   MatrixView<const double> x;
   MatrixView<const double> y;
   std::span<const std::size_t> order = {};
+  std::span<const ColumnRole> roles = {};  ///< as in SampleView
 
   [[nodiscard]] std::size_t size() const { return order.empty() ? x.rows() + y.rows() : order.size(); }
   [[nodiscard]] std::size_t dim() const { return x.cols(); }

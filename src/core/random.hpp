@@ -34,6 +34,8 @@ enum class Purpose : std::uint32_t {
   row_subsample = 20,
   group_assignment = 21,
   pilot_rows = 22,
+  alarm_threshold = 23,
+  change_point = 24,
 };
 
 /// A counter-based random stream (Philox 4x32-10 by Random123 [Sal11]), addressed by (seed, purpose, index): the same

@@ -67,6 +67,10 @@ void validate(const SampleView& sample, std::string_view given_name, ThreadCount
   const std::string name = no_references(given_name);
   if (sample.size() == 0) fail_at(ErrorCode::empty_sample, name, "no rows", "at least one");
   if (sample.dim() == 0) fail_at(ErrorCode::empty_sample, name, "no columns", "at least one");
+  if (!sample.roles.empty() && sample.roles.size() != sample.dim()) {
+    fail_at(ErrorCode::shape_mismatch, name, fmt::format("{} roles for {} columns", sample.roles.size(), sample.dim()),
+            "one role per column, or none");
+  }
   refuse_non_finite_points(sample.points, name, threads);
   if (sample.weighted()) refuse_bad_weights(sample, name);
 }
@@ -77,6 +81,9 @@ void validate_pair(const SampleView& x, const SampleView& y, ThreadCount threads
   if (x.dim() != y.dim()) {
     fail(ErrorCode::shape_mismatch, "X has {} column{} and Y has {}, expected the same number", x.dim(),
          x.dim() == 1 ? "" : "s", y.dim());
+  }
+  if (!x.roles.empty() && !y.roles.empty() && !std::ranges::equal(x.roles, y.roles)) {
+    fail(ErrorCode::shape_mismatch, "the columns of X have other roles than those of Y, expected the same");
   }
 }
 
@@ -92,7 +99,10 @@ SampleView without_zero_weights(const SampleView& sample, Sample& storage) {
   const auto num_kept =
       static_cast<std::size_t>(std::ranges::count_if(sample.weights, [](double w) { return w > 0.0; }));
   if (!sample.weighted() || num_kept == sample.size()) return sample;
-  storage = Sample{Matrix<double>(num_kept, sample.dim()), std::vector<double>(num_kept), {}};
+  storage = Sample{Matrix<double>(num_kept, sample.dim()),
+                   std::vector<double>(num_kept),
+                   {},
+                   {sample.roles.begin(), sample.roles.end()}};
   std::size_t kept = 0;
   for (std::size_t i = 0; i < sample.size(); ++i) {
     if (!(sample.weights[i] > 0.0)) continue;

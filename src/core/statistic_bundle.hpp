@@ -43,7 +43,7 @@ struct AggregatedPlan {
   std::vector<std::unique_ptr<const StatisticBundle>> bundles;
   std::vector<double> weights;  ///< of the statistics of all bundles in order, > 0, sum 1
   Aggregation rule = Aggregation::soft_min_p;
-  std::shared_ptr<const void> data = {};  ///< rows of its own that the bundles refer to
+  std::shared_ptr<const void> data = {};          ///< rows of its own that the bundles refer to
   std::size_t max_bytes = std::size_t{4} << 30U;  ///< for what is held of all statistics and permutations at once
 };
 

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -13,6 +14,11 @@
 
 namespace kqd {
 namespace {
+
+struct Failure {
+  std::size_t block = std::numeric_limits<std::size_t>::max();
+  std::exception_ptr error;
+};
 
 // One call of run_on_threads. The mutex of the pool guards all members but next_block.
 struct Loop {
@@ -24,7 +30,7 @@ struct Loop {
   std::size_t open_places;  // threads that may still join
   std::atomic<std::size_t> next_block{0};
   std::size_t num_helpers = 0;  // threads that have joined and not left
-  std::exception_ptr error;     // the first one of a block
+  Failure failure;              // of the first block that failed
   std::condition_variable last_helper_left;
 
   [[nodiscard]] bool wants_help() const { return open_places > 0 && next_block < num_blocks; }
@@ -32,18 +38,24 @@ struct Loop {
 
 thread_local bool is_inside_a_block = false;
 
-// Runs blocks until none is left; an exception takes the remaining ones away from all threads.
-std::exception_ptr run_blocks(Loop& loop) {
+// Runs blocks until none is left; an exception takes the remaining ones away from all threads. Blocks are taken in
+// order and are finished: so the first block that fails is the same for any number of threads.
+Failure run_blocks(Loop& loop) {
   const bool was_inside = std::exchange(is_inside_a_block, true);
-  std::exception_ptr error;
+  Failure failure;
+  std::size_t block = 0;
   try {
-    for (std::size_t block = 0; (block = loop.next_block++) < loop.num_blocks;) loop.run(block);
+    while ((block = loop.next_block++) < loop.num_blocks) loop.run(block);
   } catch (...) {
     loop.next_block = loop.num_blocks;
-    error = std::current_exception();
+    failure = {block, std::current_exception()};
   }
   is_inside_a_block = was_inside;
-  return error;
+  return failure;
+}
+
+void keep_first(Loop& loop, const Failure& failure) {
+  if (failure.block < loop.failure.block) loop.failure = failure;
 }
 
 class ThreadPool {
@@ -56,11 +68,11 @@ class ThreadPool {
       if (!is_inside_a_block) start_threads();
     }
     for (std::size_t i = 0; i < num_places; ++i) loop_added_.notify_one();
-    const std::exception_ptr error = run_blocks(loop);
+    const Failure failure = run_blocks(loop);
     std::unique_lock lock(mutex_);
     std::erase(loops_, &loop);
     loop.last_helper_left.wait(lock, [&] { return loop.num_helpers == 0; });
-    if (loop.error == nullptr) loop.error = error;
+    keep_first(loop, failure);
   }
 
  private:
@@ -84,9 +96,9 @@ class ThreadPool {
       --loop->open_places;
       ++loop->num_helpers;
       lock.unlock();
-      const std::exception_ptr error = run_blocks(*loop);
+      const Failure failure = run_blocks(*loop);
       lock.lock();
-      if (loop->error == nullptr) loop->error = error;
+      keep_first(*loop, failure);
       if (--loop->num_helpers == 0) loop->last_helper_left.notify_one();
       ++num_idle_;
     }
@@ -132,7 +144,7 @@ void run_on_threads(std::size_t num_blocks, std::size_t num_threads, FunctionRef
   }
   Loop loop(run, num_blocks, std::min(num_threads, num_blocks) - 1);
   current_pool().run(loop);
-  if (loop.error != nullptr) std::rethrow_exception(loop.error);
+  if (loop.failure.error != nullptr) std::rethrow_exception(loop.failure.error);
 }
 
 }  // namespace kqd

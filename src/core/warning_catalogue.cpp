@@ -399,6 +399,21 @@ std::vector<WarningEntry> make_catalogue() {
        "precision weights: {0} is recomputed from scratch for each of {1} permutations, which takes about {2}",
        {"ekqd"_t, 999_n, "3 minutes"_t},
        "Weights that keep their positions change every term. Wait, or use fewer permutations."},
+      // Monitoring
+      {batch_too_small,
+       "batch-too-small",
+       "the batch has {0} rows and does not count for the alarm, whose batches need {1}",
+       {120_n, 400_n},
+       "The alarm compares equally many rows of every batch, 80% of the first one. Collect more rows per batch."},
+      {neighbours_alike,
+       "neighbours-alike",
+       "the {0} batches are like their neighbours (p = {1:.2g}), so the alarm may be raised without a change. Use "
+       "longer "
+       "batches",
+       {40_n, 0.001},
+       "The alarm expects batches in any order to be equally likely. Trends and seasons break that: use longer "
+       "batches, or "
+       "a rolling baseline."},
   };
 }
 

@@ -200,12 +200,15 @@ LinearDirections::LinearDirections(Matrix<double> weights, bool normalise, doubl
   require_finite(weights_, "directions");
   for (std::size_t i = 0; i < weights_.rows(); ++i) {
     const auto row = weights_.row(i);
-    // Scaled by the largest entry first: a row of huge or tiny numbers has a length all the same.
-    double largest = 0.0;
+    // Scaled by the largest entry first: a row of huge or tiny numbers has a length all the same. The jitter counts as
+    // one more entry. (std::hypot would have other bits with another version of the C library.)
+    const double root = std::sqrt(jitter);
+    double largest = root;
     for (const double w : row) largest = std::max(largest, std::abs(w));
     double squared = 0.0;
     for (const double w : row) squared += largest > 0.0 ? (w / largest) * (w / largest) : 0.0;
-    const double length = std::hypot(largest * std::sqrt(squared), std::sqrt(jitter));
+    if (root > 0.0) squared += (root / largest) * (root / largest);
+    const double length = largest * std::sqrt(squared);
     if (!(length > 0.0) || !std::isfinite(length)) {
       fail(ErrorCode::degenerate_directions, "degenerate reference points: direction {} has length {}", i + 1, length);
     }

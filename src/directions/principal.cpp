@@ -1,9 +1,10 @@
 #include "directions/principal.hpp"
 
-#include <Eigen/Eigenvalues>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
+#include "core/eigenpairs.hpp"
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/random.hpp"
@@ -34,22 +35,18 @@ Spectrum leading_spectrum(const Rows& symmetric, std::size_t max_rank) {
   if (!symmetric.allFinite()) {
     fail(ErrorCode::non_finite_value, "kernel values of the pooled points overflow; {}", kOverflowAdvice);
   }
-  const Eigen::SelfAdjointEigenSolver<Rows> solver(symmetric);
-  if (solver.info() != Eigen::Success) {
-    fail(ErrorCode::internal, "the eigenvalues of {} landmarks did not converge", symmetric.rows());
-  }
-  const auto& ascending = solver.eigenvalues();
-  const Eigen::Index count = ascending.size();
-  const double largest = count > 0 ? ascending[count - 1] : 0.0;
+  const auto count = static_cast<std::size_t>(symmetric.rows());
+  const Eigenpairs pairs = symmetric_eigenpairs({symmetric.data(), count, count});
+  const double largest = count > 0 ? pairs.values.back() : 0.0;
   Spectrum spectrum;
-  for (Eigen::Index k = count - 1; k >= 0 && spectrum.values.size() < max_rank; --k) {
-    if (!(ascending[k] > kNumericalRank * largest) || !(ascending[k] > 0.0)) break;
-    spectrum.values.push_back(ascending[k]);
+  for (std::size_t k = count; k-- > 0 && spectrum.values.size() < max_rank;) {
+    if (!(pairs.values[k] > kNumericalRank * largest) || !(pairs.values[k] > 0.0)) break;
+    spectrum.values.push_back(pairs.values[k]);
   }
   const auto rank = static_cast<Eigen::Index>(spectrum.values.size());
   spectrum.vectors.resize(symmetric.rows(), rank);
   for (Eigen::Index j = 0; j < rank; ++j) {
-    const auto vector = solver.eigenvectors().col(count - 1 - j);
+    const auto vector = as_eigen(pairs.vectors).col(symmetric.rows() - 1 - j);
     Eigen::Index place = 0;
     vector.cwiseAbs().maxCoeff(&place);
     spectrum.vectors.col(j) = vector * (vector[place] < 0.0 ? -1.0 : 1.0);
@@ -57,40 +54,52 @@ Spectrum leading_spectrum(const Rows& symmetric, std::size_t max_rank) {
   return spectrum;
 }
 
-// sum over the pool of (k_s(z) - shift)(k_s(z) - shift)' and of k_s(z) - shift, blocks added in order.
+// sum over the pool of f(z) f(z)' and of f(z), f(z) = basis' (k_s(z) - shift), blocks added in order.
+//
+// Moments of the functions, not of the kernel values: those are products of numbers that the small functions are lost
+// in.
 struct Moments {
   Rows second;
   Eigen::VectorXd first;
 };
 
-Moments landmark_moments(const KernelBlock& block, const Pool& pool, const Eigen::VectorXd& shift,
-                         ThreadCount threads) {
+Moments moments_of_functions(const KernelBlock& block, const Matrix<double>& basis, const Eigen::VectorXd& shift,
+                             const Pool& pool, ThreadCount threads) {
   const std::size_t m = block.num_points();
+  const std::size_t rank = basis.cols();
   const std::size_t num_blocks = (pool.size() + kRowsPerBlock - 1) / kRowsPerBlock;
   std::vector<Matrix<double>> second(num_blocks);
-  Matrix<double> first(num_blocks, m, 0.0);
+  Matrix<double> first(num_blocks, rank, 0.0);
   parallel_for_blocks(pool.size(), kRowsPerBlock, threads, [&](std::size_t begin, std::size_t end) {
     Matrix<double> rows(end - begin, pool.dim());
     copy_rows(pool, begin, rows);
-    Matrix<double> values(end - begin, m);
-    block.evaluate(rows, values);
+    Matrix<double> kernel_values(end - begin, m);
+    block.evaluate(rows, kernel_values);
+    for (std::size_t i = 0; i < kernel_values.rows(); ++i) {
+      for (std::size_t j = 0; j < m; ++j) kernel_values(i, j) -= shift[static_cast<Eigen::Index>(j)];
+    }
+    Matrix<double> values(end - begin, rank);
+    simd::multiply(kernel_values, simd::Op::none, basis, simd::Op::none, values);
     const std::size_t b = begin / kRowsPerBlock;
     for (std::size_t i = 0; i < values.rows(); ++i) {
-      for (std::size_t j = 0; j < m; ++j) {
-        values(i, j) -= shift[static_cast<Eigen::Index>(j)];
-        first(b, j) += values(i, j);
-      }
+      for (std::size_t j = 0; j < rank; ++j) first(b, j) += values(i, j);
     }
-    second[b] = Matrix<double>(m, m);
+    second[b] = Matrix<double>(rank, rank);
     simd::multiply(values, simd::Op::transpose, values, simd::Op::none, second[b]);
   });
-  Moments moments{Rows::Zero(static_cast<Eigen::Index>(m), static_cast<Eigen::Index>(m)),
-                  Eigen::VectorXd::Zero(static_cast<Eigen::Index>(m))};
+  Moments moments{Rows::Zero(static_cast<Eigen::Index>(rank), static_cast<Eigen::Index>(rank)),
+                  Eigen::VectorXd::Zero(static_cast<Eigen::Index>(rank))};
   for (std::size_t b = 0; b < num_blocks; ++b) {
     moments.second += as_eigen(second[b]);
-    for (std::size_t j = 0; j < m; ++j) moments.first[static_cast<Eigen::Index>(j)] += first(b, j);
+    for (std::size_t j = 0; j < rank; ++j) moments.first[static_cast<Eigen::Index>(j)] += first(b, j);
   }
   return moments;
+}
+
+Matrix<double> to_matrix(const Rows& rows) {
+  Matrix<double> matrix(static_cast<std::size_t>(rows.rows()), static_cast<std::size_t>(rows.cols()));
+  std::ranges::copy(rows.reshaped<Eigen::RowMajor>(), matrix.values().begin());
+  return matrix;
 }
 
 // The dimension of the feature space of a kernel with few features; 0 when it has many or infinitely many.
@@ -138,19 +147,12 @@ PrincipalBasis principal_basis(const Kernel& kernel, const Pool& pool, const Pri
   // The pooled covariance in this basis. Kernel values are measured from their mean over the landmarks, which is close
   // to the pooled mean: little cancels when the mean is taken out.
   const Eigen::VectorXd shift = symmetric.colwise().mean().transpose();
-  const Moments moments = landmark_moments(block, pool, shift, threads);
+  const Moments moments = moments_of_functions(block, to_matrix(orthonormal), shift, pool, threads);
   const auto n = static_cast<double>(pool.size());
-  const Rows covariance = moments.second / n - (moments.first / n) * (moments.first / n).transpose();
-  const Rows in_basis = orthonormal.transpose() * covariance * orthonormal;
+  const Rows in_basis = moments.second / n - (moments.first / n) * (moments.first / n).transpose();
   const Spectrum spectrum = leading_spectrum(0.5 * (in_basis + in_basis.transpose()), options.max_rank);
-  const Rows coefficients = orthonormal * spectrum.vectors;
   basis.variances = spectrum.values;
-  basis.coefficients = Matrix<double>(m, spectrum.values.size());
-  for (std::size_t i = 0; i < m; ++i) {
-    for (std::size_t j = 0; j < spectrum.values.size(); ++j) {
-      basis.coefficients(i, j) = coefficients(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
-    }
-  }
+  basis.coefficients = to_matrix(orthonormal * spectrum.vectors);
   return basis;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -12,12 +13,11 @@
 #include "core/fail.hpp"
 #include "core/summation.hpp"
 #include "explain/density.hpp"
+#include "explain/labelled_cells.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "metrics/quantile/gap_scan.hpp"
 #include "metrics/quantile/pooled_projections.hpp"
 #include "simd/label_words.hpp"
-#include "testing/permutation_run.hpp"
-#include "testing/sequential.hpp"
 
 namespace kqd {
 namespace {
@@ -38,6 +38,7 @@ struct Stretch {
 double mean_along(const GapScan& permutations, const simd::SortedPool& rows, GapPrecision precision) {
   std::vector<double> taus(permutations.count());
   permutations.along(rows, precision, taus);
+  for (double& tau : taus) tau = std::isfinite(tau) ? tau : 0.0;  // one sample has no row with a value
   return sum(taus) / static_cast<double>(taus.size());
 }
 
@@ -78,6 +79,7 @@ class Line {
     std::vector<double> taus(permutations.count());
     for (const Stretch& stretch : stretches_) {
       permutations.along(stretch.rows, stretch.precision, taus);
+      // Where a permutation leaves one sample no row with a value, tau is not a number, and its score remains 0.
       for (std::size_t k = 0; k < scores.size(); ++k) scores[k] = std::max(scores[k], stretch.factor * taus[k]);
     }
     std::size_t begin = 0;
@@ -126,14 +128,54 @@ std::size_t directions_at_a_time(std::size_t num_rows, std::size_t max_bytes) {
                              num_rows * (3 * sizeof(double) + sizeof(std::uint32_t)));
 }
 
+// A sorted line of the rows that have a value: the others enter neither the values nor the labels.
+struct PartOfPool {
+  std::vector<std::uint32_t> rows;  // positions in the pool, ascending
+  std::vector<double> values;
+  std::vector<std::uint32_t> order;  // among `rows`
+  std::vector<double> weights;
+  std::vector<double> levels;
+  LabelBatch observed;
+  double null_factor = 0.0;
+
+  PartOfPool(std::vector<std::uint32_t> kept, const simd::SortedPool& line, const LabelBatch& all_observed,
+             std::span<const double> all_weights)
+      : rows(std::move(kept)), observed(labels_of(all_observed, rows)) {
+    constexpr std::uint32_t kAbsent = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> place(line.num_rows(), kAbsent);
+    for (std::size_t i = 0; i < rows.size(); ++i) place[rows[i]] = static_cast<std::uint32_t>(i);
+    for (std::size_t k = 0; k < line.num_rows(); ++k) {
+      if (place[line.order[k]] == kAbsent) continue;
+      values.push_back(line.values[k]);
+      order.push_back(place[line.order[k]]);
+    }
+    for (const std::uint32_t row : all_weights.empty() ? std::span<const std::uint32_t>() : std::span(rows)) {
+      weights.push_back(all_weights[row]);
+    }
+    levels = pooled_levels(order, weights);
+    if (has_both()) null_factor = null_gap_factor(observed, weights);
+  }
+
+  // Both samples have a row with a value.
+  [[nodiscard]] bool has_both() const { return observed.num_x[0] > 0 && observed.num_x[0] < rows.size(); }
+};
+
 // Some directions at a time, through all permutations.
 class Round {
  public:
-  Round(PooledProjections sorted, const PermutationSource& source, const DirectionTestOptions& options)
-      : sorted_(std::move(sorted)), run_(source, options.num_permutations, kEnumerationLimit), options_(options) {
+  // `parts`: per direction, the rows that have a value; empty: all.
+  Round(PooledProjections sorted, const PermutationSource& source, const DirectionTestOptions& options,
+        std::vector<std::vector<std::uint32_t>> parts)
+      : sorted_(std::move(sorted)), run_(direction_permutations(source, options)), options_(options) {
     source.fill(PermutationMode::random, 0, 1, observed_);
     null_factor_ = null_gap_factor(observed_, options.weights);
     const std::size_t count = sorted_.values.rows();
+    parts_.resize(count);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].empty()) continue;
+      parts_[i].emplace(std::move(parts[i]), simd::SortedPool{sorted_.values.row(i), sorted_.order.row(i)}, observed_,
+                        options.weights);
+    }
     // Without weights all directions have the same levels.
     for (std::size_t i = 0; i < (options.weights.empty() ? std::min<std::size_t>(1, count) : count); ++i) {
       levels_.push_back(pooled_levels(sorted_.order.row(i), options.weights));
@@ -151,9 +193,14 @@ class Round {
       scan.emplace(std::span(&others, 1), LabelBatch::kCapacity, options.weights);
     }
     parallel_for_blocks(count, 1, options.threads, [&](std::size_t i, std::size_t) {
-      lines_[i].emplace(line(i), scan ? &*scan : nullptr,
-                        run_.enumerated() ? make_sequential_test(EarlyStop::none, 0.5, run_.permutation_count())
-                                          : make_besag_clifford_test(kEnoughExceedances));
+      if (parts_[i] && !parts_[i]->has_both()) return;
+      std::optional<GapScan> own;
+      LabelBatch part_of_others;
+      if (scan && parts_[i]) {
+        part_of_others = labels_of(others, parts_[i]->rows);
+        own.emplace(std::span(&part_of_others, 1), LabelBatch::kCapacity, parts_[i]->weights);
+      }
+      lines_[i].emplace(line(i), own ? &*own : scan ? &*scan : nullptr, direction_stopping(run_));
     });
   }
 
@@ -170,20 +217,37 @@ class Round {
       const std::uint64_t before = run_.num_done();
       const auto batches = run_.next(simd::kMaxLabelWords, options_.threads);
       const GapScan permutations(batches, run_.num_done() - before, options_.weights);
+      const std::size_t count = run_.num_done() - before;
       parallel_for_blocks(open.size(), 1, options_.threads, [&](std::size_t k, std::size_t) {
-        lines_[open[k]]->add(permutations, observed_.num_rows());
+        const auto& part = parts_[open[k]];
+        if (!part) return lines_[open[k]]->add(permutations, observed_.num_rows());
+        std::vector<LabelBatch> labels;
+        for (const LabelBatch& batch : batches) labels.push_back(labels_of(batch, part->rows));
+        lines_[open[k]]->add(GapScan(labels, count, part->weights), part->rows.size());
       });
     }
   }
 
   [[nodiscard]] TestedDirection result(std::size_t i) const {
+    if (!lines_[i]) return {};  // one sample has no value
     return {gap_shape(line(i)), lines_[i]->score(), lines_[i]->pvalue(), {}};
   }
-  [[nodiscard]] ProjectedDensity density(std::size_t i) const { return projected_density(line(i)); }
+  [[nodiscard]] ProjectedDensity density(std::size_t i) const {
+    return lines_[i] ? projected_density(line(i)) : ProjectedDensity{};
+  }
   [[nodiscard]] std::size_t count() const { return lines_.size(); }
 
  private:
   [[nodiscard]] LabelledLine line(std::size_t i) const {
+    if (const auto& part = parts_[i]) {
+      return {.pool = {part->values, part->order},
+              .origin = sorted_.origins[i],
+              .unit = sorted_.units[i],
+              .weights = part->weights,
+              .levels = part->levels,
+              .observed = part->observed,
+              .null_factor = part->null_factor};
+    }
     return {.pool = {sorted_.values.row(i), sorted_.order.row(i)},
             .origin = sorted_.origins[i],
             .unit = sorted_.units[i],
@@ -196,7 +260,7 @@ class Round {
   [[nodiscard]] std::vector<std::size_t> open_lines() const {
     std::vector<std::size_t> open;
     for (std::size_t i = 0; i < lines_.size(); ++i) {
-      if (!lines_[i]->is_done()) open.push_back(i);
+      if (lines_[i] && !lines_[i]->is_done()) open.push_back(i);
     }
     return open;
   }
@@ -207,7 +271,8 @@ class Round {
   LabelBatch observed_;
   double null_factor_ = 0.0;
   std::vector<std::vector<double>> levels_;
-  std::vector<std::optional<Line>> lines_;
+  std::vector<std::optional<PartOfPool>> parts_;
+  std::vector<std::optional<Line>> lines_;  // empty: nothing to compare
 };
 
 // Adds the results of a round, and densities of the strongest directions so far, while their values are in memory.
@@ -219,11 +284,23 @@ void add_results(const Round& round, const DirectionTestOptions& options, std::v
   std::vector<std::size_t> shown = ranked(results);
   shown.resize(std::min(shown.size(), options.num_shown));
   std::erase_if(shown, [&](std::size_t i) { return i < first; });
+  for (std::size_t i = first; i < std::min(results.size(), options.num_drawn); ++i) {
+    if (std::ranges::find(shown, i) == shown.end()) shown.push_back(i);
+  }
   parallel_for_blocks(shown.size(), 1, options.threads,
                       [&](std::size_t k, std::size_t) { results[shown[k]].density = round.density(shown[k] - first); });
 }
 
 }  // namespace
+
+PermutationRun direction_permutations(const PermutationSource& source, const DirectionTestOptions& options) {
+  return {source, options.num_permutations, kEnumerationLimit};
+}
+
+std::unique_ptr<SequentialTest> direction_stopping(const PermutationRun& run) {
+  return run.enumerated() ? make_sequential_test(EarlyStop::none, 0.5, run.permutation_count())
+                          : make_besag_clifford_test(kEnoughExceedances);
+}
 
 std::vector<std::size_t> ranked(std::span<const TestedDirection> directions) {
   std::vector<std::size_t> order(directions.size());
@@ -242,7 +319,10 @@ DirectionTests test_directions(const DirectionFamilyView& family, const Permutat
   for (std::size_t first = 0; first < family.count; first += step) {
     stop_point();
     const std::size_t count = std::min(step, family.count - first);
-    Round round(sort_projections(family.project(first, count), GapWeight::size, options.threads), source, options);
+    std::vector<std::vector<std::uint32_t>> parts(count);
+    for (std::size_t i = 0; i < count && family.rows_with_value; ++i) parts[i] = family.rows_with_value(first + i);
+    Round round(sort_projections(family.project(first, count), GapWeight::size, options.threads), source, options,
+                std::move(parts));
     round.go([&](double share) {
       if (control == nullptr || !control->progress) return;
       control->progress({.done = static_cast<double>(first) + share * static_cast<double>(count),

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "kqd/core/run_control.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/testing/permutations.hpp"
+#include "testing/permutation_run.hpp"
+#include "testing/sequential.hpp"
 
 namespace kqd {
 
@@ -18,6 +21,8 @@ struct DirectionFamilyView {
   std::size_t count = 0;
   /// Projections of the pooled rows on directions first .. first + count - 1, one row each.
   std::function<Matrix<double>(std::size_t first, std::size_t count)> project;
+  /// The positions that have a value in a direction, ascending; empty: all of them. The others do not enter its test.
+  std::function<std::vector<std::uint32_t>(std::size_t direction)> rows_with_value = {};
 };
 
 /// Result along one direction.
@@ -26,7 +31,7 @@ struct TestedDirection {
   double score =
       0.0;  ///< of the observed labels; about 1 under the null hypothesis. The p-value counts its exceedances
   double pvalue = 1.0;       ///< not adjusted for the other directions
-  ProjectedDensity density;  ///< only for the `num_shown` strongest directions
+  ProjectedDensity density;  ///< only for the `num_shown` strongest directions, and the first `num_drawn` ones
 };
 
 /// Directions, strongest first: by p-value, then by score.
@@ -38,14 +43,22 @@ struct DirectionTests {
   bool enumerated = false;
 };
 
+/// Options of test_directions().
 struct DirectionTestOptions {
   std::uint64_t num_permutations = 999;
   std::size_t num_shown = 0;
+  std::size_t num_drawn = 0;         ///< the first directions, which have a density in any case
   std::vector<double> weights = {};  ///< per position, empty: equal
   bool restricted = false;           ///< the design restricts permutations: pairs, blocks, clusters
   std::size_t max_bytes = 0;         ///< of projections held at a time
   ThreadCount threads = {};
 };
+
+/// The permutations of such tests, the observed one first.
+[[nodiscard]] PermutationRun direction_permutations(const PermutationSource& source,
+                                                    const DirectionTestOptions& options);
+/// Their rule of stopping: after 100 exceedances, or never if all permutations are enumerated.
+[[nodiscard]] std::unique_ptr<SequentialTest> direction_stopping(const PermutationRun& run);
 
 /// Tests every direction separately, all with the same permutations.
 ///

@@ -1,9 +1,12 @@
 #include "kqd/explain/explain.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -13,19 +16,21 @@
 #include "core/names.hpp"
 #include "core/text.hpp"
 #include "core/warning.hpp"
+#include "explain/column_results.hpp"
 #include "explain/density.hpp"
 #include "explain/direction_tests.hpp"
 #include "explain/explained_samples.hpp"
 #include "explain/witness.hpp"
 #include "kernel/resolve.hpp"
+#include "kqd/metrics/methods.hpp"
 #include "kqd/testing/pvalue.hpp"
 #include "metrics/data_warnings.hpp"
+#include "metrics/quantile/pooled_projections.hpp"
 
 namespace kqd {
 namespace {
 
 constexpr std::size_t kShownDirections = 8;
-constexpr std::size_t kShownProfiles = 200;
 constexpr std::size_t kShownRows = 10;
 constexpr std::size_t kShownCells = 20;
 constexpr std::size_t kShownPoints = 2000;  // of either sample
@@ -35,74 +40,25 @@ constexpr std::uint64_t kFewPermutations = 999;
 constexpr std::int64_t kMostPermutations = 1'000'000'000;
 constexpr double kWorkBudget = 2e12;  // rows times directions times permutations without early stopping: minutes
 
-constexpr std::array<Name<Where>, 6> kWhereNames = {{
+constexpr std::array<Name<Where>, 7> kWhereNames = {{
     {Where::nowhere, "nowhere"},
     {Where::centre, "centre"},
     {Where::lower_tail, "lower tail"},
     {Where::upper_tail, "upper tail"},
     {Where::both_tails, "both tails"},
     {Where::everywhere, "everywhere"},
+    {Where::shares, "shares"},
 }};
-
-// The number of permutations, observed labels included, at which an adjusted p-value of `count` tests can reach alpha.
-std::uint64_t needed_permutations(std::size_t count, double alpha) {
-  constexpr double kRounding = 1e-12;
-  return static_cast<std::uint64_t>(std::ceil(static_cast<double>(count) / alpha * (1.0 - kRounding)));
-}
 
 std::uint64_t chosen_permutations(const ExplainOptions& options, std::size_t num_rows, std::size_t count) {
   if (options.num_permutations > 0) return static_cast<std::uint64_t>(options.num_permutations);
-  const double feasible = kWorkBudget / (static_cast<double>(num_rows) * static_cast<double>(count));
+  const double feasible = kWorkBudget / (static_cast<double>(num_rows) * std::max(1.0, static_cast<double>(count)));
   const std::uint64_t wanted = std::max({kFewPermutations, 20 * count, needed_permutations(count, options.alpha)});
   return std::max(kFewPermutations, std::min(wanted, static_cast<std::uint64_t>(feasible)));
 }
 
-// Why none of `count` tests can be significant; empty if they can.
-std::string resolution_note(std::string_view what, std::size_t count, const DirectionTests& tests, double alpha) {
-  // Enumeration includes the observed labels; random permutations come in addition to them.
-  const std::uint64_t needed = needed_permutations(count, alpha) - (tests.enumerated ? 0 : 1);
-  if (tests.n_resamples >= needed) return "";
-  return fmt::format("{} permutations are too few to call {} different after adjustment for all {}: {} are needed",
-                     tests.n_resamples, what, count, needed);
-}
-
-std::vector<double> pvalues_of(std::span<const TestedDirection> directions) {
-  std::vector<double> pvalues;
-  for (const TestedDirection& direction : directions) pvalues.push_back(direction.pvalue);
-  return pvalues;
-}
-
-double effect_of(const GapShape& shape) {
-  return shape.scale > 0.0 ? shape.wasserstein / shape.scale : 0.0;
-}
-
-Where where_of(const TestedDirection& direction, double alpha) {
-  return direction.pvalue <= alpha ? direction.shape.where : Where::nowhere;
-}
-
-void add_columns(const ExplainedSamples& pair, std::span<const TestedDirection> columns,
-                 std::span<const double> sensitivities, Explanation& result) {
-  const std::vector<double> adjusted = benjamini_hochberg_adjusted(pvalues_of(columns));
-  for (const std::size_t c : ranked(columns)) {
-    const GapShape& shape = columns[c].shape;
-    ColumnExplanation& column = result.columns.emplace_back();
-    column.name = pair.column_name(c);
-    column.index = c;
-    column.wasserstein = shape.wasserstein;
-    column.effect = effect_of(shape);
-    column.shift = shape.shift;
-    column.pvalue = columns[c].pvalue;
-    column.pvalue_adjusted = adjusted[c];
-    column.reject = result.columns_note.empty() && adjusted[c] <= result.alpha;
-    column.where = where_of(columns[c], result.alpha);
-    column.shares = shape.shares;
-    column.sensitivity = sensitivities[c];
-    if (result.columns.size() <= kShownProfiles) column.profile = shape.profile;
-  }
-}
-
 // The strongest directions as functions of the kernel; columns of the data have coefficients 0.
-KernelFunctions functions_of(const ExaminedDirections& examined, std::span<const std::size_t> shown) {
+FunctionsOfKernel functions_of(const ExaminedDirections& examined, std::span<const std::size_t> shown) {
   const KernelDirections& principal = *examined.principal();
   Matrix<double> coefficients(principal.reference().rows(), shown.size(), 0.0);
   for (std::size_t k = 0; k < shown.size(); ++k) {
@@ -129,7 +85,7 @@ void add_directions(const ExplainedSamples& pair, const ExaminedDirections& exam
                     std::span<const double> scales, Explanation& result) {
   const std::vector<double> adjusted = holm_adjusted(pvalues_of(tested));
   AveragedGradients gradients;  // one row per shown direction
-  if (examined.principal() != nullptr) {
+  if (examined.principal() != nullptr && pair.dim() > 0) {
     gradients = averaged_gradients(functions_of(examined, shown), pair.pool(), scales, pair.options().threads);
   }
   for (std::size_t k = 0; k < shown.size(); ++k) {
@@ -154,6 +110,73 @@ void add_directions(const ExplainedSamples& pair, const ExaminedDirections& exam
       direction.columns = strongest_columns(pair, gradients, k, sign);
     }
   }
+}
+
+struct FittedDirection {
+  std::shared_ptr<const Directions> directions;
+  std::size_t index = 0;
+};
+
+FittedDirection maximiser_of(const SampleView& x, const SampleView& y, const ExplainOptions& options) {
+  if (options.maximiser_directions != nullptr) return {options.maximiser_directions, options.maximiser_index};
+  const DistanceResult found = distance(options.maximiser, x, y,
+                                        {.kernel = options.kernel,
+                                         .bandwidth_rule = options.bandwidth_rule,
+                                         .seed = options.seed,
+                                         .threads = options.threads,
+                                         .max_memory = options.max_memory});
+  const auto largest = std::ranges::max_element(found.per_direction);
+  return {found.directions, static_cast<std::size_t>(largest - found.per_direction.begin())};
+}
+
+// The columns behind one direction: weights of a linear one, gradients of a function of the kernel.
+std::vector<ColumnSensitivity> columns_of(const ExplainedSamples& pair, const FittedDirection& fitted,
+                                          std::span<const double> scales, double sign) {
+  if (pair.dim() == 0) return {};
+  const auto* const of_kernel = dynamic_cast<const KernelDirections*>(fitted.directions.get());
+  AveragedGradients gradients;
+  if (of_kernel != nullptr) {
+    const Matrix<double> coefficients(of_kernel->coefficients().column_range(fitted.index, 1));
+    gradients = averaged_gradients({of_kernel->kernel(), Matrix<double>(of_kernel->reference()), coefficients},
+                                   pair.pool(), scales, pair.options().threads);
+  } else if (fitted.directions->linear()) {
+    gradients = {Matrix<double>(1, pair.dim()), Matrix<double>(1, pair.dim())};
+    const Matrix<double> weights = fitted.directions->terms().coefficients;
+    for (std::size_t c = 0; c < pair.dim(); ++c) {
+      gradients.mean(0, c) = weights(c, fitted.index) * scales[c];
+      gradients.magnitude(0, c) = std::abs(gradients.mean(0, c));
+    }
+  } else {
+    return {};
+  }
+  return strongest_columns(pair, gradients, 0, sign);
+}
+
+// The direction was fitted to these labels: there is no p-value of its own.
+void add_maximiser(const ExplainedSamples& pair, const SampleView& x, const SampleView& y,
+                   std::span<const double> scales, Explanation& result) {
+  const ExplainOptions& options = pair.options();
+  const FittedDirection fitted = maximiser_of(x, y, options);
+  const auto project = [&](std::size_t, std::size_t) {
+    return project_pool(*fitted.directions, pair.pool(), fitted.index, 1, options.threads);
+  };
+  const DirectionTestOptions how{.num_permutations = 1,
+                                 .num_shown = 1,
+                                 .weights = pair.weights(),
+                                 .max_bytes = options.max_memory,
+                                 .threads = options.threads};
+  const TestedDirection along = test_directions({1, project}, pair.source(), how, nullptr).directions.front();
+  DirectionExplanation& direction = result.maximiser.emplace();
+  direction.name = "largest gap of " + options.maximiser;
+  direction.family = options.maximiser;
+  direction.statistic = along.shape.wasserstein;
+  direction.effect = effect_of(along.shape);
+  direction.pvalue = direction.pvalue_adjusted = std::numeric_limits<double>::quiet_NaN();
+  direction.where = along.shape.where;
+  direction.shares = along.shape.shares;
+  direction.profile = along.shape.profile;
+  direction.density = along.density;
+  direction.columns = columns_of(pair, fitted, scales, along.shape.mean_shift < 0.0 ? -1.0 : 1.0);
 }
 
 // The number of leading rows of the pool that contain enough rows of both samples for a scatter plot.
@@ -194,19 +217,41 @@ ExtremeRow extreme_row(const ExplainedSamples& pair, std::size_t position, doubl
                     .index = pair.index_of(position),
                     .row = pair.file_row_of(position),
                     .score = score,
-                    .values = {},
+                    .cells = {},
                     .pixels = {}};
-  for (const std::size_t c : columns) result.values.push_back(row[c]);
+  for (const std::size_t c : columns) result.cells.push_back(cell_text(pair.table()[c], row, pair.marks()));
   if (with_pixels) result.pixels.assign(row.begin(), row.end());
   return result;
 }
 
-void add_rows(const ExplainedSamples& pair, const Witness& witness, Explanation& result) {
+// The columns that differ, those of relations that differ, then the others.
+std::vector<std::size_t> columns_of_rows(const ExplainedSamples& pair, const Explanation& result) {
   std::vector<std::size_t> columns;
+  const auto add = [&](std::size_t index) {
+    if (columns.size() < kShownCells && std::ranges::find(columns, index) == columns.end()) columns.push_back(index);
+  };
   for (const ColumnExplanation& column : result.columns) {
-    if (columns.size() == kShownCells) break;
-    columns.push_back(column.index);
-    result.row_columns.push_back(column.name);
+    if (column.reject || (column.missing && column.missing->reject)) add(column.index);
+  }
+  for (const RelationExplanation& relation : result.relations) {
+    if (!relation.reject) continue;
+    for (const std::string& name : {relation.first, relation.second}) {
+      const auto found = std::ranges::find(pair.table(), name, &TableColumn::name);
+      if (found != pair.table().end()) add(static_cast<std::size_t>(found - pair.table().begin()));
+    }
+  }
+  for (const ColumnExplanation& column : result.columns) add(column.index);
+  return columns;
+}
+
+void add_rows(const ExplainedSamples& pair, const Witness& witness, Explanation& result) {
+  const std::vector<std::size_t> columns = columns_of_rows(pair, result);
+  for (const std::size_t c : columns) result.row_columns.push_back(pair.table()[c].name);
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  result.scores_x.assign(result.n_x, kNone);
+  result.scores_y.assign(result.n_y, kNone);
+  for (std::size_t i = 0; i < pair.num_rows(); ++i) {
+    (pair.in_y(i) ? result.scores_y : result.scores_x)[pair.index_of(i)] = witness.scores[i];
   }
   std::vector<std::size_t> order(pair.num_rows());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -256,7 +301,7 @@ Explanation begin(const SampleView& x, const SampleView& y, const ExplainOptions
   Explanation result;
   result.n_x = x.size();
   result.n_y = y.size();
-  result.dim = x.dim();
+  result.dim = is_of_objects(options.kernel) ? 0 : x.dim();
   result.seed = options.seed;
   result.threads = options.threads;
   result.alpha = options.alpha;
@@ -270,17 +315,24 @@ std::vector<TestedDirection> test_all(const ExplainedSamples& pair, const Examin
   const ExplainOptions& options = pair.options();
   const DirectionTestOptions how{.num_permutations = chosen_permutations(options, pair.num_rows(), examined.count()),
                                  .num_shown = kShownDirections,
+                                 .num_drawn = std::min(pair.dim(), kMostDrawnColumns),
                                  .weights = pair.weights(),
                                  .restricted = options.design.kind != DesignKind::independent,
                                  .max_bytes = options.max_memory,
                                  .threads = options.threads};
-  DirectionTests tests = test_directions(
-      {examined.count(), [&](auto first, auto count) { return examined.project(pair.pool(), first, count); }},
-      pair.source(), how, control);
+  DirectionTests tests =
+      test_directions({.count = examined.count(),
+                       .project = [&](auto first, auto count) { return examined.project(pair.pool(), first, count); },
+                       .rows_with_value =
+                           [&](std::size_t i) {
+                             return examined.is_column(i) ? pair.rows_with_value(i) : std::vector<std::uint32_t>();
+                           }},
+                      pair.source(), how, control);
+  if (pair.dim() > 0) add_columns(pair, std::span(tests.directions).first(pair.dim()), how, tests, result);
+  if (!options.image && pair.dim() > 0) add_relations(pair, how, result);
   result.n_resamples = tests.n_resamples;
   result.enumerated = tests.enumerated;
   result.n_directions_examined = tests.directions.size();
-  result.columns_note = resolution_note("columns", pair.dim(), tests, options.alpha);
   result.directions_note = resolution_note("directions", tests.directions.size(), tests, options.alpha);
   append(result.warnings, pair.source().warnings());
   return std::move(tests.directions);
@@ -289,7 +341,7 @@ std::vector<TestedDirection> test_all(const ExplainedSamples& pair, const Examin
 // The sensitivity of the witness to each column; 0 if there is no witness.
 std::vector<double> sensitivities_of(const ExplainedSamples& pair, const Witness& witness,
                                      std::span<const double> scales) {
-  if (witness.function.coefficients.empty()) return std::vector<double>(pair.dim(), 0.0);
+  if (witness.function.coefficients.empty() || pair.dim() == 0) return std::vector<double>(pair.dim(), 0.0);
   const AveragedGradients gradients = averaged_gradients(witness.function, pair.pool(), scales, pair.options().threads);
   return {gradients.mean.row(0).begin(), gradients.mean.row(0).end()};
 }
@@ -335,6 +387,9 @@ void validate(const ExplainOptions& options, std::size_t dim) {
                                   options.image->size())});
   }
   require_count(options.column_names, dim, "column_names");
+  if (!options.maximiser.empty() && !find_method(options.maximiser).supremum) {
+    fail_option("maximiser", options.maximiser, fmt::format("one of {}", fmt::join(methods_with_maximiser(), ", ")));
+  }
   validate(options.kernel);
 }
 
@@ -342,7 +397,7 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
                     const RunControl* control) {
   const StopScope stoppable(control);
   validate_pair(x, y, options.threads);
-  validate(options, x.dim());
+  validate(options, is_of_objects(options.kernel) ? 0 : x.dim());
   require_count(options.rows_x, x.size(), "rows_x");
   require_count(options.rows_y, y.size(), "rows_y");
   validate(options.design, {x.size(), y.size()});
@@ -369,10 +424,11 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
   warn_about_scales(
       scales, [&](std::size_t column) { return fmt::format("\"{}\"", pair.column_name(column)); }, result.warnings);
   const std::vector<double> sensitivities = sensitivities_of(pair, witness, scales);
-  add_columns(pair, std::span(tested).first(pair.dim()), sensitivities, result);
+  add_sensitivities(pair, sensitivities, result);
   std::vector<std::size_t> strongest = ranked(tested);
   strongest.resize(std::min(strongest.size(), kShownDirections));
   add_directions(pair, examined, tested, strongest, scales, result);
+  if (!options.maximiser.empty()) add_maximiser(pair, x, y, scales, result);
   add_scatter(pair, examined, strongest, result);
   add_rows(pair, witness, result);
   if (options.image) add_image(*options.image, sensitivities, result);

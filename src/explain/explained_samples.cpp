@@ -30,10 +30,27 @@ TestSamples samples_of(const SampleView& x, const SampleView& y, const ExplainOp
 ExplainedSamples::ExplainedSamples(const SampleView& x, const SampleView& y, const ExplainOptions& options)
     : options_(options),
       samples_(samples_of(x, y, options)),
-      pool_(make_test_pool(samples_.x, samples_.y, options.threads)),
+      pool_(make_test_pool(samples_.x, samples_.y, options.threads, identity_of(x, y, options.kernel))),
       source_(samples_.design, {num_x(), num_y()}, pool_.order, pool_.permutation_seed),
-      weights_(pool_.weights_of(pool_.order)) {
+      weights_(pool_.weights_of(pool_.order)),
+      table_(table_columns(dim(), x.roles.empty() ? y.roles : x.roles, options.sources,
+                           [this](std::size_t column) { return column_name(column); })),
+      missing_marks_(dim(), dim()),
+      marks_(pool()) {
   source_.fill(PermutationMode::random, 0, 1, observed_);
+  for (const TableColumn& column : table_) {
+    if (column.value && column.missing) missing_marks_[*column.value] = *column.missing;
+  }
+}
+
+std::vector<std::uint32_t> ExplainedSamples::rows_with_value(std::size_t column) const {
+  std::vector<std::uint32_t> rows;
+  if (missing_marks_[column] == dim()) return rows;
+  const Pool all = pool();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!marks_.is_set(all.row(i), missing_marks_[column])) rows.push_back(static_cast<std::uint32_t>(i));
+  }
+  return rows;
 }
 
 Pool ExplainedSamples::pool(std::size_t count) const {

@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "explain/table_columns.hpp"
 #include "kqd/directions/directions.hpp"
 #include "kqd/explain/explain.hpp"
+#include "kqd/kernel/objects.hpp"
 #include "kqd/testing/permutations.hpp"
 #include "metrics/test_pool.hpp"
 #include "two_sample/test_samples.hpp"
@@ -25,7 +27,8 @@ class ExplainedSamples {
   [[nodiscard]] std::size_t num_rows() const { return pool_.order.size(); }
   [[nodiscard]] std::size_t num_x() const { return samples_.x.size(); }
   [[nodiscard]] std::size_t num_y() const { return samples_.y.size(); }
-  [[nodiscard]] std::size_t dim() const { return samples_.x.dim(); }
+  /// Columns; objects have none.
+  [[nodiscard]] std::size_t dim() const { return is_of_objects(options_.kernel) ? 0 : samples_.x.dim(); }
   [[nodiscard]] const TestSamples& samples() const { return samples_; }
   [[nodiscard]] const PermutationSource& source() const { return source_; }
   [[nodiscard]] const LabelBatch& observed() const { return observed_; }  ///< its first permutation is the observed one
@@ -36,6 +39,11 @@ class ExplainedSamples {
   [[nodiscard]] std::size_t index_of(std::size_t position) const;
   [[nodiscard]] std::size_t file_row_of(std::size_t position) const;
   [[nodiscard]] std::string column_name(std::size_t column) const;
+  /// The columns of the table behind those of the samples.
+  [[nodiscard]] const std::vector<TableColumn>& table() const { return table_; }
+  [[nodiscard]] const Marks& marks() const { return marks_; }
+  /// The positions that have a value in a column of the samples; empty: all of them.
+  [[nodiscard]] std::vector<std::uint32_t> rows_with_value(std::size_t column) const;
 
  private:
   const ExplainOptions& options_;
@@ -44,6 +52,9 @@ class ExplainedSamples {
   PermutationSource source_;
   std::vector<double> weights_;
   LabelBatch observed_;
+  std::vector<TableColumn> table_;
+  std::vector<std::size_t> missing_marks_;  ///< per column: the one that marks its missing values, or dim()
+  Marks marks_;
 };
 
 /// All directions that are tested: the columns, then the principal functions of the kernel, computed from at most

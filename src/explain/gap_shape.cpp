@@ -177,6 +177,10 @@ double weighted_sum(const LabelledLine& line, const auto& term) {
 
 }  // namespace
 
+Where where_of_zones(const std::array<double, 3>& observed, const std::array<double, 3>& expected) {
+  return where_of({observed, expected});
+}
+
 double pooled_deviation(const LabelledLine& line) {
   const double total = line.weights.empty() ? static_cast<double>(line.pool.num_rows()) : sum(line.weights);
   const double mean = weighted_sum(line, [&](std::size_t k) { return line.pool.values[k]; }) / total;

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,6 +24,11 @@ struct LabelledLine {
 /// sqrt(F (1 - F)) times this factor is the mean of |F_x - F_y| over permutations, if F_x - F_y is normal with the
 /// variance that permutation gives it.
 [[nodiscard]] double null_gap_factor(const LabelBatch& observed, std::span<const double> weights);
+
+/// Where two samples differ, by the parts of the area between their distribution functions that belong to the lowest
+/// quarter, the middle half and the highest quarter of the pooled levels, and the means of these under the null
+/// hypothesis.
+[[nodiscard]] Where where_of_zones(const std::array<double, 3>& observed, const std::array<double, 3>& expected);
 
 /// How two samples differ along one direction.
 struct GapShape {

@@ -248,7 +248,7 @@ std::optional<Fit> best_fit(const FittedRows& rows, std::size_t max_landmarks, c
 
 }  // namespace
 
-Matrix<double> evaluate_functions(const KernelFunctions& functions, const Pool& pool, ThreadCount threads) {
+Matrix<double> evaluate_functions(const FunctionsOfKernel& functions, const Pool& pool, ThreadCount threads) {
   const KernelBlock block(functions.kernel, functions.points);
   Matrix<double> values(pool.size(), functions.coefficients.cols());
   parallel_for_blocks(pool.size(), kRowsPerBlock, threads, [&](std::size_t begin, std::size_t end) {
@@ -288,8 +288,8 @@ Witness fit_witness(const WitnessRequest& request) {
   return witness;
 }
 
-AveragedGradients averaged_gradients(const KernelFunctions& functions, const Pool& pool, std::span<const double> scales,
-                                     ThreadCount threads) {
+AveragedGradients averaged_gradients(const FunctionsOfKernel& functions, const Pool& pool,
+                                     std::span<const double> scales, ThreadCount threads) {
   constexpr std::size_t kMostRows = 1000;
   constexpr double kBudget = 4e8;  // products of coordinates
   const std::size_t d = pool.dim();

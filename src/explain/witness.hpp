@@ -12,14 +12,14 @@
 namespace kqd {
 
 /// f(x) = sum_j c_j k(z_j, x): one function, or several that share their points, one per column of the coefficients.
-struct KernelFunctions {
+struct FunctionsOfKernel {
   Kernel kernel;
   Matrix<double> points;        ///< m x d
   Matrix<double> coefficients;  ///< m x count
 };
 
 /// values(i, j) = function j at row i of the pool.
-[[nodiscard]] Matrix<double> evaluate_functions(const KernelFunctions& functions, const Pool& pool,
+[[nodiscard]] Matrix<double> evaluate_functions(const FunctionsOfKernel& functions, const Pool& pool,
                                                 ThreadCount threads);
 
 /// The gradients of functions, averaged over rows of the pool, per unit of `scales` of each column.
@@ -29,12 +29,12 @@ struct AveragedGradients {
 };
 
 /// Over at most 1000 rows, the first of the pool, fewer when there are many columns.
-[[nodiscard]] AveragedGradients averaged_gradients(const KernelFunctions& functions, const Pool& pool,
+[[nodiscard]] AveragedGradients averaged_gradients(const FunctionsOfKernel& functions, const Pool& pool,
                                                    std::span<const double> scales, ThreadCount threads);
 
 /// A function that separates Y from X.
 struct Witness {
-  KernelFunctions function;    ///< one; larger is more Y-like
+  FunctionsOfKernel function;  ///< one; larger is more Y-like
   std::vector<double> scores;  ///< per position of the pool: value of the function, less the own contribution of an
                                ///< isolated row; in standard deviations of the leave-one-out values
   std::size_t num_rows = 0;    ///< rows to which the function was fitted

@@ -308,7 +308,107 @@ Table read_flat_array(ByteSource& source, const ArrayHeader& header, std::option
   return read_values(memory, header, layout, needed, rules);
 }
 
+// An array whose rows come in blocks.
+class ArrayBlocks final : public BlockReader {
+ public:
+  ArrayBlocks(std::unique_ptr<ByteSource> source, const ArrayHeader& header, std::optional<std::uint64_t> bytes_left,
+              const TextRules& rules)
+      : source_(std::move(source)),
+        header_(header),
+        layout_(header_, source_->name()),
+        table_(source_->name(), layout_.cols(), rules) {
+    if (__builtin_mul_overflow(layout_.rows() * layout_.cols(), header_.items.bytes, &num_bytes_)) {
+      layout_.fail_too_many(source_->name());
+    }
+    if (bytes_left && *bytes_left != num_bytes_) {
+      fail_size(header_, source_->name(), fmt::to_string(*bytes_left), num_bytes_);
+    }
+    if (layout_.by_columns()) {
+      file_ = dynamic_cast<const FileSource*>(source_.get());
+      if (file_ == nullptr || !source_->size()) {
+        fail_at(ErrorCode::unreadable_input, source_->name(),
+                "is a compressed array in Fortran order, which cannot be read in blocks", "",
+                "Write it in C order, or uncompressed");
+      }
+      first_byte_ = *source_->size() - num_bytes_;
+    }
+    stream_.emplace(*source_, header_, num_bytes_);
+  }
+
+  [[nodiscard]] Table& table() override { return table_; }
+  [[nodiscard]] std::optional<std::uint64_t> num_rows() const override { return layout_.rows(); }
+  [[nodiscard]] std::size_t count_rows() override { return layout_.rows(); }
+
+  bool next(std::size_t most_rows) override {
+    table_.start_next_block();
+    const std::size_t done = table_.dropped.count;
+    const std::size_t count = std::min(most_rows, layout_.rows() - done);
+    if (count == 0) {
+      if (file_ == nullptr) stream_->check_end();
+      return false;
+    }
+    if (file_ != nullptr) {
+      read_columns(done, count);
+    } else {
+      read_rows(done, count);
+    }
+    return true;
+  }
+
+ private:
+  void read_rows(std::size_t done, std::size_t count) {
+    while (table_.cells.rows() < count) {
+      const std::size_t first = done + table_.cells.rows();
+      const MatrixView<double> block = table_.cells.append_within_block(count - table_.cells.rows());
+      stream_->read({block.data(), block.rows() * block.cols()}, [&](std::size_t place, const char* item) {
+        header_.items.keep_exact(item, table_, place % block.cols(), first + place / block.cols());
+      });
+      for (std::size_t i = 0; i < block.rows(); ++i) {
+        for (std::size_t j = 0; j < block.cols(); ++j) block(i, j) = table_.from_number(j, block(i, j), first + i + 1);
+      }
+    }
+  }
+
+  void read_columns(std::size_t done, std::size_t count) {
+    const std::size_t item_bytes = header_.items.bytes;
+    table_.cells.append_rows(count);
+    std::vector<char> bytes(count * item_bytes);
+    std::vector<double> values(count);
+    for (std::size_t k = 0; k < layout_.cols(); ++k) {
+      const std::size_t column = layout_.column_in_table(k);
+      if (file_->read_at(first_byte_ + (k * layout_.rows() + done) * item_bytes, bytes) < bytes.size()) {
+        fail_at(ErrorCode::unreadable_input, source_->name(), "became shorter while it was read");
+      }
+      header_.items.convert(bytes.data(), values);
+      std::size_t i = 0;
+      for (std::size_t b = 0; b < table_.cells.num_blocks(); ++b) {
+        const MatrixView<double> block = table_.cells.block(b);
+        for (std::size_t r = 0; r < block.rows(); ++r, ++i) {
+          if (header_.items.keep_exact != nullptr && std::abs(values[i]) >= kLargestExactWhole) {
+            header_.items.keep_exact(bytes.data() + i * item_bytes, table_, column, done + i);
+          }
+          block(r, column) = table_.from_number(column, values[i], done + i + 1);
+        }
+      }
+    }
+  }
+
+  std::unique_ptr<ByteSource> source_;
+  ArrayHeader header_;
+  Layout layout_;
+  Table table_;
+  std::uint64_t num_bytes_ = 0;
+  std::optional<ValueStream> stream_;
+  const FileSource* file_ = nullptr;  // of an array in Fortran order
+  std::uint64_t first_byte_ = 0;
+};
+
 }  // namespace
+
+std::unique_ptr<BlockReader> read_array_in_blocks(std::unique_ptr<ByteSource> source, const ArrayHeader& header,
+                                                  std::optional<std::uint64_t> bytes_left, const TextRules& rules) {
+  return std::make_unique<ArrayBlocks>(std::move(source), header, bytes_left, rules);
+}
 
 std::optional<ItemType> find_item_type(std::string_view code, std::endian order) {
   const auto type = std::ranges::find(kKnownTypes, code, &KnownType::code);

@@ -2,12 +2,14 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "io/block_reader.hpp"
 #include "io/byte_source.hpp"
 #include "io/table.hpp"
 
@@ -60,5 +62,12 @@ class HeaderBytes {
 /// Throws Error{unreadable_input, empty_sample}.
 [[nodiscard]] Table read_array(ByteSource& source, const ArrayHeader& header, std::optional<std::uint64_t> bytes_left,
                                const TextRules& rules);
+
+/// The same a block of rows at a time; `place` is where the numbers begin in the file. Columns of an array in Fortran
+/// order are read from their places in the file; compressed ones are refused.
+[[nodiscard]] std::unique_ptr<BlockReader> read_array_in_blocks(std::unique_ptr<ByteSource> source,
+                                                                const ArrayHeader& header,
+                                                                std::optional<std::uint64_t> bytes_left,
+                                                                const TextRules& rules);
 
 }  // namespace kqd

@@ -77,6 +77,14 @@ void BlockedRows::keep_rows(FunctionRef<bool(std::size_t)> keep) {
   if (rows_ % rows_per_block_ != 0) next_row_ = place_of(rows_);
 }
 
+void BlockedRows::clear() {
+  KQD_ASSERT(whole_.empty());
+  rows_ = 0;
+  if (blocks_.empty()) return;
+  blocks_.resize(1);
+  next_row_ = blocks_.front().get();
+}
+
 MatrixView<double> BlockedRows::block(std::size_t index) {
   if (!whole_.empty()) return whole_;
   return {blocks_[index].get(), std::min(rows_per_block_, rows_ - index * rows_per_block_), cols_};

@@ -55,6 +55,9 @@ class BlockedRows {
   /// Drops the rows that `keep` does not want; the others stay in their order. Not for rows of a matrix.
   void keep_rows(FunctionRef<bool(std::size_t row)> keep);
 
+  /// Drops all rows and keeps the room of the first block. Not for rows of a matrix.
+  void clear();
+
   [[nodiscard]] std::size_t num_blocks() const { return whole_.empty() ? blocks_.size() : 1; }
   [[nodiscard]] MatrixView<double> block(std::size_t index);
 

@@ -111,16 +111,6 @@ std::string remedy_for_delimiter(const Table& table, const ReadOptions& options)
   return "";
 }
 
-bool all_have_decimal_commas(const TextDictionary& texts) {
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    std::string text(texts[i].text);
-    if (std::ranges::count(text, ',') != 1) return false;
-    std::ranges::replace(text, ',', '.');
-    if (parse_cell(text).kind != CellKind::number) return false;
-  }
-  return true;
-}
-
 std::string remedy_for_texts(const Table& table, const std::vector<std::size_t>& text_columns,
                              const ReadOptions& options) {
   const Column& first = table.columns[text_columns.front()];
@@ -149,7 +139,7 @@ std::string remedy_for_texts(const Table& table, const std::vector<std::size_t>&
 void check_texts(const Table& table, const std::vector<std::size_t>& columns, const ReadOptions& options) {
   std::vector<std::size_t> text_columns;
   std::ranges::copy_if(columns, std::back_inserter(text_columns),
-                       [&](std::size_t j) { return table.columns[j].has_text(); });
+                       [&](std::size_t j) { return table.columns[j].has_text() && !table.columns[j].declared; });
   if (text_columns.empty()) return;
   const std::size_t j = text_columns.front();
   fail_cell(ErrorCode::unreadable_input, table, j, first_text(table.columns[j]), "",
@@ -201,6 +191,16 @@ void check_input(const Input& input, const ReadOptions& options) {
 }
 
 }  // namespace
+
+bool all_have_decimal_commas(const TextDictionary& texts) {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::string text(texts[i].text);
+    if (std::ranges::count(text, ',') != 1) return false;
+    std::ranges::replace(text, ',', '.');
+    if (parse_cell(text).kind != CellKind::number) return false;
+  }
+  return true;
+}
 
 bool is_text_column(const std::vector<Input>& inputs, std::size_t place) {
   return std::ranges::any_of(

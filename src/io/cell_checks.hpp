@@ -12,6 +12,9 @@ namespace kqd {
 /// Whether these are all texts of their column, and each is a date.
 [[nodiscard]] bool all_are_dates(const TextDictionary& texts);
 
+/// Whether these are texts, each of which would be a number with a decimal comma.
+[[nodiscard]] bool all_have_decimal_commas(const TextDictionary& texts);
+
 /// Whether a column of points holds dates that are taken as text, and nothing else, in all of the inputs.
 [[nodiscard]] bool is_column_of_date_texts(const std::vector<Input>& inputs, std::size_t place);
 

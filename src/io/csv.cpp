@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/warning.hpp"
 #include "io/csv_scanner.hpp"
@@ -99,66 +100,98 @@ Table begin_table(const std::string& source, FirstRow first, CsvHeader header, c
           fmt::format("{} as in line {}", table.cells.cols(), first_line));
 }
 
-void read_data_row(CsvScanner& scanner, Table& table, std::size_t first_line) {
-  double* row = table.cells.append_row();
-  const std::size_t cols = table.cells.cols();
-  const bool some_mean_missing = !table.rules.missing_numbers.empty();
-  for (std::size_t j = 0; j < cols; ++j) {
-    if (!scanner.read_number(row[j])) {
-      row[j] = table.from_text(j, scanner.read_text(), scanner.line());
-    } else {
-      if (some_mean_missing) row[j] = table.from_number(j, row[j], scanner.line());
-      table.note_spelling(j, row[j], scanner.number_text(), table.cells.rows() - 1);
-    }
-    if (scanner.at_row_end() != (j + 1 == cols)) fail_ragged(scanner, table, first_line);
-  }
-}
-
-}  // namespace
-
-Table read_csv(ByteSource& source, const CsvFormat& format, const TextRules& rules, const CsvLimits& limits) {
-  CsvScanner scanner(source, format, limits.buffer_bytes);
+// The scanner at the first row.
+CsvScanner& at_first_row(CsvScanner& scanner, const ByteSource& source) {
   if (!scanner.next_row()) {
     fail_at(ErrorCode::empty_sample, source.name(), "the file is empty or has only blank lines and comments",
             "rows of numbers");
   }
-  const std::size_t first_line = scanner.line();
-  const std::size_t blank_at_top = scanner.blank_lines().count;
-  TextRules own_rules = rules;
-  own_rules.decimal_comma = format.decimal_comma;
-  Table table = begin_table(source.name(), read_first_row(scanner), format.header, own_rules);
-  const bool one_column = table.cells.cols() == 1;
-  const std::size_t most_rows = source.size() || limits.max_memory == 0
-                                    ? std::numeric_limits<std::size_t>::max()
-                                    : limits.max_memory / (table.cells.cols() * sizeof(double));
-  const auto require_room = [&] {
-    if (table.cells.rows() < most_rows) return;
-    fail_at(ErrorCode::resource_limit, fmt::format("{}:{}", table.source, scanner.line()),
-            fmt::format("the rows so far take more than the limit on memory ({} MB)", limits.max_memory / 1'000'000),
-            "", "To allow more: " KQD_OPTION("max_memory") "; to draw some of the rows: " KQD_OPTION("max_rows"));
-  };
-  std::size_t thin_at = limits.thin_from > 0 ? limits.thin_from : std::numeric_limits<std::size_t>::max();
-  while (scanner.next_row()) {
-    if (table.cells.rows() >= thin_at) {
-      limits.drop_rows(table);
-      thin_at = std::max(thin_at, 2 * table.cells.rows());
+  return scanner;
+}
+
+TextRules with_comma(TextRules rules, const CsvFormat& format) {
+  rules.decimal_comma = format.decimal_comma;
+  return rules;
+}
+
+}  // namespace
+
+CsvReader::CsvReader(ByteSource& source, const CsvFormat& format, const TextRules& rules, const CsvLimits& limits)
+    : limits_(limits),
+      scanner_(source, format, limits.buffer_bytes),
+      first_line_(at_first_row(scanner_, source).line()),
+      blank_at_top_(scanner_.blank_lines().count),
+      table_(begin_table(source.name(), read_first_row(scanner_), format.header, with_comma(rules, format))),
+      most_rows_(source.size() || limits.max_memory == 0 ? std::numeric_limits<std::size_t>::max()
+                                                         : limits.max_memory / (table_.cells.cols() * sizeof(double))),
+      thin_at_(limits.thin_from > 0 ? limits.thin_from : std::numeric_limits<std::size_t>::max()) {}
+
+void CsvReader::require_room() {
+  if (table_.cells.rows() < most_rows_) return;
+  fail_at(ErrorCode::resource_limit, fmt::format("{}:{}", table_.source, scanner_.line()),
+          fmt::format("the rows so far take more than the limit on memory ({} MB)", limits_.max_memory / 1'000'000), "",
+          "To allow more: " KQD_OPTION("max_memory") "; to draw some of the rows: " KQD_OPTION("max_rows"));
+}
+
+void CsvReader::read_data_row() {
+  double* row = table_.cells.append_row();
+  const std::size_t cols = table_.cells.cols();
+  const bool some_mean_missing = !table_.rules.missing_numbers.empty();
+  for (std::size_t j = 0; j < cols; ++j) {
+    if (!scanner_.read_number(row[j])) {
+      row[j] = table_.from_text(j, scanner_.read_text(), scanner_.line());
+    } else {
+      if (some_mean_missing) row[j] = table_.from_number(j, row[j], scanner_.line());
+      table_.note_spelling(j, row[j], scanner_.number_text(), table_.cells.rows() - 1);
     }
-    const auto [count, line] = scanner.blank_lines();
-    if (!one_column) table.skipped_blank_lines += count;
+    if (scanner_.at_row_end() != (j + 1 == cols)) fail_ragged(scanner_, table_, first_line_);
+  }
+}
+
+bool CsvReader::read(std::size_t most_rows) {
+  const bool one_column = table_.cells.cols() == 1;
+  while (table_.cells.rows() < most_rows) {
+    if (!scanner_.next_row()) {
+      if (one_column) table_.skipped_blank_lines = blank_at_top_ + scanner_.blank_lines().count;
+      return false;
+    }
+    if (table_.cells.rows() >= thin_at_) {
+      limits_.drop_rows(table_);
+      thin_at_ = std::max(thin_at_, 2 * table_.cells.rows());
+    }
+    const auto [count, line] = scanner_.blank_lines();
+    if (!one_column) table_.skipped_blank_lines += count;
     // A row of one empty cell is a blank line.
     for (std::size_t k = 0; one_column && k < count; ++k) {
       require_room();
-      double* const cell = table.cells.append_row();
-      *cell = table.from_nothing(0, "", line);
+      double* const cell = table_.cells.append_row();
+      *cell = table_.from_nothing(0, "", line);
     }
     require_room();
-    read_data_row(scanner, table, first_line);
+    read_data_row();
   }
-  if (one_column) table.skipped_blank_lines = blank_at_top + scanner.blank_lines().count;
-  if (table.rows_read() == 0) {
-    fail_at(ErrorCode::empty_sample, table.source, "the file has a header and nothing below it", "rows of numbers");
+  return true;
+}
+
+std::size_t CsvReader::count_rows() {
+  constexpr std::size_t kRowsPerStop = 4096;
+  std::size_t rows = table_.rows_read();
+  while (scanner_.next_row()) {
+    if (table_.cells.cols() == 1) rows += scanner_.blank_lines().count;
+    scanner_.skip_row();
+    if (++rows % kRowsPerStop == 0) stop_point();
   }
-  return table;
+  return rows;
+}
+
+Table read_csv(ByteSource& source, const CsvFormat& format, const TextRules& rules, const CsvLimits& limits) {
+  CsvReader reader(source, format, rules, limits);
+  while (reader.read(std::numeric_limits<std::size_t>::max())) {
+  }
+  if (reader.table().rows_read() == 0) {
+    fail_at(ErrorCode::empty_sample, source.name(), "the file has a header and nothing below it", "rows of numbers");
+  }
+  return std::move(reader.table());
 }
 
 }  // namespace kqd

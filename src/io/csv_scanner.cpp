@@ -158,6 +158,18 @@ std::string_view CsvScanner::read_text() {
   return unquoted(cell);
 }
 
+void CsvScanner::skip_row() {
+  // Without a quote, the row ends with its line.
+  const char* const end = std::find_if(cursor_, end_, [](char c) { return c == '\n' || c == '\r'; });
+  if (end != end_ && std::find(cursor_, end, quote_) == end) {
+    cursor_ = end;
+    return skip_line_end();
+  }
+  do {
+    static_cast<void>(read_text());
+  } while (!at_row_end_);
+}
+
 // One past the quote that closes the cell whose text starts at p; nullptr when the buffer ends first.
 const char* CsvScanner::find_closing_quote(const char* p) const {
   for (;;) {

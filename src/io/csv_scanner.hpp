@@ -38,6 +38,9 @@ class CsvScanner {
   /// Reads the next cell, whatever it is: without quotes and the blanks around it. Valid until the next call.
   [[nodiscard]] std::string_view read_text();
 
+  /// Passes the rest of the row.
+  void skip_row();
+
   /// Whether the cell read last was the last of its row.
   [[nodiscard]] bool at_row_end() const { return at_row_end_; }
 

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -47,8 +49,10 @@ class Owned {
   explicit Owned(void (*destroy)(Handle*)) : destroy_(destroy) {}
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
-  ~Owned() {
+  ~Owned() { reset(); }
+  void reset() {
     if (handle_ != nullptr) destroy_(&handle_);
+    handle_ = nullptr;
   }
   [[nodiscard]] Handle get() const { return handle_; }
   [[nodiscard]] Handle* out() { return &handle_; }
@@ -166,18 +170,22 @@ class RowStream {
     return columns;
   }
 
-  // Shows the chunks one after another.
-  void for_each_chunk(FunctionRef<void(Handle chunk)> visit) {
-    for (;;) {
-      stop_point();
-      Owned chunk(library_.destroy_data_chunk);
-      *chunk.out() = library_.fetch_chunk(*result_.get());
-      if (chunk.get() == nullptr || library_.data_chunk_get_size(chunk.get()) == 0) break;
-      visit(chunk.get());
-    }
+  // Puts the next chunk into `chunk`; false when there is none.
+  [[nodiscard]] bool next(Owned& chunk) {
+    stop_point();
+    chunk.reset();
+    *chunk.out() = library_.fetch_chunk(*result_.get());
+    if (chunk.get() != nullptr && library_.data_chunk_get_size(chunk.get()) > 0) return true;
     if (const char* message = library_.result_error(result_.get()); message != nullptr && *message != '\0') {
       fail_by_duckdb(session_.source(), message);
     }
+    return false;
+  }
+
+  // Shows the chunks one after another.
+  void for_each_chunk(FunctionRef<void(Handle chunk)> visit) {
+    Owned chunk(library_.destroy_data_chunk);
+    while (next(chunk)) visit(chunk.get());
   }
 
  private:
@@ -359,12 +367,13 @@ std::vector<ChunkColumn> columns_of(const Library& library, Handle chunk, const 
   return columns;
 }
 
-void append_chunk(const Library& library, Handle chunk, const std::vector<duck::Type>& types, Table& table) {
-  const std::size_t num_rows = library.data_chunk_get_size(chunk);
+// Appends rows [first, last) of a chunk.
+void append_rows(const Library& library, Handle chunk, const std::vector<duck::Type>& types, std::size_t first,
+                 std::size_t last, Table& table) {
   const std::vector<ChunkColumn> columns = columns_of(library, chunk, types, table);
-  for (std::size_t first = 0; first < num_rows;) {
-    const std::size_t table_row = table.cells.rows() + 1;
-    const MatrixView<double> rows = table.cells.append_within_block(std::min(kRowsPerTile, num_rows - first));
+  while (first < last) {
+    const std::size_t table_row = table.rows_read() + 1;
+    const MatrixView<double> rows = table.cells.append_within_block(std::min(kRowsPerTile, last - first));
     for (std::size_t j = 0; j < columns.size(); ++j) copy_column(columns[j], first, j, rows, table_row, table);
     first += rows.rows();
   }
@@ -392,7 +401,9 @@ Table fill_table(const Session& session, const std::string& query, const std::op
   RowStream rows(session, query, parameter);
   std::vector<duck::Type> types;
   for (const ColumnInfo& column : rows.columns()) types.push_back(column.type);
-  rows.for_each_chunk([&](Handle chunk) { append_chunk(session.library(), chunk, types, table); });
+  const Library& library = session.library();
+  rows.for_each_chunk(
+      [&](Handle chunk) { append_rows(library, chunk, types, 0, library.data_chunk_get_size(chunk), table); });
   if (table.cells.rows() == 0) fail_at(ErrorCode::empty_sample, source, "has no rows", "at least one");
   return table;
 }
@@ -477,6 +488,88 @@ std::string as_pattern(const std::string& path) {
   return pattern;
 }
 
+// The name of a file in messages. DuckDB would call a missing file a pattern without matches, and read folders and
+// addresses.
+std::string name_of_file(const std::string& path, bool is_parquet) {
+  const std::string source = FileSource(path).name();
+  if (!is_utf8(path)) {
+    fail_at(ErrorCode::unreadable_input, source, "DuckDB takes names in UTF-8 only", "", "Give the file another name");
+  }
+  if (is_parquet && !std::filesystem::is_regular_file(path)) {
+    fail_at(ErrorCode::unreadable_input, source, "is not a regular file", "one: Parquet is read from its end");
+  }
+  return source;
+}
+
+// ---- Parquet in blocks ----
+
+Table table_of(const std::vector<ColumnInfo>& columns, const std::string& source, const TextRules& rules) {
+  std::vector<std::string> names;
+  for (const ColumnInfo& column : columns) names.push_back(column.name);
+  return {source, std::move(names), rules};
+}
+
+class ParquetBlocks final : public BlockReader {
+ public:
+  ParquetBlocks(std::unique_ptr<const Session> session, std::string pattern, const TextRules& rules)
+      : session_(std::move(session)),
+        pattern_(std::move(pattern)),
+        columns_(describe(*session_, "SELECT * FROM read_parquet(?)", pattern_)),
+        table_(table_of(columns_, session_->source(), rules)),
+        num_rows_(read_count(*session_, "SELECT count(*) FROM read_parquet(?)", pattern_)) {}
+
+  [[nodiscard]] Table& table() override { return table_; }
+  [[nodiscard]] std::optional<std::uint64_t> num_rows() const override { return num_rows_; }
+  [[nodiscard]] std::size_t count_rows() override { return num_rows_; }
+
+  [[nodiscard]] std::vector<std::size_t> select(std::vector<std::size_t> columns) override {
+    std::vector<ColumnInfo> chosen;
+    for (const std::size_t j : columns) chosen.push_back(columns_[j]);
+    columns_ = std::move(chosen);
+    table_ = table_of(columns_, session_->source(), table_.rules);
+    std::iota(columns.begin(), columns.end(), std::size_t{0});
+    return columns;
+  }
+
+  bool next(std::size_t most_rows) override {
+    if (!rows_) start();
+    table_.start_next_block();
+    while (table_.cells.rows() < most_rows) {
+      if (used_ == size_) {
+        used_ = size_ = 0;
+        if (!rows_->next(chunk_)) break;
+        size_ = session_->library().data_chunk_get_size(chunk_.get());
+      }
+      const std::size_t last = std::min(size_, used_ + most_rows - table_.cells.rows());
+      append_rows(session_->library(), chunk_.get(), types_, used_, last, table_);
+      used_ = last;
+    }
+    return table_.cells.rows() > 0;
+  }
+
+ private:
+  void start() {
+    std::vector<std::string> list;
+    for (const ColumnInfo& column : columns_) {
+      refuse_nested(column.type, column.name, session_->source());
+      list.push_back(selected(column));
+    }
+    rows_.emplace(*session_, fmt::format("SELECT {} FROM read_parquet(?)", fmt::join(list, ", ")), pattern_);
+    for (const ColumnInfo& column : rows_->columns()) types_.push_back(column.type);
+  }
+
+  std::unique_ptr<const Session> session_;
+  std::string pattern_;
+  std::vector<ColumnInfo> columns_;
+  Table table_;
+  std::size_t num_rows_;
+  std::optional<RowStream> rows_;
+  std::vector<duck::Type> types_;
+  Owned chunk_{session_->library().destroy_data_chunk};
+  std::size_t used_ = 0;  // rows of the chunk
+  std::size_t size_ = 0;
+};
+
 // Parts "ATTACH ...; SELECT ..." in front of the last statement, as DuckDB's own parser sees it. A semicolon may also
 // be within a text or after the end, so those are tried from the last one on.
 std::pair<std::string, std::string> split_last_statement(const Session& session, std::string query) {
@@ -494,21 +587,20 @@ std::pair<std::string, std::string> split_last_statement(const Session& session,
 }  // namespace
 
 Table read_by_duckdb(const std::string& path, const TextRules& rules, ThreadCount threads) {
-  // DuckDB would call a missing file a pattern without matches, and read folders and addresses.
-  const std::string source = FileSource(path).name();
   const bool is_parquet = has_suffix(path, ".parquet");
-  if (!is_utf8(path)) {
-    fail_at(ErrorCode::unreadable_input, source, "DuckDB takes names in UTF-8 only", "", "Give the file another name");
-  }
-  if (is_parquet && !std::filesystem::is_regular_file(path)) {
-    fail_at(ErrorCode::unreadable_input, source, "is not a regular file", "one: Parquet is read from its end");
-  }
+  const std::string source = name_of_file(path, is_parquet);
   const Session session(library_or_fail(source), source, threads);
   const std::string pattern = as_pattern(path);
   if (!is_parquet) return read_json(session, path, pattern, rules);
   // A Parquet file has the number of its rows in its footer.
   const std::size_t count = read_count(session, "SELECT count(*) FROM read_parquet(?)", pattern);
   return read_rows(session, "SELECT * FROM read_parquet(?)", pattern, rules, count);
+}
+
+std::unique_ptr<BlockReader> read_parquet_in_blocks(const std::string& path, const TextRules& rules) {
+  auto session = std::make_unique<Session>(library_or_fail(name_of_file(path, true)), name_of_file(path, true),
+                                           ThreadCount{1});  // of which the caller may have several
+  return std::make_unique<ParquetBlocks>(std::move(session), as_pattern(path), rules);
 }
 
 Table read_query(const std::string& query, const TextRules& rules, ThreadCount threads) {

@@ -68,14 +68,25 @@ NpyHeader read_header(HeaderBytes& bytes, const std::string& name) {
   return parse_npy_header(bytes.read(length, "its header"), name);
 }
 
+ArrayHeader array_header(HeaderBytes& bytes, const std::string& name) {
+  NpyHeader header = read_header(bytes, name);
+  const ItemType items = item_type_or_fail(header.dtype, name);
+  return {std::move(header.dtype), items, std::move(header.shape), header.fortran_order};
+}
+
 }  // namespace
 
 Table read_npy(ByteSource& source, const TextRules& rules) {
   HeaderBytes bytes(source, "NPY file");
-  NpyHeader header = read_header(bytes, source.name());
-  const ItemType items = item_type_or_fail(header.dtype, source.name());
-  return read_array(source, {std::move(header.dtype), items, std::move(header.shape), header.fortran_order},
-                    bytes.bytes_left(), rules);
+  const ArrayHeader header = array_header(bytes, source.name());
+  return read_array(source, header, bytes.bytes_left(), rules);
+}
+
+std::unique_ptr<BlockReader> read_npy_in_blocks(std::unique_ptr<ByteSource> source, const TextRules& rules) {
+  HeaderBytes bytes(*source, "NPY file");
+  const ArrayHeader header = array_header(bytes, source->name());
+  const auto bytes_left = bytes.bytes_left();
+  return read_array_in_blocks(std::move(source), header, bytes_left, rules);
 }
 
 }  // namespace kqd

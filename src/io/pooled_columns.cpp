@@ -177,7 +177,9 @@ void impute_medians(std::vector<Sample>& samples, const std::string& source) {
 void standardize(std::vector<Sample>& samples, Standardize kind, Warnings& notes) {
   if (kind == Standardize::none || kind == Standardize::automatic) return;
   std::vector<std::string> mostly_one_value;
+  const std::vector<ColumnRole>& roles = samples.front().roles;
   for (std::size_t j = 0; j < samples.front().points.cols(); ++j) {
+    if (!roles.empty() && roles[j].kind != ColumnKind::number) continue;  // levels stay 0 and 1
     std::vector<double> values = pooled_values(samples, j);
     if (values.empty()) continue;  // all weights are 0, which is refused elsewhere
     const int exponent = exponent_of(values);

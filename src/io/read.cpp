@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <unordered_map>
@@ -18,9 +17,12 @@
 #include "io/booleans.hpp"
 #include "io/categorical.hpp"
 #include "io/cell_checks.hpp"
+#include "io/column_types.hpp"
+#include "io/header_doubts.hpp"
 #include "io/pooled_columns.hpp"
 #include "io/readers.hpp"
 #include "io/roles.hpp"
+#include "io/row_files.hpp"
 #include "io/rows.hpp"
 #include "io/table.hpp"
 #include "io/text.hpp"
@@ -30,7 +32,9 @@ namespace kqd {
 namespace {
 
 TextRules rules_of(const ReadOptions& options) {
-  TextRules rules{.default_missing = options.default_na, .dates = options.dates};
+  TextRules rules{.default_missing = options.default_na,
+                  .dates = options.dates || options.categorical == Categorical::automatic,
+                  .types = parse_type_rules(options.types)};
   const TextRules spelling{.decimal_comma = options.csv.decimal_comma};
   for (const std::string& value : options.na_values) {
     const std::string_view text = trim(value);  // as cells are before they are compared
@@ -42,19 +46,15 @@ TextRules rules_of(const ReadOptions& options) {
   return rules;
 }
 
-ReaderOptions reader_options_of(const ReadOptions& options) {
-  return {.rules = rules_of(options),
-          .csv = options.csv,
-          .threads = options.threads,
-          .limits = {.max_memory = options.max_memory},
-          .map_files = options.map_files};
-}
-
 void keep_numbers_only(std::vector<Input>& inputs, Preparation& preparation) {
   std::vector<std::size_t> numbers;
   const Input& front = inputs.front();
   for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
-    if (is_text_column(inputs, k)) {
+    const std::size_t j = front.roles.points[k];
+    if (is_text_column(inputs, k) && !front.table.columns[j].declared) {
+      for (ColumnSource& source : preparation.sources) {
+        if (source.name == front.table.name_of(j)) source.excluded = true;
+      }
       preparation.dropped_texts.push_back(front.table.name_of(front.roles.points[k]));
     } else {
       numbers.push_back(k);
@@ -72,17 +72,47 @@ void keep_numbers_only(std::vector<Input>& inputs, Preparation& preparation) {
   }
 }
 
-std::vector<ColumnEncoder> make_encoders(std::vector<Input>& inputs, Categorical categorical,
+// Completes the description of a column for reports.
+void describe_encoding(const ColumnEncoder& encoder, ColumnSource& source) {
+  if (!encoder.encodes_text()) return;
+  source.levels = encoder.levels();
+  if (encoder.hashes()) {
+    source.type = ColumnType::text;
+    source.note = fmt::format("{} texts in {} hashed columns", encoder.num_texts(), kHashedColumns);
+  } else if (encoder.num_rare() > 0) {
+    source.note = fmt::format("{} rare texts are one level{}{}", encoder.num_rare(), source.note.empty() ? "" : "; ",
+                              source.note);
+  }
+}
+
+std::vector<ColumnEncoder> make_encoders(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options,
                                          Preparation& preparation) {
   std::vector<ColumnEncoder> encoders;
   const Input& front = inputs.front();
-  for (std::size_t k = 0; k < front.roles.points.size(); ++k) {
-    const ColumnEncoder& encoder = encoders.emplace_back(inputs, k, categorical);
+  auto source = preparation.sources.begin();
+  for (std::size_t k = 0; k < front.roles.points.size(); ++k, ++source) {
+    const ColumnEncoder& encoder = encoders.emplace_back(inputs, k, rows, options);
     if (encoder.encodes_text()) {
       preparation.encoded.push_back({front.table.name_of(front.roles.points[k]), encoder.width()});
     }
+    while (source->excluded) ++source;
+    describe_encoding(encoder, *source);
   }
   return encoders;
+}
+
+// Where the columns of the samples come from; none when each is a number and a column of the table.
+std::vector<ColumnRole> roles_of(const std::vector<ColumnEncoder>& encoders, const std::vector<ColumnSource>& sources) {
+  std::vector<ColumnRole> roles;
+  const bool excluded = std::ranges::any_of(sources, &ColumnSource::excluded);
+  if (!excluded && std::ranges::all_of(encoders, &ColumnEncoder::passes)) return roles;
+  std::size_t source = 0;
+  for (const ColumnEncoder& encoder : encoders) {
+    while (sources[source].excluded) ++source;
+    for (std::size_t c = 0; c < encoder.width(); ++c) roles.push_back({encoder.kind_of(c), source});
+    ++source;
+  }
+  return roles;
 }
 
 // As columns of 0 and 1, two dates are equally far apart whether a day or a year passes between them.
@@ -110,13 +140,16 @@ void warn_about_collisions(const Input& front, const std::vector<ColumnEncoder>&
 std::vector<std::string> names_of_points(const std::vector<Input>& inputs, const std::vector<ColumnEncoder>& encoders) {
   const auto named = std::ranges::find_if(inputs, [](const Input& input) { return input.table.has_names; });
   std::vector<std::string> names;
-  if (named == inputs.end()) return names;
+  const bool all_pass = std::ranges::all_of(encoders, &ColumnEncoder::passes);
+  if (named == inputs.end() && all_pass) return names;
+  const Input& from = named == inputs.end() ? inputs.front() : *named;
   std::vector<std::string_view> taken;
-  for (const Column& column : named->table.columns) taken.push_back(column.name);
+  for (const Column& column : from.table.columns) taken.push_back(column.name);
   for (std::size_t k = 0; k < encoders.size(); ++k) {
-    for (std::string& name : encoders[k].names(named->table.columns[named->roles.points[k]].name)) {
+    const std::string base = from.table.name_of(from.roles.points[k]);
+    for (std::string& name : encoders[k].names(base)) {
       // An encoded text may make the name that another column has: place=Rome.
-      while (encoders[k].encodes_text() && std::ranges::find(taken, name) != taken.end()) name += "'";
+      while (name != base && std::ranges::find(taken, name) != taken.end()) name += "'";
       names.push_back(std::move(name));
     }
   }
@@ -208,7 +241,7 @@ class Filler {
                                   const std::vector<RowPlan::SampleNumber>& sample_of_row) const {
     std::vector<std::size_t> all(input.table.cells.cols());
     std::iota(all.begin(), all.end(), std::size_t{0});
-    return input.roles.points == all && std::ranges::none_of(encoders_, &ColumnEncoder::encodes_text) &&
+    return input.roles.points == all && std::ranges::all_of(encoders_, &ColumnEncoder::passes) &&
            std::ranges::all_of(sample_of_row, [&](RowPlan::SampleNumber s) { return s == sample; });
   }
 
@@ -308,90 +341,6 @@ std::vector<std::size_t> shape_of_rows(const std::vector<Input>& inputs) {
   return same ? front.row_shape : std::vector<std::size_t>{};
 }
 
-std::span<const double> row_of(Input& input, std::size_t index) {
-  const std::size_t cols = input.table.cells.cols();
-  const std::span<const double> first_rows = input.table.dropped.first_rows;
-  if (index < first_rows.size() / cols) return first_rows.subspan(index * cols, cols);
-  const MatrixView<double> block = input.table.cells.block(0);
-  return index < block.rows() ? block.row(index) : std::span<const double>{};
-}
-
-// Tools that name columns by numbers write 0,1,2,... or 1,2,3,... in the first row.
-bool counts_up(std::span<const double> row) {
-  if (row.size() < 3 || (row[0] != 0.0 && row[0] != 1.0)) return false;
-  for (std::size_t j = 0; j < row.size(); ++j) {
-    if (row[j] != row[0] + static_cast<double>(j)) return false;
-  }
-  return true;
-}
-
-// Names of columns are usually different: equal numbers are data.
-bool may_be_names(std::span<const double> row) {
-  std::vector<double> sorted(row.begin(), row.end());
-  std::ranges::sort(sorted);
-  return std::ranges::none_of(row, [](double value) { return std::isnan(value); }) &&
-         std::ranges::adjacent_find(sorted) == sorted.end();
-}
-
-// The first row of a file compared with the others: is_far when, in each column, it is further from all other values
-// than ten times their range; is_unique when no other row equals it.
-struct FirstRowAlone {
-  bool is_far = false;
-  bool is_unique = true;
-};
-
-FirstRowAlone compare_first_row(Input& input) {
-  constexpr double kFar = 10.0;
-  constexpr std::size_t kFewestRows = 5;
-  const std::span<const double> first = row_of(input, 0);
-  std::vector<double> low(first.size(), std::numeric_limits<double>::infinity());
-  std::vector<double> high(first.size(), -std::numeric_limits<double>::infinity());
-  FirstRowAlone found;
-  std::size_t row = 0;
-  for (std::size_t b = 0; b < input.table.cells.num_blocks(); ++b) {
-    const MatrixView<double> block = input.table.cells.block(b);
-    for (std::size_t i = 0; i < block.rows(); ++i, ++row) {
-      if (input.table.number_of(row) == 0) continue;
-      found.is_unique = found.is_unique && !std::ranges::equal(block.row(i), first);
-      for (std::size_t j = 0; j < first.size(); ++j) {
-        low[j] = std::fmin(low[j], block(i, j));
-        high[j] = std::fmax(high[j], block(i, j));
-      }
-    }
-  }
-  found.is_far = input.table.cells.rows() > kFewestRows;
-  for (std::size_t j = 0; j < first.size(); ++j) {
-    const double gap = std::max(low[j] - first[j], first[j] - high[j]);
-    found.is_far = found.is_far && gap > kFar * (high[j] - low[j]);
-  }
-  return found;
-}
-
-// A first row of numbers may be names, such as years. Warns when there is a reason to doubt that it is data.
-void warn_about_headers(std::vector<Input>& inputs, Warnings& warnings) {
-  const auto is_undecided = [](const Input& input) {
-    return input.table.undecided_header > 0 && input.table.rows_read() > 1;  // below a header there are rows
-  };
-  const auto same_row = [&](std::size_t index) {
-    const std::span<const double> front = row_of(inputs.front(), index);
-    return std::ranges::all_of(inputs, [&](Input& input) { return std::ranges::equal(row_of(input, index), front); });
-  };
-  // Files with more rows in common have data in common.
-  const bool in_common = inputs.size() > 1 && std::ranges::all_of(inputs, is_undecided) && same_row(0) && !same_row(1);
-  for (Input& input : inputs) {
-    if (!is_undecided(input) || !may_be_names(row_of(input, 0))) continue;
-    const FirstRowAlone only = compare_first_row(input);
-    const auto add = [&](WarningId id) { warn(warnings, id, input.table.source, input.table.undecided_header); };
-    if (counts_up(row_of(input, 0))) {
-      add(WarningId::first_row_counts);
-    } else if (in_common && only.is_unique) {
-      add(WarningId::first_row_shared);
-    } else if (only.is_far) {
-      add(WarningId::first_row_far);
-    }
-  }
-}
-
 // A group column that has text distinguishes numbers by how they are written.
 void spell_out_groups(std::vector<Input>& inputs) {
   Input& front = inputs.front();
@@ -437,8 +386,9 @@ struct Prepared {
 
 void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options, std::string unit_offset,
                   Prepared& out) {
-  const std::vector<ColumnEncoder> encoders = make_encoders(inputs, options.categorical, out.preparation);
-  note_dates_as_text(inputs, out.notes);
+  const std::vector<ColumnEncoder> encoders = make_encoders(inputs, rows, options, out.preparation);
+  const std::vector<ColumnRole> roles = roles_of(encoders, out.preparation.sources);
+  if (options.categorical != Categorical::automatic) note_dates_as_text(inputs, out.notes);
   warn_about_collisions(inputs.front(), encoders, out.warnings);
   const bool grouped = !out.preparation.group_column.empty();
   Filler filler(inputs, rows, encoders, grouped ? 2 : inputs.size(), std::move(unit_offset));
@@ -446,7 +396,15 @@ void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOpt
   out.units = filler.all_units();
   out.unit_names = filler.unit_names();
   const std::vector<std::string> names = names_of_points(inputs, encoders);
-  for (Sample& sample : out.samples) sample.column_names = names;
+  for (Sample& sample : out.samples) {
+    sample.column_names = names;
+    sample.roles = roles;
+  }
+}
+
+// One sample has no pool to take levels and types from.
+ReadOptions options_of(const ReadOptions& given, bool single) {
+  return single ? without_inference(given) : given;
 }
 
 // Chooses columns, checks cells, chooses rows, then converts to numbers.
@@ -459,13 +417,15 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
   }
   warn_about_headers(inputs, out.warnings);
   assign_roles(inputs, options, group_column, out.notes);
-  for (const std::size_t k : turn_booleans_into_numbers(inputs)) {
+  const bool automatic = options.categorical == Categorical::automatic;
+  for (const std::size_t k : turn_booleans_into_numbers(inputs, automatic)) {
     const Input& front = inputs.front();
     out.preparation.booleans.push_back(front.table.name_of(front.roles.points[k]));
   }
   spell_out_groups(inputs);
   refuse_rounded_groups(inputs);
   RowPlan rows = split_rows(inputs, options);
+  find_types(inputs, rows, options, out.preparation);
   check_cells(inputs, options);
   if (options.categorical == Categorical::drop) keep_numbers_only(inputs, out.preparation);
   spell_out_numbers(inputs);
@@ -478,9 +438,12 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
   out.rows_x = row_numbers(inputs, rows, 0);
   out.rows_y = row_numbers(inputs, rows, 1);
   out.preparation.row_shape = shape_of_rows(inputs);
+  const bool named = std::ranges::any_of(inputs, [](const Input& input) { return input.table.has_names; });
 
   fill_samples(inputs, rows, options, std::move(unit_offset), out);
-  if (options.na == NaPolicy::impute_median) impute_medians(out.samples, inputs.front().table.source);
+  if (!named && out.samples.front().roles.empty()) out.preparation.sources.clear();  // an array
+  if (options.na == NaPolicy::impute_median || options.na == NaPolicy::indicator)
+    impute_medians(out.samples, inputs.front().table.source);
   standardize(out.samples, options.standardize, out.notes);
   // Each cell was checked, but not yet whether all weights are 0.
   for (std::size_t s = 0; s < out.samples.size(); ++s) {
@@ -495,6 +458,26 @@ SamplePair to_pair(Prepared prepared) {
           std::move(prepared.rows_y),     std::move(prepared.warnings),    std::move(prepared.unit_names)};
 }
 
+SampleList to_list(Prepared prepared, const std::vector<std::string>& names) {
+  SampleList list{std::move(prepared.samples),   std::move(prepared.notes),    prepared.rows,
+                  prepared.preparation,          std::move(prepared.warnings), std::move(prepared.units),
+                  std::move(prepared.unit_names)};
+  const bool imputed = list.preparation.na == NaPolicy::impute_median;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const RowCounts& rows = prepared.rows[i];
+    const std::string name = printable(names[i]);
+    if (rows.omitted > 0) {
+      warn(list.notes, WarningId::rows_omitted, name, rows.omitted, rows.read);
+    } else if (rows.missing_cells > 0 && imputed) {
+      warn(list.notes, WarningId::values_imputed, name, rows.missing_cells);
+    }
+    if (rows.not_drawn > 0) {
+      warn(list.notes, WarningId::rows_drawn, name, list.samples[i].points.rows());
+    }
+  }
+  return list;
+}
+
 // A pipe can be read only once: a second reader would wait for ever.
 void refuse_same_pipe(const std::vector<std::string>& paths) {
   for (auto path = paths.begin(); path != paths.end(); ++path) {
@@ -503,14 +486,6 @@ void refuse_same_pipe(const std::vector<std::string>& paths) {
     fail_at(ErrorCode::invalid_option, printable(*path), "a pipe is given twice, but can be read only once", "",
             "Write it to a file");
   }
-}
-
-// A table of the same columns without rows.
-Table header_of(const Table& table) {
-  Table header(table.source, table.columns.size(), table.rules);
-  header.has_names = table.has_names;
-  for (std::size_t j = 0; j < table.columns.size(); ++j) header.columns[j].name = table.columns[j].name;
-  return header;
 }
 
 // The roles of the columns of a table, which follow from its header and the first table.
@@ -551,8 +526,26 @@ std::vector<Table> read_tables(const std::vector<std::string>& paths, const Read
   return tables;
 }
 
+std::string text_in_cell(const Table& table, std::size_t column, double cell) {
+  if (is_missing(cell)) {
+    const std::size_t line = table.columns[column].first_missing.line;
+    fail_at(ErrorCode::non_finite_value, table.place_of(line), table.cell_of(column, line) + " is empty", "a text");
+  }
+  if (is_hashed_text(cell)) {
+    fail_at(ErrorCode::resource_limit, table.source,
+            fmt::format("column {} has more than {} different texts, or too long ones", table.label_of(column),
+                        TextDictionary::kMostTexts),
+            "fewer", "Write them to a .txt file, one in each line");
+  }
+  if (!is_text(cell)) return shortest(cell);
+  return std::string((*table.columns[column].texts)[text_payload(cell)].text);
+}
+
 std::size_t rows_of(const FrameColumn& column) {
-  return std::visit([](const auto& cells) { return cells.size(); }, column.cells);
+  if (const auto* const coded = std::get_if<CodedTexts>(&column.cells)) return coded->codes.size();
+  if (const auto* const numbers = std::get_if<std::vector<double>>(&column.cells)) return numbers->size();
+  if (const auto* const whole = std::get_if<std::vector<std::int64_t>>(&column.cells)) return whole->size();
+  return std::get<std::vector<std::optional<std::string>>>(column.cells).size();
 }
 
 // The cells of one column of a table in memory; `rows` are those of the table.
@@ -561,9 +554,29 @@ void fill_column(const FrameColumn& column, std::size_t j, Table& table, std::sp
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i][j] = table.from_number(j, (*numbers)[i], i + 1);
     return;
   }
+  if (const auto* const whole = std::get_if<std::vector<std::int64_t>>(&column.cells)) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      rows[i][j] = table.from_number(j, static_cast<double>((*whole)[i]), i + 1);
+      table.keep_exact(j, (*whole)[i], i);
+    }
+    return;
+  }
+  const auto cell_of = [&](const std::string* text, std::size_t i) {
+    return text != nullptr ? table.from_word(j, *text, i + 1) : table.from_nothing(j, "NA", i + 1);
+  };
+  if (const auto* const coded = std::get_if<CodedTexts>(&column.cells)) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::int32_t code = coded->codes[i];
+      const bool present = code >= 0 && static_cast<std::size_t>(code) < coded->levels.size();
+      const std::string* const text = present ? &coded->levels[static_cast<std::size_t>(code)] : nullptr;
+      const bool spelled = coded->as_in_files && text != nullptr;
+      rows[i][j] = spelled ? table.from_text(j, trim(*text), i + 1) : cell_of(text, i);
+    }
+    return;
+  }
   const auto& texts = std::get<std::vector<std::optional<std::string>>>(column.cells);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i][j] = texts[i] ? table.from_category(j, *texts[i], i + 1) : table.from_nothing(j, "NA", i + 1);
+    rows[i][j] = cell_of(texts[i] ? &*texts[i] : nullptr, i);
   }
 }
 
@@ -580,10 +593,17 @@ Table table_of(const Frame& frame, const ReadOptions& options) {
             "the same number");
   }
   if (num_rows == 0) fail_at(ErrorCode::empty_sample, frame.name, "no rows", "at least one");
-  Table table(frame.name, std::move(names), rules_of(options));
+  const bool named = std::ranges::any_of(names, [](const std::string& name) { return !name.empty(); });
+  const std::size_t cols = names.size();
+  Table table =
+      named ? Table(frame.name, std::move(names), rules_of(options)) : Table(frame.name, cols, rules_of(options));
   table.cells = BlockedRows(frame.columns.size());
   std::vector<double*> rows;
   for (std::size_t i = 0; i < num_rows; ++i) rows.push_back(table.cells.append_row());
+  for (std::size_t j = 0; j < frame.columns.size(); ++j) {
+    std::optional<ColumnType>& declared = table.columns[j].declared;
+    if (!declared) declared = frame.columns[j].type;
+  }
   for (std::size_t j = 0; j < frame.columns.size(); ++j) fill_column(frame.columns[j], j, table, rows);
   return table;
 }
@@ -596,16 +616,30 @@ std::vector<Table> tables_of(std::span<const Frame* const> frames, const ReadOpt
 
 }  // namespace
 
+ReaderOptions reader_options_of(const ReadOptions& options) {
+  return {.rules = rules_of(options),
+          .csv = options.csv,
+          .threads = options.threads,
+          .limits = {.max_memory = options.max_memory},
+          .map_files = options.map_files};
+}
+
 SamplePair prepare_pair(const Frame& x, const Frame& y, const ReadOptions& options) {
   return to_pair(prepare(tables_of(std::vector{&x, &y}, options), options, ""));
 }
 
+SamplePair prepare_grouped(const Frame& frame, const std::string& group_column, const ReadOptions& options) {
+  return to_pair(prepare(tables_of(std::vector{&frame}, options), options, group_column));
+}
+
 Sample prepare_sample(const Frame& frame, const ReadOptions& options) {
-  return std::move(prepare(tables_of(std::vector{&frame}, options), options, "").samples.front());
+  const ReadOptions own = options_of(options, true);
+  return std::move(prepare(tables_of(std::vector{&frame}, own), own, "").samples.front());
 }
 
 Sample read_sample(const std::string& path, const ReadOptions& options) {
-  return std::move(prepare(read_tables({path}, options, ""), options, "").samples.front());
+  const ReadOptions own = options_of(options, true);
+  return std::move(prepare(read_tables({path}, own, ""), own, "").samples.front());
 }
 
 SamplePair read_pair(const std::string& path_x, const std::string& path_y, const ReadOptions& options) {
@@ -617,24 +651,57 @@ SamplePair read_grouped(const std::string& path, const std::string& group_column
   return to_pair(prepare(read_tables({path}, options, group_column), options, group_column));
 }
 
-SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions& options) {
-  if (paths.empty()) fail(ErrorCode::invalid_option, "no files to read, expected at least one");
-  Prepared prepared = prepare(read_tables(paths, options, ""), options, "");
-  SampleList list{std::move(prepared.samples), std::move(prepared.notes), prepared.rows, prepared.preparation,
-                  std::move(prepared.warnings)};
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    const RowCounts& rows = prepared.rows[i];
-    const std::string name = printable(paths[i]);
-    if (rows.omitted > 0) {
-      warn(list.notes, WarningId::rows_omitted, name, rows.omitted, rows.read);
-    } else if (rows.missing_cells > 0) {
-      warn(list.notes, WarningId::values_imputed, name, rows.missing_cells);
-    }
-    if (rows.not_drawn > 0) {
-      warn(list.notes, WarningId::rows_drawn, name, list.samples[i].points.rows());
+TextList read_texts(const std::vector<std::string>& paths, const ReadOptions& given, const std::string& group_column) {
+  ReadOptions options = without_inference(given);  // a text stays as it is written
+  options.max_rows = 0;
+  TextList list{{}, {}, {}, begin_preparation(options, group_column)};
+  std::vector<Input> inputs;
+  for (Table& table : read_tables(paths, options, group_column)) {
+    list.notes.insert(list.notes.end(), table.notes.begin(), table.notes.end());
+    inputs.push_back({std::move(table), {}});
+  }
+  assign_roles(inputs, options, group_column, list.notes);
+  spell_out_groups(inputs);
+  const RowPlan plan = split_rows(inputs, options);
+  spell_out_numbers(inputs);
+  describe_columns(inputs, list.preparation);
+  describe_rows(plan, list.preparation);
+  const std::size_t num_samples = group_column.empty() ? inputs.size() : 2;
+  list.samples.resize(num_samples);
+  list.rows.resize(num_samples);
+  for (const std::size_t k : inputs.front().roles.points) list.columns.push_back(inputs.front().table.name_of(k));
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    auto& [table, roles] = inputs[i];
+    std::size_t row = 0;
+    for (std::size_t b = 0; b < table.cells.num_blocks(); ++b) {
+      const MatrixView<const double> block = table.cells.block(b);
+      for (std::size_t r = 0; r < block.rows(); ++r, ++row) {
+        const RowPlan::SampleNumber sample = plan.sample_of_row[i][row];
+        if (sample == RowPlan::kNowhere) continue;
+        std::vector<std::string>& texts = list.samples[sample].emplace_back();
+        for (const std::size_t k : roles.points) texts.push_back(text_in_cell(table, k, block(r, k)));
+        list.rows[sample].push_back(table.number_of(row) + 1);
+      }
     }
   }
   return list;
+}
+
+SampleList prepare_samples(const std::vector<Frame>& frames, const ReadOptions& given) {
+  const ReadOptions options = options_of(given, frames.size() == 1);
+  std::vector<const Frame*> pointers;
+  std::vector<std::string> names;
+  for (const Frame& frame : frames) {
+    pointers.push_back(&frame);
+    names.push_back(frame.name);
+  }
+  return to_list(prepare(tables_of(pointers, options), options, ""), names);
+}
+
+SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions& given) {
+  if (paths.empty()) fail(ErrorCode::invalid_option, "no files to read, expected at least one");
+  const ReadOptions options = options_of(given, paths.size() == 1);
+  return to_list(prepare(read_tables(paths, options, ""), options, ""), paths);
 }
 
 }  // namespace kqd

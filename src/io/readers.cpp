@@ -8,9 +8,11 @@
 #include <filesystem>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/fail.hpp"
+#include "io/block_reader.hpp"
 #include "io/byte_source.hpp"
 #include "io/csv.hpp"
 #include "io/duckdb_reader.hpp"
@@ -30,10 +32,13 @@ Table read_csv_text(ByteSource& source, const ReaderOptions& options) {
   return read_csv(source, options.csv, options.rules, options.limits);
 }
 
+ReaderOptions with_tabs(ReaderOptions options) {
+  if (options.csv.delimiter == 0) options.csv.delimiter = '\t';
+  return options;
+}
+
 Table read_tsv_text(ByteSource& source, const ReaderOptions& options) {
-  ReaderOptions with_tabs = options;
-  if (with_tabs.csv.delimiter == 0) with_tabs.csv.delimiter = '\t';
-  return read_csv_text(source, with_tabs);
+  return read_csv_text(source, with_tabs(options));
 }
 
 Table read_npy_array(ByteSource& source, const ReaderOptions& options) {
@@ -42,6 +47,42 @@ Table read_npy_array(ByteSource& source, const ReaderOptions& options) {
 
 Table read_idx_array(ByteSource& source, const ReaderOptions& options) {
   return read_idx(source, options.rules);
+}
+
+// A CSV text whose rows come in blocks.
+class CsvBlocks final : public BlockReader {
+ public:
+  CsvBlocks(std::unique_ptr<ByteSource> source, const ReaderOptions& options)
+      : source_(std::move(source)), reader_(*source_, options.csv, options.rules, {}) {
+    for (Column& column : table().columns) column.keeps_spellings = false;  // for texts, which are not read here
+  }
+
+  [[nodiscard]] Table& table() override { return reader_.table(); }
+  [[nodiscard]] std::size_t count_rows() override { return reader_.count_rows(); }
+
+  bool next(std::size_t most_rows) override {
+    // The first row was read already where it holds data.
+    if (std::exchange(started_, true)) table().start_next_block();
+    static_cast<void>(reader_.read(most_rows));
+    return table().cells.rows() > 0;
+  }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  CsvReader reader_;
+  bool started_ = false;
+};
+
+std::unique_ptr<BlockReader> read_csv_blocks(std::unique_ptr<ByteSource> source, const ReaderOptions& options) {
+  return std::make_unique<CsvBlocks>(std::move(source), options);
+}
+
+std::unique_ptr<BlockReader> read_tsv_blocks(std::unique_ptr<ByteSource> source, const ReaderOptions& options) {
+  return read_csv_blocks(std::move(source), with_tabs(options));
+}
+
+std::unique_ptr<BlockReader> read_npy_blocks(std::unique_ptr<ByteSource> source, const ReaderOptions& options) {
+  return read_npy_in_blocks(std::move(source), options.rules);
 }
 
 bool is_npy(std::string_view path) {
@@ -61,14 +102,16 @@ struct StreamFormat {
   std::string_view suffix;
   bool (*is_named_so)(std::string_view path);
   Table (*read)(ByteSource& source, const ReaderOptions& options);
+  /// Null: only as a whole.
+  std::unique_ptr<BlockReader> (*read_in_blocks)(std::unique_ptr<ByteSource> source, const ReaderOptions& options);
 };
 
 // In the order in which messages list them.
 constexpr std::array<StreamFormat, 4> kStreamFormats = {{
-    {".csv", is_csv, read_csv_text},
-    {".tsv", is_tsv, read_tsv_text},
-    {".npy", is_npy, read_npy_array},
-    {".idx", is_named_like_idx, read_idx_array},
+    {".csv", is_csv, read_csv_text, read_csv_blocks},
+    {".tsv", is_tsv, read_tsv_text, read_tsv_blocks},
+    {".npy", is_npy, read_npy_array, read_npy_blocks},
+    {".idx", is_named_like_idx, read_idx_array, nullptr},
 }};
 
 // The first bytes of other kinds of files, to recognise a file with a wrong suffix. They are longer than the name of a
@@ -129,6 +172,13 @@ const StreamFormat* find_stream_format(std::string_view path) {
   return format == kStreamFormats.end() ? nullptr : &*format;
 }
 
+// The format of a path and whether it is compressed; null for another one.
+std::pair<const StreamFormat*, bool> stream_format_of(std::string_view path) {
+  const bool compressed = has_suffix(path, kCompressed);
+  if (compressed) path.remove_suffix(kCompressed.size());
+  return {find_stream_format(path), compressed};
+}
+
 // The format of bytes without a suffix follows from their beginning; the default is CSV.
 Table read_unnamed(std::unique_ptr<ByteSource> bytes, const ReaderOptions& options) {
   std::unique_ptr<PeekedSource> source = peeked(std::move(bytes));
@@ -162,13 +212,32 @@ Table read_table(const std::string& path, const ReaderOptions& options) {
   const auto is_suffix = [&](std::string_view suffix) { return has_suffix(path, suffix); };
   if (std::ranges::any_of(kQueriedSuffixes, is_suffix)) return read_by_duckdb(path, options.rules, options.threads);
   if (const auto name = parse_npz_name(path)) return read_npz(*name, options.rules);
-  const bool compressed = has_suffix(path, kCompressed);
-  const auto plain = std::string_view(path).substr(0, path.size() - (compressed ? kCompressed.size() : 0));
-  const StreamFormat* format = find_stream_format(plain);
+  const auto [format, compressed] = stream_format_of(path);
   if (format == nullptr) fail_unknown_format(path);
   auto file = std::make_unique<FileSource>(path);
   if (options.map_files) file->allow_mapping();
   return read_stream(*format, compressed ? inflated(std::move(file)) : peeked(std::move(file)), options);
+}
+
+bool reads_in_blocks(const std::string& path) {
+  if (is_standard_input(path) || path.starts_with("/dev/fd/") || path.starts_with(kQueryPrefix)) return false;
+  const StreamFormat* const format = stream_format_of(path).first;
+  return has_suffix(path, ".parquet") || (format != nullptr && format->read_in_blocks != nullptr);
+}
+
+std::unique_ptr<BlockReader> open_in_blocks(const std::string& path, const ReaderOptions& options) {
+  validate(options.csv);
+  if (!reads_in_blocks(path)) {
+    fail_at(ErrorCode::unreadable_input, printable(path), "cannot be read in blocks",
+            "a file of type .csv, .tsv, .npy (each may be followed by .gz) or .parquet");
+  }
+  if (has_suffix(path, ".parquet")) return read_parquet_in_blocks(path, options.rules);
+  const auto [format, compressed] = stream_format_of(path);
+  auto file = std::make_unique<FileSource>(path);
+  if (!compressed && format->read == read_npy_array) return format->read_in_blocks(std::move(file), options);
+  auto source = compressed ? inflated(std::move(file)) : peeked(std::move(file));
+  refuse_other_format(*source, format->read == read_npy_array ? kNpyMagic : "");
+  return format->read_in_blocks(std::move(source), options);
 }
 
 std::optional<std::pair<std::string, std::string>> samples_within(const std::string& path) {

@@ -6,6 +6,7 @@
 #include "io/table.hpp"
 #include "kqd/core/types.hpp"
 #include "kqd/io/csv_format.hpp"
+#include "kqd/io/read.hpp"
 
 namespace kqd {
 
@@ -17,6 +18,9 @@ struct ReaderOptions {
   CsvLimits limits = {};     ///< of text files
   bool map_files = false;    ///< arrays may be mapped instead of read (ReadOptions::map_files)
 };
+
+/// Those that follow from the options for reading a sample.
+[[nodiscard]] ReaderOptions reader_options_of(const ReadOptions& options);
 
 /// True for the paths of standard input: -, or the name the system has for it.
 [[nodiscard]] bool is_standard_input(std::string_view path);

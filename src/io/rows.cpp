@@ -247,7 +247,8 @@ void choose_rows(std::vector<Input>& inputs, const ReadOptions& options, RowPlan
 bool can_drop_rows(const ReadOptions& options) {
   // A pair is omitted for either of its rows, and a column of text is dropped for any of its cells.
   return options.max_rows > 0 &&
-         (options.na != NaPolicy::omit || (!options.paired && options.categorical != Categorical::drop));
+         (options.na != NaPolicy::omit || (!options.paired && options.categorical != Categorical::drop &&
+                                           options.categorical != Categorical::automatic));
 }
 
 void drop_rows(Table& table, const Roles& roles, const ReadOptions& options) {
@@ -261,6 +262,7 @@ void drop_rows(Table& table, const Roles& roles, const ReadOptions& options) {
   inputs.push_back({std::move(table), roles});
   RowPlan plan;
   const std::vector<double> group_values = split(inputs, options, plan, true);
+  const std::vector<RowPlan::SampleNumber> sample_of_read = plan.sample_of_row.front();
   omit_missing(inputs, options, plan);
   for (std::size_t s = 0; s < plan.counts.size(); ++s) draw_rows(s, options, plan);
   table = std::move(inputs.front().table);
@@ -270,14 +272,22 @@ void drop_rows(Table& table, const Roles& roles, const ReadOptions& options) {
                       .first_rows = std::move(table.dropped.first_rows),
                       .counts = plan.counts,
                       .group_values = group_values,
-                      .ungrouped = plan.ungrouped};
+                      .ungrouped = plan.ungrouped,
+                      .missing = std::move(table.dropped.missing)};
+  dropped.missing.resize(table.columns.size());
   const std::size_t num_first = std::min<std::size_t>(2, table.cells.rows());
   std::vector<std::size_t> new_row(sample_of_row.size(), table.rows_read());
   for_each_row(table, [&](std::size_t row, std::span<const double> cells) {
     if (table.dropped.count == 0 && row < num_first) {
       dropped.first_rows.insert(dropped.first_rows.end(), cells.begin(), cells.end());
     }
-    if (sample_of_row[row] == RowPlan::kNowhere) return;
+    if (sample_of_row[row] == RowPlan::kNowhere) {
+      if (sample_of_read[row] == RowPlan::kNowhere) return;
+      for (const std::size_t j : roles.points) {
+        if (is_missing(cells[j])) ++dropped.missing[j][sample_of_read[row]];
+      }
+      return;
+    }
     new_row[row] = dropped.held.size();
     dropped.held.push_back({table.number_of(row), plan.place_of_row.front()[row]});
     RowCounts& counts = dropped.counts[sample_of_row[row]];

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/column_list.hpp"
 #include "io/text.hpp"
 
 namespace kqd {
@@ -43,10 +44,40 @@ Table::Table(std::string from, std::vector<std::string> names, TextRules text_ru
     : Table(std::move(from), names.size(), std::move(text_rules)) {
   has_names = true;
   for (std::size_t j = 0; j < names.size(); ++j) columns[j].name = std::move(names[j]);
+  declare_types();
 }
 
 Table::Table(std::string from, std::size_t cols, TextRules text_rules)
-    : source(std::move(from)), columns(cols), cells(cols), rules(std::move(text_rules)) {}
+    : source(std::move(from)), columns(cols), cells(cols), rules(std::move(text_rules)) {
+  declare_types();
+}
+
+// Twice for a table with names: before they are known, no rule names a column.
+void Table::declare_types() {
+  for (const TypeRule& rule : rules.types) {
+    ColumnList list("types", rule.columns);
+    const std::vector<bool> marks = list.marks(*this);
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+      if (!marks[j]) continue;
+      columns[j].declared = rule.type;
+      columns[j].date_order = rule.date_order;
+    }
+  }
+}
+
+double Table::from_date(Column& column, double days, std::string_view text, std::size_t line) {
+  if (column.declared && column.declared != ColumnType::date) return add_text(column, text, line);
+  note_first(column.first_date, line, text);
+  ++column.num_dates;
+  return days;
+}
+
+double Table::from_word(std::size_t column, std::string_view text, std::size_t line) {
+  Column& books = columns[column];
+  const bool may_be_date = books.declared ? books.declared == ColumnType::date : rules.dates;
+  const auto days = may_be_date ? parse_date(text, books.date_order) : std::nullopt;
+  return days ? from_date(books, *days, text, line) : add_text(books, text, line);
+}
 
 double Table::from_text(std::size_t column, std::string_view text, std::size_t line) {
   const Cell cell = parse_cell(text, rules);
@@ -75,10 +106,9 @@ double Table::from_text(std::size_t column, std::string_view text, std::size_t l
       note_first(books.first_infinite, line, text);
       break;
     case CellKind::date:
-      note_first(books.first_date, line, text);
-      ++books.num_dates;
-      break;
+      return from_date(books, cell.value, text, line);
     case CellKind::text:
+      if (books.declared == ColumnType::date) return from_word(column, text, line);
       return add_text(books, text, line);
   }
   return cell.value;
@@ -111,6 +141,15 @@ void Table::keep_spelling(std::size_t j, double value, std::string_view text, st
   } else {
     column.keeps_spellings = false;
     column.spelled = {};
+  }
+}
+
+void Table::start_next_block() {
+  dropped.count += cells.rows();
+  cells.clear();
+  for (Column& column : columns) {
+    column.remainders.clear();
+    column.spelled.clear();
   }
 }
 
@@ -158,6 +197,13 @@ std::string Table::name_of(std::size_t column) const {
 
 std::string Table::label_of(std::size_t column) const {
   return has_names ? in_quotes(columns[column].name) : fmt::format("{}", column + 1);
+}
+
+Table header_of(const Table& table) {
+  Table header(table.source, table.columns.size(), table.rules);
+  header.has_names = table.has_names;
+  for (std::size_t j = 0; j < table.columns.size(); ++j) header.columns[j].name = table.columns[j].name;
+  return header;
 }
 
 }  // namespace kqd

@@ -1,8 +1,10 @@
 #pragma once
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +54,9 @@ struct Column {
   std::vector<SpelledNumber> spelled;         ///< such numbers, in the order of the rows
   bool keeps_spellings = true;                ///< false: there are too many
 
+  std::optional<ColumnType> declared;  ///< the type that the user declares
+  DateOrder date_order = DateOrder::unknown;
+
   [[nodiscard]] bool has_text() const { return texts != nullptr; }
 };
 
@@ -74,6 +79,9 @@ struct DroppedRows {
   std::vector<RowCounts> counts = {};
   std::vector<double> group_values = {};  ///< cells of the group column, in the order of the samples
   std::size_t ungrouped = 0;
+
+  /// Per column of the table: missing values in the rows of each sample that are no longer held. Empty: none.
+  std::vector<std::array<std::size_t, 2>> missing = {};
 };
 
 /// The result of every reader: at least one row and one column of cells (cell.hpp). The roles of columns and the
@@ -109,11 +117,16 @@ struct Table {
   [[nodiscard]] double from_category(std::size_t column, std::string_view text, std::size_t line) {
     return add_text(columns[column], text, line);
   }
+  /// The cell for a text as other languages have it: a date if the rules say so, or else a text.
+  [[nodiscard]] double from_word(std::size_t column, std::string_view text, std::size_t line);
   /// The cell for no value at all, such as NULL.
   [[nodiscard]] double from_nothing(std::size_t column, std::string_view spelling, std::size_t line);
 
   /// Numbers of a column of text become texts as they are written.
   void spell_out(std::size_t column);
+
+  /// Drops the rows of `cells`, which were read and used; counts and places of the columns stay.
+  void start_next_block();
 
   [[nodiscard]] std::size_t rows_read() const { return dropped.count + cells.rows(); }
   /// The number among all rows of the input of a row in `cells`, from 0.
@@ -150,6 +163,8 @@ struct Table {
  private:
   [[nodiscard]] double from_other_number(std::size_t column, double value, std::size_t line);
   void keep_spelling(std::size_t column, double value, std::string_view text, std::size_t row);
+  [[nodiscard]] double from_date(Column& column, double days, std::string_view text, std::size_t line);
+  void declare_types();
   [[nodiscard]] double add_text(Column& column, std::string_view text, std::size_t line);
   void add_remainder(std::size_t column, const Remainder& remainder, std::size_t line, std::string_view text);
 
@@ -157,5 +172,8 @@ struct Table {
   std::size_t text_bytes_left_ = std::size_t{64} << 20U;
   std::size_t spelling_bytes_left_ = std::size_t{8} << 20U;
 };
+
+/// A table of the same columns without rows.
+[[nodiscard]] Table header_of(const Table& table);
 
 }  // namespace kqd

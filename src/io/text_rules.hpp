@@ -4,9 +4,18 @@
 #include <string_view>
 #include <vector>
 
+#include "io/date.hpp"
 #include "io/number.hpp"
+#include "kqd/io/preparation.hpp"  // ColumnType
 
 namespace kqd {
+
+/// The type that a user declares for some columns.
+struct TypeRule {
+  std::string columns;  ///< a ColumnList
+  ColumnType type = ColumnType::number;
+  DateOrder date_order = DateOrder::unknown;
+};
 
 /// How texts are read, the same for every format.
 struct TextRules {
@@ -14,7 +23,8 @@ struct TextRules {
   bool default_missing = true;               ///< whether the usual ones do; an empty text always does
   std::vector<double> missing_numbers = {};  ///< numbers that mean it, such as -999
   bool dates = false;                        ///< ISO dates and times are numbers: days since 1970-01-01
-  bool decimal_comma = false;                ///< numbers are written 1,5, and what is written 1.5 is a text
+  std::vector<TypeRule> types = {};
+  bool decimal_comma = false;  ///< numbers are written 1,5, and what is written 1.5 is a text
 
   [[nodiscard]] bool is_missing_number(double value) const {
     return std::ranges::find(missing_numbers, value) != missing_numbers.end();

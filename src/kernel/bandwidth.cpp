@@ -6,21 +6,24 @@
 #include "core/fail.hpp"
 #include "core/scale.hpp"
 #include "core/warning.hpp"
+#include "kernel/column_scales.hpp"
 #include "kernel/custom_kernel.hpp"
 #include "kernel/families.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/pairwise.hpp"
 #include "kernel/resolve.hpp"
+#include "simd/sort.hpp"
 
 namespace kqd {
 namespace {
 
 // Pairwise quantities of the rows over i < j, or over all ordered pairs including i = j.
-std::vector<double> pairwise_values(MatrixView<const double> rows, PairQuantity quantity, bool with_diagonal) {
+std::vector<double> pairwise_values(MatrixView<const double> rows, PairQuantity quantity, bool with_diagonal,
+                                    std::span<const double> column_scales = {}) {
   const std::size_t n = rows.rows();
   Matrix<double> values(n, n);
-  PairwiseBlock(quantity, rows).evaluate(rows, values);
+  PairwiseBlock(quantity, rows, column_scales).evaluate(rows, values);
   std::vector<double> result;
   result.reserve(with_diagonal ? n * n : n * (n - 1) / 2);
   for (std::size_t i = 0; i < n; ++i) {
@@ -32,6 +35,10 @@ std::vector<double> pairwise_values(MatrixView<const double> rows, PairQuantity 
   return result;
 }
 
+[[noreturn]] void fail_overflow() {
+  fail(ErrorCode::non_finite_value, "distances between the pooled points overflow; {}", kOverflowAdvice);
+}
+
 // The median of a pool's distances; squared ones for the Gaussian, whose formula takes the median of r^2.
 struct Medians {
   Medians(const Pool& pool, BandwidthRule rule, Seed seed, Warnings& warnings)
@@ -39,16 +46,15 @@ struct Medians {
         rule_(rule),
         warnings_(warnings) {}
 
-  double of(PairQuantity quantity, bool take_root) {
-    auto values = rows_.rows() < 2 ? std::vector<double>{}
-                                   : pairwise_values(rows_, quantity, rule_ == BandwidthRule::median_with_diagonal);
+  double of(PairQuantity quantity, bool take_root, std::span<const double> column_scales) {
+    auto values = rows_.rows() < 2
+                      ? std::vector<double>{}
+                      : pairwise_values(rows_, quantity, rule_ == BandwidthRule::median_with_diagonal, column_scales);
     if (take_root) {
       for (double& v : values) v = std::sqrt(v);
     }
     double result = values.empty() ? 0.0 : median(values);
-    if (!std::isfinite(result)) {
-      fail(ErrorCode::non_finite_value, "distances between the pooled points overflow; {}", kOverflowAdvice);
-    }
+    if (!std::isfinite(result)) fail_overflow();
     if (result > 0.0) return result;
     std::erase_if(values, [](double v) { return v <= 0.0; });
     if (!values.empty()) {
@@ -72,12 +78,12 @@ struct Medians {
   Warnings& warnings_;
 };
 
-double bandwidth_of(const FamilyInfo& family, Medians& medians) {
+double bandwidth_of(const FamilyInfo& family, const KernelSpec& leaf, Medians& medians) {
   if (family.median_rule == MedianRule::root_of_half_the_square) {
-    const double m = medians.of(family.quantity, false);
+    const double m = medians.of(family.quantity, false, leaf.column_scales);
     return m > 0.0 ? std::sqrt(m / 2.0) : 1.0;
   }
-  const double m = medians.of(family.quantity, family.quantity == PairQuantity::squared_distance);
+  const double m = medians.of(family.quantity, family.quantity == PairQuantity::squared_distance, leaf.column_scales);
   return m > 0.0 ? m : 1.0;
 }
 
@@ -94,7 +100,7 @@ double fraction_of(std::size_t i, std::size_t count) {
 
 KernelSpec resolve(const KernelSpec& spec, const SampleView& x, const SampleView& y, BandwidthRule rule, Seed seed,
                    Warnings& warnings) {
-  return resolve(spec, Pool{x.points, y.points}, rule, seed, warnings);
+  return resolve(spec, Pool{x.points, y.points, {}, x.roles.empty() ? y.roles : x.roles}, rule, seed, warnings);
 }
 
 KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule, Seed seed, Warnings& warnings) {
@@ -102,9 +108,13 @@ KernelSpec resolve(const KernelSpec& spec, const Pool& pool, BandwidthRule rule,
   KernelSpec resolved = spec;
   std::optional<Medians> medians;  // the subsample is drawn when the first leaf asks for it
   for_each_leaf(resolved, [&](KernelSpec& leaf) {
+    if (has_column_scales(leaf.family)) {
+      if (leaf.column_scales.empty()) leaf.column_scales = column_scales(pool, seed);
+      require_origin(leaf, pool.dim());
+    }
     if (has_bandwidth(leaf.family) && !leaf.bandwidth) {
       if (!medians) medians.emplace(pool, rule, seed, warnings);
-      leaf.bandwidth = bandwidth_of(family_info(leaf.family), *medians);
+      leaf.bandwidth = bandwidth_of(family_info(leaf.family), leaf, *medians);
       if (*leaf.bandwidth < smallest_bandwidth(leaf.family)) {
         fail(ErrorCode::non_finite_value,
              "distances between the pooled points vanish when squared; rescale the columns");
@@ -130,7 +140,8 @@ std::vector<double> pooled_distances(const Pool& pool, DistanceKind kind, Seed s
   if (!l1) {
     for (double& v : values) v = std::sqrt(v);
   }
-  std::ranges::sort(values);
+  if (std::ranges::any_of(values, [](double v) { return std::isnan(v); })) fail_overflow();
+  simd::sort_ascending(values);
   return values;
 }
 

@@ -106,6 +106,33 @@ void laplace_gradient(const KernelSpec& k, Point x, Point z, std::span<double> g
   }
 }
 
+void mixed_gradient(const KernelSpec& k, Point x, Point z, std::span<double> gradient) {
+  const double per_distance = 0.5 / (bandwidth(k) * bandwidth(k));
+  double distance = 0.0;
+  for (std::size_t c = 0; c < x.size(); ++c) {
+    const double gap = (x[c] - z[c]) / k.column_scales[c];
+    distance += k.column_scales[c] < 0.0 ? std::abs(gap) : gap * gap;
+  }
+  const double slope = -per_distance * std::exp(-per_distance * distance);
+  for (std::size_t c = 0; c < x.size(); ++c) {
+    const double gap = x[c] - z[c];
+    const double scale = std::abs(k.column_scales[c]);
+    const double sign = gap > 0.0 ? 1.0 : gap < 0.0 ? -1.0 : 0.0;
+    gradient[c] = slope * (k.column_scales[c] < 0.0 ? sign / scale : 2.0 * gap / (scale * scale));
+  }
+}
+
+// Normal coordinates of columns that add a square, Cauchy ones of ordered columns: exp(-|x - z| / (2 s^2 c)).
+void add_mixed_frequency(const KernelSpec& k, std::span<double> frequency, RandomStream& stream) {
+  const double s = bandwidth(k);
+  for (std::size_t c = 0; c < frequency.size(); ++c) {
+    const double scale = std::abs(k.column_scales[c]);
+    frequency[c] += k.column_scales[c] < 0.0
+                        ? std::tan(std::numbers::pi * (stream.uniform() - 0.5)) / (2.0 * s * s * scale)
+                        : stream.normal() / (s * scale);
+  }
+}
+
 // |(x, sqrt c)|: a normalised polynomial is the cosine of two such vectors, to the power of its degree.
 double extended_length(const KernelSpec& k, Point x) {
   const double length = std::sqrt(dot(x, x) + k.offset);
@@ -142,7 +169,7 @@ void energy_gradient(const KernelSpec& k, Point x, Point z, std::span<double> gr
 }
 
 // s is the bandwidth, r2 the squared Euclidean distance.
-constexpr std::array<FamilyInfo, 11> kFamilies = {
+constexpr std::array<FamilyInfo, 12> kFamilies = {
     {
         {
             .family = KernelFamily::gaussian,
@@ -314,6 +341,20 @@ constexpr std::array<FamilyInfo, 11> kFamilies = {
             .diagonal = distance_to_origin,
             .gradient = energy_gradient,
         },
+        {
+            .family = KernelFamily::mixed,
+            .name = "mixed",
+            .median_rule = MedianRule::root_of_half_the_square,
+            .smallest_bandwidth = kSmallestSquaredBandwidth,
+            .quantity = PairQuantity::mixed_distance,
+            .map =
+                [](const KernelSpec& k, std::span<double> v) {
+                  const double s = bandwidth(k);
+                  apply_map(Map::exponential, 0.5 / (s * s), 0.0, v);
+                },
+            .gradient = mixed_gradient,
+            .add_frequency = add_mixed_frequency,
+        },
     }};
 
 // Null for sums, products and kernels of the caller.
@@ -346,6 +387,11 @@ double smallest_bandwidth(KernelFamily family) {
 bool has_origin(KernelFamily family) {
   const FamilyInfo* info = find_family(family);
   return info != nullptr && info->has_origin;
+}
+
+bool has_column_scales(KernelFamily family) {
+  const FamilyInfo* info = find_family(family);
+  return info != nullptr && info->quantity == PairQuantity::mixed_distance;
 }
 
 std::optional<std::size_t> feature_degree(const KernelSpec& kernel) {

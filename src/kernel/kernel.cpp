@@ -28,9 +28,17 @@ std::vector<double> point_terms(const KernelSpec& spec, MatrixView<const double>
   return terms;
 }
 
-double pair_quantity(PairQuantity quantity, std::span<const double> a, std::span<const double> b) {
+double pair_quantity(PairQuantity quantity, std::span<const double> scales, std::span<const double> a,
+                     std::span<const double> b) {
   if (quantity == PairQuantity::dot) return dot(a, b);
   double total = 0.0;
+  if (quantity == PairQuantity::mixed_distance) {
+    for (std::size_t k = 0; k < a.size(); ++k) {
+      const double gap = (a[k] - b[k]) / scales[k];
+      total += scales[k] < 0.0 ? std::abs(gap) : gap * gap;
+    }
+    return total;
+  }
   for (std::size_t k = 0; k < a.size(); ++k) {
     const double gap = a[k] - b[k];
     total += quantity == PairQuantity::l1_distance ? std::abs(gap) : gap * gap;
@@ -42,7 +50,8 @@ void leaf_of_pairs(const KernelSpec& spec, MatrixView<const double> x, MatrixVie
                    std::span<double> values) {
   if (spec.family == KernelFamily::custom) return custom_pairs(spec, x, z, values);
   const FamilyInfo& family = family_info(spec.family);
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = pair_quantity(family.quantity, x.row(i), z.row(i));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = pair_quantity(family.quantity, spec.column_scales, x.row(i), z.row(i));
   const std::vector<double> x_terms = point_terms(spec, x);
   const std::vector<double> z_terms = point_terms(spec, z);
   const auto apply = [&](FamilyInfo::RowStep step) {  // each pair is a row of one value
@@ -79,6 +88,10 @@ void require_origin(const KernelSpec& spec, std::size_t dim) {
       fail(ErrorCode::shape_mismatch, "the origin of kernel {} has {} coordinates, expected {}", to_string(leaf),
            leaf.origin.size(), dim);
     }
+    if (has_column_scales(leaf.family) && leaf.column_scales.size() != dim) {
+      fail(ErrorCode::shape_mismatch, "kernel {} has scales of {} columns, the points have {}", to_string(leaf),
+           leaf.column_scales.size(), dim);
+    }
   });
 }
 
@@ -90,7 +103,7 @@ KernelBlock::KernelBlock(const Kernel& kernel, MatrixView<const double> z)
     if (leaf.family == KernelFamily::custom) {
       part.z = Matrix<double>(z);
     } else {
-      part.pairs.emplace(family_info(leaf.family).quantity, z);
+      part.pairs.emplace(family_info(leaf.family).quantity, z, leaf.column_scales);
       part.z_terms = point_terms(leaf, z);
     }
   });
@@ -152,6 +165,10 @@ Kernel::Kernel(KernelSpec spec) : spec_(std::move(spec)) {
     }
     if (has_origin(leaf.family) && leaf.origin.empty()) {
       fail(ErrorCode::invalid_option, "the origin of kernel {} is not set, expected one coordinate per column",
+           to_string(leaf));
+    }
+    if (has_column_scales(leaf.family) && leaf.column_scales.empty()) {
+      fail(ErrorCode::invalid_option, "the column scales of kernel {} are not set, expected one number per column",
            to_string(leaf));
     }
   });

@@ -127,6 +127,7 @@ void validate_part(const KernelSpec& spec, const KernelSpec& whole) {
 // True when origins and functions, which the text does not spell, are the same at the same place of two specifications.
 bool same_unspelt(const KernelSpec& a, const KernelSpec& b) {
   if (has_origin(a.family)) return a.origin == b.origin;
+  if (has_column_scales(a.family)) return a.column_scales == b.column_scales;
   if (a.family == KernelFamily::custom) return a.function == b.function;
   return std::ranges::equal(a.parts, b.parts, same_unspelt);
 }

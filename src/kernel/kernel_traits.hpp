@@ -24,6 +24,9 @@ inline constexpr std::string_view kOverflowAdvice = "rescale the columns or take
 /// True for kernels of a point of origin, KernelSpec::origin.
 [[nodiscard]] bool has_origin(KernelFamily family);
 
+/// True for kernels that measure each column of a table in its own way, KernelSpec::column_scales.
+[[nodiscard]] bool has_column_scales(KernelFamily family);
+
 /// The largest degree of the monomials that are the features of a kernel; unset when there are infinitely many.
 [[nodiscard]] std::optional<std::size_t> feature_degree(const KernelSpec& kernel);
 

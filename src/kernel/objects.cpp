@@ -1,6 +1,5 @@
 #include "kqd/kernel/objects.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "core/eigenpairs.hpp"
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "simd/matrix_product.hpp"
@@ -85,18 +85,22 @@ Extremes extreme_eigenvalues(MatrixView<const double> gram) {
     const double largest = std::abs(extreme_eigenvalue(gram, 0.0));
     return {largest + extreme_eigenvalue(gram, largest), largest};
   }
-  const auto size = static_cast<Eigen::Index>(n);
-  Eigen::MatrixXd symmetric(size, size);
-  for (Eigen::Index i = 0; i < size; ++i) {
-    for (Eigen::Index j = 0; j < size; ++j) {
-      const auto row = static_cast<std::size_t>(i);
-      const auto column = static_cast<std::size_t>(j);
-      symmetric(i, j) = 0.5 * (gram(row, column) + gram(column, row));
-    }
+  Matrix<double> symmetric(n, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < n; ++j) symmetric(i, j) = 0.5 * (gram(i, j) + gram(j, i));
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric, Eigen::EigenvaluesOnly);
-  return {solver.eigenvalues()(0), solver.eigenvalues()(size - 1)};
+  const std::vector<double> ascending = symmetric_eigenvalues(symmetric);
+  return {ascending.front(), ascending.back()};
 }
+
+// The type of the functions of objects, by which is_of_objects() knows them.
+struct ObjectFunction {
+  KernelFunction function;
+
+  void operator()(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> values) const {
+    function(x, z, values);
+  }
+};
 
 // Keys in the order in which they are first met.
 template <class Name>
@@ -239,6 +243,15 @@ std::vector<SparseVector> features_of(const ObjectFamily& family, std::size_t pa
 
 }  // namespace
 
+bool is_of_objects(const KernelSpec& kernel) {
+  const bool itself = kernel.function != nullptr && kernel.function->target<ObjectFunction>() != nullptr;
+  return itself || std::ranges::any_of(kernel.parts, is_of_objects);
+}
+
+KernelSpec function_of_objects(std::string name, KernelFunction function) {
+  return KernelSpec::custom(std::move(name), ObjectFunction{std::move(function)});
+}
+
 Sample numbered_rows(std::size_t first, std::size_t count) {
   Sample rows{Matrix<double>(count, 1), {}, {}};
   for (std::size_t i = 0; i < count; ++i) rows.points(i, 0) = static_cast<double>(first + i);
@@ -273,7 +286,7 @@ void require_gram(MatrixView<const double> gram) {
 
 KernelSpec gram_kernel(MatrixView<const double> top, MatrixView<const double> bottom,
                        std::shared_ptr<const void> memory) {
-  return KernelSpec::custom(
+  return function_of_objects(
       "precomputed", [top, bottom, memory = std::move(memory)](MatrixView<const double> a, MatrixView<const double> b,
                                                                MatrixView<double> values) {
         const std::size_t count = top.rows() + bottom.rows();
@@ -301,7 +314,7 @@ KernelSpec feature_kernel(std::string name, std::vector<SparseVector> features, 
     }
   }
   const auto rows = std::make_shared<const std::vector<SparseVector>>(std::move(features));
-  return KernelSpec::custom(
+  return function_of_objects(
       name, [rows, name](MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> values) {
         std::vector<const SparseVector*> columns;
         for (std::size_t j = 0; j < values.cols(); ++j) {
@@ -440,7 +453,7 @@ KernelSpec category_kernel(std::span<const std::vector<std::string>> rows, doubl
     ratios.push_back(lambda / (static_cast<double>(largest) * (1.0 - lambda)));
   }
   const std::string name = fmt::format("aitchison:{}", lambda);
-  return KernelSpec::custom(
+  return function_of_objects(
       name, [codes = std::make_shared<const std::vector<std::vector<std::uint32_t>>>(codes), ratios, name](
                 MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> values) {
         for (std::size_t i = 0; i < values.rows(); ++i) {

@@ -25,9 +25,34 @@ Matrix<double> transposed(MatrixView<const double> a) {
   return result;
 }
 
+// Some columns, each divided by its scale.
+Matrix<double> scaled_columns(MatrixView<const double> rows, std::span<const std::size_t> columns,
+                              std::span<const double> scales) {
+  Matrix<double> result(rows.rows(), columns.size());
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    for (std::size_t k = 0; k < columns.size(); ++k) result(i, k) = rows(i, columns[k]) / scales[k];
+  }
+  return result;
+}
+
 }  // namespace
 
-PairwiseBlock::PairwiseBlock(PairQuantity quantity, MatrixView<const double> z) : quantity_(quantity), z_(z) {
+PairwiseBlock::PairwiseBlock(PairQuantity quantity, MatrixView<const double> z, std::span<const double> column_scales)
+    : quantity_(quantity), num_points_(z.rows()) {
+  if (quantity == PairQuantity::mixed_distance) {
+    parts_.resize(2);
+    for (std::size_t c = 0; c < column_scales.size(); ++c) {
+      Part& part = parts_[column_scales[c] < 0.0 ? 1 : 0];
+      part.columns.push_back(c);
+      part.scales.push_back(column_scales[c]);
+    }
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      part_blocks_.emplace_back(k == 0 ? PairQuantity::squared_distance : PairQuantity::l1_distance,
+                                scaled_columns(z, parts_[k].columns, parts_[k].scales));
+    }
+    return;
+  }
+  z_ = Matrix<double>(z);
   const bool by_differences =
       quantity == PairQuantity::l1_distance || (quantity == PairQuantity::squared_distance && z.cols() <= kDirectDim);
   if (by_differences) {
@@ -46,13 +71,32 @@ PairwiseBlock::PairwiseBlock(PairQuantity quantity, MatrixView<const double> z) 
 }
 
 void PairwiseBlock::evaluate(MatrixView<const double> x, MatrixView<double> values) const {
-  if (quantity_ == PairQuantity::dot) {
+  if (quantity_ == PairQuantity::mixed_distance) {
+    evaluate_by_parts(x, values);
+  } else if (quantity_ == PairQuantity::dot) {
     for (std::size_t part = 0; part < factors_.size(); ++part)
       add_products(x.column_range(part * kDepthBlock, factors_[part].rows()), part, values);
   } else if (!z_columns_.empty()) {
     evaluate_by_differences(x, values);
   } else {
     evaluate_by_products(x, values);
+  }
+}
+
+void PairwiseBlock::evaluate_by_parts(MatrixView<const double> x, MatrixView<double> values) const {
+  Matrix<double> own(std::min(kRowBlock, x.rows()), values.cols());
+  for (std::size_t first = 0; first < x.rows(); first += kRowBlock) {
+    const std::size_t rows = std::min(kRowBlock, x.rows() - first);
+    const auto block = values.row_range(first, rows);
+    for (std::size_t i = 0; i < rows; ++i) std::ranges::fill(block.row(i), 0.0);
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      if (parts_[k].columns.empty()) continue;
+      const auto part = own.view().row_range(0, rows);
+      part_blocks_[k].evaluate(scaled_columns(x.row_range(first, rows), parts_[k].columns, parts_[k].scales), part);
+      for (std::size_t i = 0; i < rows; ++i) {
+        for (std::size_t j = 0; j < block.cols(); ++j) block(i, j) += part(i, j);
+      }
+    }
   }
 }
 

@@ -10,7 +10,12 @@
 namespace kqd {
 
 /// The quantity of two points that a kernel is a function of.
-enum class PairQuantity { dot, squared_distance, l1_distance };
+enum class PairQuantity {
+  dot,
+  squared_distance,
+  l1_distance,
+  mixed_distance,  ///< by columns: squares of scaled differences, or their size, as KernelSpec::column_scales says
+};
 
 /// Fixed points z_1..z_m, prepared once, against which blocks of rows x are measured: values(i, j) = quantity(x_i,
 /// z_j).
@@ -20,9 +25,10 @@ enum class PairQuantity { dot, squared_distance, l1_distance };
 /// there the subtraction has lost the digits. In few dimensions the differences themselves are cheaper and exact.
 class PairwiseBlock {
  public:
-  PairwiseBlock(PairQuantity quantity, MatrixView<const double> z);
+  /// `column_scales`: of the mixed distance.
+  PairwiseBlock(PairQuantity quantity, MatrixView<const double> z, std::span<const double> column_scales = {});
 
-  [[nodiscard]] std::size_t num_points() const { return z_.rows(); }
+  [[nodiscard]] std::size_t num_points() const { return num_points_; }
 
   /// Any number of rows, on the calling thread. Each row has the same values whatever rows come with it.
   void evaluate(MatrixView<const double> x, MatrixView<double> values) const;
@@ -32,10 +38,20 @@ class PairwiseBlock {
   void add_products(MatrixView<const double> x, std::size_t part, MatrixView<double> values) const;
   void evaluate_by_differences(MatrixView<const double> x, MatrixView<double> values) const;
   void evaluate_by_products(MatrixView<const double> x, MatrixView<double> values) const;
+  void evaluate_by_parts(MatrixView<const double> x, MatrixView<double> values) const;
 
   static constexpr std::size_t kDirectDim = 32;
 
+  // Columns of a mixed distance that are measured alike.
+  struct Part {
+    std::vector<std::size_t> columns;
+    std::vector<double> scales;
+  };
+
   PairQuantity quantity_;
+  std::size_t num_points_;
+  std::vector<Part> parts_;
+  std::vector<PairwiseBlock> part_blocks_;
   Matrix<double> z_;                                 // as given, or moved by origin_ when distances go through products
   Matrix<double> z_columns_;                         // transposed, for evaluation by differences
   std::vector<simd::PackedFactor<double>> factors_;  // z_ by parts of its columns, for evaluation by products

@@ -11,8 +11,10 @@
 #include "core/warning.hpp"
 #include "directions/reference.hpp"
 #include "kernel/resolve.hpp"
+#include "kqd/kernel/objects.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "metrics/data_warnings.hpp"
+#include "metrics/object_options.hpp"
 #include "metrics/quantile/kqd.hpp"
 #include "metrics/sample_list.hpp"
 
@@ -92,7 +94,7 @@ DistanceMatrix distance_matrix(std::span<const SampleView> samples, std::span<co
                                const DistanceMatrixOptions& options, const RunControl* control) {
   const StopScope stoppable(control);
   const Method& method = method_with_id(options.method);
-  const MethodOptions& statistic = options.statistic;
+  const MethodOptions statistic = adapted_to_objects(method.info, options.statistic);
   validate(statistic);
   validate_parameters(method.info, statistic.parameters);
   require_distance(method.info);
@@ -104,7 +106,7 @@ DistanceMatrix distance_matrix(std::span<const SampleView> samples, std::span<co
   matrix.method = method.info.id;
   matrix.names.assign(names.begin(), names.end());
   for (const SampleView& sample : samples) matrix.sizes.push_back(sample.size());
-  matrix.dim = samples.front().dim();
+  matrix.dim = is_of_objects(statistic.kernel) ? 0 : samples.front().dim();
   const CheckedList checked(samples, names, statistic.threads);
   const Sample all = gather_all(checked.samples());
   const TestPool pool = make_test_pool(all, {}, statistic.threads);

@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "metrics/all_methods.hpp"
 #include "metrics/data_warnings.hpp"
+#include "metrics/object_options.hpp"
 #include "profile/grouped_rows.hpp"
 
 namespace kqd {
@@ -58,6 +59,14 @@ void validate_parameters(const MethodInfo& method, const Parameters& parameters)
   static_cast<void>(ParameterValues(method.id, method.parameters, parameters));
 }
 
+std::vector<std::string> methods_with_maximiser() {
+  std::vector<std::string> ids;
+  for (const MethodInfo& method : methods()) {
+    if (method.supremum) ids.emplace_back(method.id);
+  }
+  return ids;
+}
+
 void require_distance(const MethodInfo& method) {
   if (method.has_distance) return;
   fail_option("method", method.id, "a method with a distance; this one is only a test",
@@ -70,7 +79,7 @@ DistanceResult distance(const Method& method, const SampleView& x, const SampleV
   const ProgressScope progress(control, method.info.id);
   validate_parameters(method.info, options.parameters);
   if (method.distance == nullptr) require_distance(method.info);
-  DistanceResult result = method.distance(x, y, options);
+  DistanceResult result = method.distance(x, y, adapted_to_objects(method.info, options));
   warn_about_scales({x.points, y.points}, result.warnings);
   require_finite_statistic(result.statistic);
   return result;

@@ -14,6 +14,7 @@
 #include "core/random.hpp"
 #include "kernel/custom_kernel.hpp"
 #include "kernel/resolve.hpp"
+#include "kqd/kernel/objects.hpp"
 #include "quantiles/sort.hpp"
 
 namespace kqd {
@@ -97,20 +98,24 @@ std::vector<double> TestPool::weights_of(std::span<const std::size_t> rows) cons
   return scaled_near_one(weights);
 }
 
-std::uint64_t identity_of(const SampleView& x, const SampleView& y, const MethodOptions& options) {
+std::uint64_t identity_of(const SampleView& x, const SampleView& y, const KernelSpec& kernel) {
   const Pool rows{x.points, y.points};
-  if (options.kernel.family != KernelFamily::custom || rows.dim() != 1) return 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows.row(i)[0] != static_cast<double>(i)) return 0;
-  }
+  const auto are_numbered = [&] {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (rows.row(i)[0] != static_cast<double>(i)) return false;
+    }
+    return true;
+  };
+  const bool by_values = kernel.family == KernelFamily::custom && rows.dim() == 1;
+  if (!by_values || (!is_of_objects(kernel) && !are_numbered())) return 0;
   constexpr std::size_t kPartners = 16;
   const std::size_t step = (rows.size() + kPartners - 1) / kPartners;
   Matrix<double> partners((rows.size() + step - 1) / step, 1);
-  for (std::size_t j = 0; j < partners.rows(); ++j) partners(j, 0) = static_cast<double>(j * step);
+  for (std::size_t j = 0; j < partners.rows(); ++j) partners(j, 0) = rows.row(j * step)[0];
   std::uint64_t hash = rows.size();
   for (const SampleView* sample : {&x, &y}) {
     Matrix<double> values(sample->size(), partners.rows());
-    custom_values(options.kernel, sample->points, partners.view(), values.view());
+    custom_values(kernel, sample->points, partners.view(), values.view());
     hash = hash_values(values.values(), hash);
   }
   return hash;

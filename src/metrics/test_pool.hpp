@@ -24,7 +24,9 @@ struct TestPool {
   /// Permutations are drawn from this: it follows from which rows are in which sample.
   Seed permutation_seed = {};
 
-  [[nodiscard]] Pool rows() const { return {x.points, y.points, order}; }
+  [[nodiscard]] Pool rows() const { return {x.points, y.points, order, roles()}; }
+  /// Of the columns; empty if neither sample states any.
+  [[nodiscard]] std::span<const ColumnRole> roles() const { return x.roles.empty() ? y.roles : x.roles; }
   [[nodiscard]] bool weighted() const { return x.weighted() || y.weighted(); }
   /// The weight of a row of (X, Y); 1 where its sample has none.
   [[nodiscard]] double weight_of_row(std::size_t row) const;
@@ -46,9 +48,9 @@ struct TestPool {
 [[nodiscard]] TestPool make_test_pool(const SampleView& x, const SampleView& y, ThreadCount threads,
                                       std::uint64_t identity = 0);
 
-/// Identifies the data besides their rows: a hash of kernel values when the rows are only numbers 0, 1, 2, ... for
-/// a kernel of the caller's own (a precomputed Gram matrix), else 0.
-[[nodiscard]] std::uint64_t identity_of(const SampleView& x, const SampleView& y, const MethodOptions& options);
+/// Identifies the data besides their rows: a hash of kernel values when the rows are only numbers of objects (for a
+/// kernel of the caller's own: when they are 0, 1, 2, ...), else 0.
+[[nodiscard]] std::uint64_t identity_of(const SampleView& x, const SampleView& y, const KernelSpec& kernel);
 
 /// The pool of a distance, of which no more than kMaxMedianPoints rows will be used: in the order of a test when
 /// there are more, so that what comes from them is that of the test and does not change when samples or rows change

@@ -1,12 +1,16 @@
 #include "kqd/options/options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <string_view>
 
 #include "core/fail.hpp"
 #include "core/text.hpp"
 #include "core/warning.hpp"
+#include "kqd/kernel/objects.hpp"
 #include "kqd/metrics/methods.hpp"
+#include "metrics/object_options.hpp"
 
 namespace kqd {
 namespace {
@@ -22,27 +26,14 @@ void apply_bandwidth(const Settings& settings, KernelSpec& kernel) {
 }
 
 // Objects have kernel values, and no columns. Their reference points are other objects.
-void require_kernel_values_only(Settings& settings) {
-  DirectionOptions& directions = settings.test.statistic.directions;
-  const std::string kernel = settings.object_kernel.empty() ? "precomputed" : settings.object_kernel;
-  if (!settings.test.method.empty()) {
-    const MethodInfo& method = find_method(settings.test.method);
-    if (!method.uses.kernel || method.uses.columns) {
-      fail_option("method", method.id,
-                  fmt::format("ekqd, mmd or another one that needs kernel values only, with kernel {}", kernel));
-    }
-  }
-  if (has_own_kernel(directions.family)) {
-    fail_option("directions", to_string(directions.family),
-                fmt::format("gaussian, principal or mixed, because kernel {} has no columns", kernel));
-  }
+void adapt_to_objects(Settings& settings) {
+  const std::string kernel =
+      settings.object_kernel.empty() ? to_string(settings.test.statistic.kernel) : settings.object_kernel;
+  require_takes_objects(find_method(settings.test.method), kernel);
   if (settings.bandwidth) {
     fail_option("bandwidth", *settings.bandwidth, fmt::format("none, because kernel {} has no bandwidth", kernel));
   }
-  if (directions.reference == ReferenceMeasure::uniform) {
-    fail_option("reference", "uniform", fmt::format("pooled, because kernel {} is known only on the objects", kernel));
-  }
-  if (directions.reference == ReferenceMeasure::gaussian) directions.reference = ReferenceMeasure::pooled;
+  adapt_to_objects(kernel, settings.test.statistic.directions);
 }
 
 void require_one_set_of_reference_points(const Settings& settings) {
@@ -87,7 +78,9 @@ Settings default_settings(Command command) {
   settings.command = command;
   if (command == kDistanceCommand || command == kEmbedCommand) settings.test.method = "ekqd";
   // As many as adjusted p-values need.
-  if (command == kExplainCommand || command == kMatrixCommand) settings.test.test.num_permutations = 0;
+  if (command == kExplainCommand || command == kMatrixCommand || command == kMonitorCommand) {
+    settings.test.test.num_permutations = 0;
+  }
   return settings;
 }
 
@@ -96,20 +89,27 @@ void set_option(Settings& settings, const OptionInfo& option, std::string_view t
   option.set(settings, option, text);
 }
 
-void complete(Settings& settings, bool kernel_values_only) {
-  MethodOptions& statistic = settings.test.statistic;
-  kernel_values_only = kernel_values_only || !settings.object_kernel.empty();
-  if (kernel_values_only) {
-    require_kernel_values_only(settings);
-  } else {
-    apply_bandwidth(settings, statistic.kernel);
+void require_no_files(const Settings& settings) {
+  if (!settings.reference_file.empty()) {
+    fail_option("reference", settings.reference_file, accepted_values(*find_option("reference")));
   }
+  if (!settings.coefficients_file.empty()) fail_option("coefficients", settings.coefficients_file, "a matrix");
+  if (!settings.weighting_file.empty()) {
+    static_cast<void>(parse_level_weights(settings.weighting_file));  // throws, because it is not a word
+  }
+}
+
+void complete(Settings& settings) {
+  MethodOptions& statistic = settings.test.statistic;
+  const bool of_objects = !settings.object_kernel.empty() || is_of_objects(statistic.kernel);
+  if (!of_objects) apply_bandwidth(settings, statistic.kernel);
   require_one_set_of_reference_points(settings);
   if (!settings.compat.empty()) apply_compat(settings.compat, statistic);
   if (settings.test.method.empty()) {
     const bool distances_only = settings.command == kMatrixCommand && !settings.test_pairs;
-    settings.test.method = distances_only ? "ekqd" : default_test_method(statistic, kernel_values_only);
+    settings.test.method = distances_only ? "ekqd" : default_test_method(statistic);
   }
+  if (of_objects) adapt_to_objects(settings);
   set_parameters(settings);
   split_na_values(settings);
   if (settings.read.csv.delimiter == ',' && settings.read.csv.decimal_comma) {
@@ -125,6 +125,18 @@ std::vector<const OptionInfo*> changed_options(const Settings& settings) {
     if (option.get(settings) != option.get(defaults)) changed.push_back(&option);
   }
   return changed;
+}
+
+void require_for_profiles(const Settings& settings) {
+  constexpr std::array<std::string_view, 14> kAfterCounting = {
+      "method",          "power",      "weighting",       "num_permutations", "alpha",
+      "permute",         "early_stop", "randomised_ties", "confidence",       "keep_null_distribution",
+      "effect_interval", "test_pairs", "tolerance",       "equivalent"};
+  for (const OptionInfo* option : changed_options(settings)) {
+    if (option->section == "Run" || option->section == "Output" || option->section == "Monitor") continue;
+    if (std::ranges::find(kAfterCounting, option->id) != kAfterCounting.end()) continue;
+    fail_option(option->id, option->get(settings), "none for profiles, whose rows are counted already");
+  }
 }
 
 Warnings no_effect_warnings(const Settings& settings, std::span<const OptionInfo* const> given, OptionNames names) {

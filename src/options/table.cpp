@@ -184,6 +184,12 @@ void set_gram_scale(Settings& s, const OptionInfo& self, std::string_view text) 
   }
 }
 
+void refuse_two_unit_columns(const Settings& s) {
+  if (s.test.groups.column.empty() || s.test.test.design.kind == DesignKind::independent) return;
+  fail(ErrorCode::invalid_option, KQD_OPTION("groups") " needs an independent design, got {}",
+       to_string(s.test.test.design.kind));
+}
+
 // The column is a name of its own, which may contain colons.
 void set_design(Settings& s, const OptionInfo& self, std::string_view text) {
   const auto colon = text.find(':');
@@ -198,11 +204,48 @@ void set_design(Settings& s, const OptionInfo& self, std::string_view text) {
   }
   s.test.test.design.kind = design;
   s.read.paired = design == DesignKind::paired;
-  s.read.unit_column = column;
+  refuse_two_unit_columns(s);
+  if (s.test.groups.column.empty()) s.read.unit_column = column;
+}
+
+void set_groups(Settings& s, const OptionInfo& /*self*/, std::string_view text) {
+  s.test.groups = parse_group_rule(text);
+  refuse_two_unit_columns(s);
+  if (s.test.test.design.kind == DesignKind::independent) s.read.unit_column = s.test.groups.column;
 }
 
 std::string design_text(const Settings& s) {
-  return to_string(s.test.test.design.kind) + (s.read.unit_column.empty() ? "" : ":" + s.read.unit_column);
+  const bool has_column = !s.read.unit_column.empty() && s.test.groups.column.empty();
+  return to_string(s.test.test.design.kind) + (has_column ? ":" + s.read.unit_column : "");
+}
+
+template <MarginKind kind>
+void set_margin(Settings& s, const OptionInfo& self, std::string_view text) {
+  MarginOptions& margin = s.test.margin;
+  if (margin.given() && margin.kind != kind) {
+    fail(ErrorCode::invalid_option,
+         KQD_OPTION("tolerance") " and " KQD_OPTION("equivalent") " exclude each other, expected one of them: both "
+                                 "print the same verdict");
+  }
+  margin.kind = kind;
+  margin.from_batches = kind == MarginKind::tolerance && text == "auto";
+  if (margin.from_batches) return;
+  const auto number = parse_number(text);
+  if (!number || !(*number > 0.0) || std::isinf(*number)) {
+    fail_option(self.id, text, kind == MarginKind::tolerance ? "auto, or a number > 0" : "a number > 0");
+  }
+  margin.margin = *number;
+}
+
+template <MarginKind kind>
+std::string margin_text(const Settings& s) {
+  const MarginOptions& margin = s.test.margin;
+  if (margin.kind != kind) return "";
+  return margin.from_batches ? "auto" : shortest(margin.margin);
+}
+
+std::string without_batches(const Settings& s) {
+  return s.test.margin.from_batches ? "" : "without " KQD_OPTION("tolerance=auto");
 }
 
 template <CsvHeader header>
@@ -328,7 +371,10 @@ constexpr unsigned kStatistic = kPairs | kMatrixCommand;  // commands with a met
 constexpr unsigned kAll = kStatistic | kExplainCommand;
 constexpr unsigned kFiles = kAll | kEmbedCommand;           // commands that read data
 constexpr unsigned kDirected = kStatistic | kEmbedCommand;  // commands with directions
-constexpr unsigned kCalls = kPairs | kExplainCommand;       // functions of Python
+// Commands that read data, in blocks where they can.
+constexpr unsigned kInputs = kFiles | kProfileCommand | kMonitorCommand;
+constexpr unsigned kChoosing = kDirected | kProfileCommand | kMonitorCommand;  // commands that choose directions
+constexpr unsigned kCalls = kPairs | kExplainCommand;                          // functions of Python
 constexpr std::uint64_t kMostRows = 1'000'000'000;
 constexpr std::uint64_t kLargestCount = 1U << 20U;
 
@@ -337,83 +383,94 @@ std::vector<OptionInfo> make_table() {
   using enum OptionType;
   return {
       row<KQD_FIELD(group_column)>({.id = "group_column", .type = text, .section = "Data",
-          .commands = kPairs | kExplainCommand,
+          .commands = kPairs | kExplainCommand, .calls = kCalls,
           .help = "X is one file with both samples, separated by a column with two values; the first value is X",
-          .value = "COLUMN", .flag = "group"}),
-      row<KQD_FIELD(read.columns)>({.id = "columns", .type = list, .section = "Data", .commands = kFiles,
+          .value = "COLUMN", .flag = "group", .keyword = "group"}),
+      row<KQD_FIELD(read.columns)>({.id = "columns", .type = list, .section = "Data", .commands = kInputs,
           .help = "columns to compare: names, numbers, ranges (a..d, 3-7), globs (temp_*), separated by commas",
           .value = "LIST"}),
-      row<KQD_FIELD(read.drop)>({.id = "drop", .type = list, .section = "Data", .commands = kFiles,
+      row<KQD_FIELD(read.drop)>({.id = "drop", .type = list, .section = "Data", .commands = kInputs,
           .help = "columns to exclude (same syntax as " KQD_OPTION("columns") ")", .value = "LIST"}),
+      row<KQD_FIELD(names)>({.id = "names", .type = list, .section = "Data", .commands = kAll, .calls = kCalls,
+          .help = "what texts and figures call the samples: March,April (default: the names of the files)",
+          .value = "LIST"}),
       row<KQD_FIELD(read.weights_column)>({.id = "weights_column", .type = text, .section = "Data", .commands = kFiles,
           .help = "column that holds the weights of the rows", .value = "COLUMN", .flag = "weights",
           .keyword = "x_weights"}),
-      row<KQD_FIELD(read.categorical)>({.id = "categorical", .type = word, .section = "Data", .commands = kFiles,
-          .help = "columns of text: raise an error, onehot (a column for each text), hash (64 columns) or drop them",
-          .value = "HOW", .choices = words<Categorical, Categorical::raise, Categorical::drop>}),
-      row<KQD_FIELD(read.dates)>({.id = "dates", .type = flag, .section = "Data", .commands = kFiles,
-          .help = "read ISO dates and times as numbers: days since 1970-01-01"}),
-      row<KQD_FIELD(read.na)>({.id = "na", .type = word, .section = "Data", .commands = kFiles,
-          .help = "missing values: raise an error, omit such rows, or impute-median of all samples", .value = "HOW",
-          .keyword = "nan_policy",
-          .choices = words<NaPolicy, NaPolicy::raise, NaPolicy::impute_median>}),
-      row<KQD_FIELD(na_values)>({.id = "na_values", .type = list, .section = "Data", .commands = kFiles,
+      row<KQD_FIELD(read.categorical)>({.id = "categorical", .type = word, .section = "Data", .commands = kInputs,
+          .calls = kCalls,
+          .help = "columns of text: auto (by the type of each), raise an error, onehot (a column for each text), hash (64 "
+              "columns) or drop them",
+          .value = "HOW", .choices = words<Categorical, Categorical::automatic, Categorical::drop>}),
+      row<KQD_FIELD(read.types)>({.id = "types", .type = list, .section = "Data", .commands = kFiles,
+          .calls = kCalls,
+          .help = "types of columns: NAME=TYPE,... with number, category, text (hashed), date, date-dmy, date-mdy or id "
+              "(excluded); others are inferred",
+          .value = "LIST"}),
+      row<KQD_FIELD(read.dates)>({.id = "dates", .type = flag, .section = "Data", .commands = kInputs,
+          .help = "read dates as numbers where " KQD_OPTION("categorical") " is not auto: days since 1970-01-01"}),
+      row<KQD_FIELD(read.na)>({.id = "na", .type = word, .section = "Data", .commands = kInputs, .calls = kCalls,
+          .help = "missing values: indicator (a column of its own marks them), raise an error, omit such rows, or "
+              "impute-median of all samples",
+          .value = "HOW", .keyword = "nan_policy",
+          .choices = words<NaPolicy, NaPolicy::indicator, NaPolicy::impute_median>}),
+      row<KQD_FIELD(na_values)>({.id = "na_values", .type = list, .section = "Data", .commands = kInputs,
           .help = "additional texts or numbers that mean missing, such as -999,x; with " KQD_OPTION("decimal_comma")
               " -999,9;x",
           .value = "LIST"}),
-      {.id = "no_default_na", .type = flag, .section = "Data", .commands = kFiles,
+      {.id = "no_default_na", .type = flag, .section = "Data", .commands = kInputs,
           .help = "NA, none, -, ? and similar cells are texts; only empty cells and " KQD_OPTION("na_values") " mean "
               "missing",
           .set = set_no_default_na, .get = [](const Settings& s) { return text_of(!s.read.default_na); }},
       row<KQD_FIELD(read.standardize)>({.id = "standardize", .type = word, .section = "Data", .commands = kFiles,
-          .calls = kTestCommand,
+          .calls = kCalls,
           .help = "scale columns by all samples: auto (only in the default test), none, zscore (mean, standard "
               "deviation) or iqr (median, quartiles)",
           .value = "HOW", .choices = words<Standardize, Standardize::automatic, Standardize::iqr>}),
-      row<KQD_FIELD(read.csv.delimiter)>({.id = "delimiter", .type = text, .section = "Data", .commands = kFiles,
+      row<KQD_FIELD(read.csv.delimiter)>({.id = "delimiter", .type = text, .section = "Data", .commands = kInputs,
           .help = "separator of CSV files: a character, or tab, comma, semicolon, bar, space (default: auto-detected)",
           .value = "C"}),
-      {.id = "header", .type = flag, .section = "Data", .commands = kFiles,
+      {.id = "header", .type = flag, .section = "Data", .commands = kInputs,
           .help = "the first row of CSV files holds names (default: auto-detected)",
           .set = set_header<CsvHeader::present>, .get = header_text<CsvHeader::present>},
-      {.id = "no_header", .type = flag, .section = "Data", .commands = kFiles,
+      {.id = "no_header", .type = flag, .section = "Data", .commands = kInputs,
           .help = "the first row of CSV files holds data", .set = set_header<CsvHeader::absent>,
           .get = header_text<CsvHeader::absent>},
-      row<KQD_FIELD(read.csv.decimal_comma)>({.id = "decimal_comma", .type = flag, .section = "Data", .commands = kFiles,
+      row<KQD_FIELD(read.csv.decimal_comma)>({.id = "decimal_comma", .type = flag, .section = "Data", .commands = kInputs,
           .help = "numbers of CSV files are written 1,5"}),
       row<KQD_FIELD(read.max_rows)>({.id = "max_rows", .type = count, .section = "Data", .commands = kFiles,
           .help = "at most N rows of each sample, drawn at random by the seed", .value = "N", .lowest = 1,
           .highest = kMostRows, .get = text_unless_zero<KQD_FIELD(read.max_rows)>}),
-      {.id = "method", .type = word, .section = "Statistic", .commands = kStatistic, .calls = kPairs,
+      {.id = "method", .type = word, .section = "Statistic", .commands = kStatistic | kProfileCommand | kMonitorCommand, .calls = kPairs,
           .help = "id of a method; `kqd methods` lists them (default of a test: adaptive; ekqd when one of its options "
               "is set)",
           .value = "ID", .choices = method_words, .set = set_method,
           .get = [](const Settings& s) { return s.test.method; }},
-      {.id = "kernel", .type = word, .section = "Statistic", .commands = kFiles, .calls = kCalls | kEmbedCommand,
+      {.id = "kernel", .type = word, .section = "Statistic", .commands = kInputs, .calls = kCalls | kEmbedCommand,
           .help = "{}; with parameters: rq:2, polynomial:3:1; sums and products: gaussian@0.5+gaussian@2, "
-              "gaussian*linear; precomputed: X and Y are rows of a Gram matrix; of objects, one in each line of a .txt or .jsonl "
-              "file: spectrum:3, wl:3, sets, hamming, aitchison:0.1",
+              "gaussian*linear; precomputed: X and Y are rows of a Gram matrix; of objects, lines of .txt or .jsonl files or a column "
+              "of a table: spectrum:3, wl:3, sets, hamming, aitchison:0.1",
           .value = "KERNEL", .choices = kernel_words, .set = set_kernel,
           .get = [](const Settings& s) {
             return s.object_kernel.empty() ? to_string(s.test.statistic.kernel) : s.object_kernel;
           },
           .no_effect = unless_kernel},
-      {.id = "bandwidth", .type = word, .section = "Statistic", .commands = kFiles, .calls = kCalls | kEmbedCommand,
+      {.id = "bandwidth", .type = word, .section = "Statistic", .commands = kInputs, .calls = kCalls | kEmbedCommand,
           .help = "median (of the distances between rows), or a number > 0", .value = "H",
           .choices = [] { return std::vector<std::string>{"median"}; }, .set = set_bandwidth,
           .get = [](const Settings& s) { return s.bandwidth ? shortest(*s.bandwidth) : std::string("median"); },
           .no_effect = unless_kernel},
       row<KQD_FIELD(test.statistic.directions.family)>({.id = "directions", .type = word, .section = "Statistic",
-          .commands = kDirected, .calls = kPairs | kEmbedCommand, .help = "family of directions: {}", .value = "FAMILY",
+          .commands = kChoosing, .calls = kPairs | kEmbedCommand, .help = "family of directions: {}", .value = "FAMILY",
           .choices = words<DirectionFamily, DirectionFamily::gaussian, DirectionFamily::mixed>,
           .no_effect = unless_directions}),
       row<KQD_FIELD(test.statistic.directions.num_directions)>({.id = "num_directions", .type = count,
-          .section = "Statistic", .commands = kDirected, .calls = kPairs | kEmbedCommand,
+          .section = "Statistic", .commands = kChoosing, .calls = kPairs | kEmbedCommand,
           .help = "number of directions (default: 64, more for up to 8,000 rows)",
           .value = "L", .keyword = "n_directions", .lowest = 1, .highest = kLargestCount,
           .no_effect = unless_number_of_directions}),
       row<KQD_FIELD(test.statistic.directions.num_reference)>({.id = "num_reference", .type = count,
-          .section = "Statistic", .commands = kDirected, .calls = kPairs | kEmbedCommand,
+          .section = "Statistic", .commands = kChoosing, .calls = kPairs | kEmbedCommand,
           .help = "number of reference points (default: 64, up to 512 where rows are few; pooled rows: min(64, N/8))",
           .value = "M", .keyword = "n_reference",
           .lowest = 1, .highest = kLargestCount, .no_effect = unless_number_of_reference_points}),
@@ -441,12 +498,16 @@ std::vector<OptionInfo> make_table() {
       {.id = "compat", .type = list, .section = "Statistic", .commands = kDirected, .calls = kPairs | kEmbedCommand,
           .help = "what the paper's code does differently, by name: {}", .value = "NAMES", .choices = compat_words,
           .set = set_compat, .get = [](const Settings& s) { return s.compat; }, .no_effect = unless_compat},
-      row<KQD_FIELD(parameters)>({.id = "parameters", .type = list, .section = "Statistic", .commands = kStatistic,
+      row<KQD_FIELD(parameters)>({.id = "parameters", .type = list, .section = "Statistic", .commands = kStatistic | kProfileCommand,
           .help = "a parameter of the method; `kqd methods ID` lists them; may be repeated", .value = "NAME=VALUE",
           .flag = "set"}),
       row<KQD_FIELD(test.statistic.directions.whiten)>({.id = "whiten", .type = flag, .section = "Statistic",
-          .commands = kDirected, .calls = kPairs | kEmbedCommand, .help = "scale principal directions to unit variance",
+          .commands = kChoosing, .calls = kPairs | kEmbedCommand, .help = "scale principal directions to unit variance",
           .no_effect = unless_principal}),
+      row<KQD_FIELD(explain.maximiser)>({.id = "maximiser", .type = word, .section = "Statistic",
+          .commands = kExplainCommand, .calls = kExplainCommand,
+          .help = "also explain the direction of the largest gap of a method: {}", .value = "ID",
+          .choices = methods_with_maximiser}),
       row<KQD_FIELD(test.statistic.allow_quadratic)>({.id = "allow_quadratic", .type = flag, .section = "Statistic",
           .commands = kStatistic, .calls = kPairs,
           .help = "run a method of quadratic or higher cost however long it takes", .flag = "yes-quadratic"}),
@@ -470,13 +531,13 @@ std::vector<OptionInfo> make_table() {
               "are adjusted for all pairs",
           .flag = "test"}),
       row<KQD_FIELD(test.test.num_permutations)>({.id = "num_permutations", .type = count, .section = "Test",
-          .commands = kTestCommand | kExplainCommand | kMatrixCommand, .calls = kTestCommand | kExplainCommand,
+          .commands = kTestCommand | kExplainCommand | kMatrixCommand | kMonitorCommand, .calls = kTestCommand | kExplainCommand,
           .help = "number of random permutations; explain and matrix draw more than 999 by default if adjusting "
               "p-values needs them",
           .value = "B", .flag = "permutations", .keyword = "n_resamples", .lowest = 1, .highest = 1'000'000'000,
           .get = text_unless_zero<KQD_FIELD(test.test.num_permutations)>, .no_effect = with_asymptotic_calibration}),
       row<KQD_FIELD(test.test.alpha)>({.id = "alpha", .type = real, .section = "Test",
-          .commands = kTestCommand | kExplainCommand | kMatrixCommand, .calls = kTestCommand | kExplainCommand,
+          .commands = kTestCommand | kExplainCommand | kMatrixCommand | kMonitorCommand, .calls = kTestCommand | kExplainCommand,
           .help = "significance level, between 0 and 1", .value = "A", .lowest = 0, .highest = 1,
           .no_effect = without_tests}),
       {.id = "design", .type = word, .section = "Test", .commands = kTestCommand | kExplainCommand,
@@ -501,6 +562,12 @@ std::vector<OptionInfo> make_table() {
               "direction), or auto: groups above 100,000 rows where the method can",
           .value = "rows|groups|auto", .choices = words<Permute, Permute::automatic, Permute::groups>,
           .no_effect = with_asymptotic_calibration}),
+      {.id = "groups", .type = text, .section = "Test", .commands = kTestCommand | kProfileCommand | kMonitorCommand,
+          .help = "assign rows to groups at random, by the key in a column (rows of a user stay together), or in blocks "
+              "along a column (rows that depend on those before)",
+          .value = "random|key:COLUMN|blocks:COLUMN", .set = set_groups,
+          .get = [](const Settings& s) { return to_string(s.test.groups); },
+          .no_effect = with_asymptotic_calibration},
       row<KQD_FIELD(test.test.early_stop)>({.id = "early_stop", .type = word, .section = "Test",
           .commands = kTestCommand, .calls = kTestCommand,
           .help = "stop drawing permutations when the decision is clear, by betting; "
@@ -518,6 +585,18 @@ std::vector<OptionInfo> make_table() {
           .commands = kTestCommand, .calls = kTestCommand,
           .help = "add a confidence interval for the effect size (199 half-samples)",
           .no_effect = with_asymptotic_calibration}),
+      {.id = "tolerance", .type = word, .section = "Test", .commands = kTestCommand, .calls = kTestCommand,
+          .help = "does the difference matter? Test for an effect larger than D, as far apart as a shift by D standard "
+              "deviations in one column; auto: than those of the batches of " KQD_OPTION("against"),
+          .value = "D", .choices = [] { return std::vector<std::string>{"auto"}; },
+          .set = set_margin<MarginKind::tolerance>, .get = margin_text<MarginKind::tolerance>},
+      {.id = "equivalent", .type = real, .section = "Test", .commands = kTestCommand, .calls = kTestCommand,
+          .help = "are they alike enough? Test for an effect smaller than D, as of " KQD_OPTION("tolerance"),
+          .value = "D", .set = set_margin<MarginKind::equivalent>, .get = margin_text<MarginKind::equivalent>},
+      row<KQD_FIELD(against)>({.id = "against", .type = list, .section = "Test", .commands = kTestCommand,
+          .help = "a reference batch like Y, for " KQD_OPTION("tolerance=auto") "; may be repeated, 19 or more make an "
+              "exact test at level 0.05",
+          .value = "FILE", .no_effect = without_batches}),
       row<KQD_FIELD(test.test.confidence)>({.id = "confidence", .type = real, .section = "Test", .commands = 0,
           .calls = kTestCommand, .help = "confidence level of the intervals", .keyword = "confidence_level",
           .lowest = 0, .highest = 1}),
@@ -525,41 +604,98 @@ std::vector<OptionInfo> make_table() {
           .commands = kTestCommand, .calls = kTestCommand,
           .help = "with " KQD_OPTION("json") ": the value of every permutation",
           .flag = "null-distribution", .keyword = "null_distribution", .no_effect = with_asymptotic_calibration}),
-      row<KQD_FIELD(test.statistic.seed.value)>({.id = "seed", .type = count, .section = "Run", .commands = kFiles,
+      {.id = "baseline", .type = word, .section = "Monitor", .commands = kMonitorCommand,
+          .help = "compare each batch with the first file (fixed), with the first N files together (first:N), or with the "
+              "last batches (previous, rolling:N)",
+          .value = "fixed|first:N|previous|rolling:N",
+          .set = [](Settings& s, const OptionInfo& /*self*/,
+                    std::string_view text) { s.monitor.baseline = parse_baseline_rule(text); },
+          .get = [](const Settings& s) { return to_string(s.monitor.baseline); }},
+      {.id = "adjust", .type = word, .section = "Monitor", .commands = kMonitorCommand,
+          .help = "adjust p-values for the number of batches: benjamini-hochberg (share of false findings) or holm "
+              "(any false finding)",
+          .value = "RULE", .choices = words<Adjustment, Adjustment::benjamini_hochberg, Adjustment::holm>,
+          .set = [](Settings& s, const OptionInfo& /*self*/,
+                    std::string_view text) { s.monitor.adjustment = parse_adjustment(text); },
+          .get = [](const Settings& s) { return to_string(s.monitor.adjustment); }},
+      row<KQD_FIELD(monitor.alarm)>({.id = "alarm", .type = flag, .section = "Monitor", .commands = kMonitorCommand,
+          .help = "decide by the alarm, which may be looked at after every batch: while nothing changes it is raised "
+              "with probability " KQD_OPTION("alpha") " at most, ever"}),
+      {.id = "average_run_length", .type = real, .section = "Monitor", .commands = kMonitorCommand,
+          .help = "let the alarm be raised once in N batches on average while nothing changes, instead of never with "
+              "high probability",
+          .value = "N",
+          .set = [](Settings& s, const OptionInfo& self, std::string_view text) {
+            const auto length = parse_number(text);
+            constexpr double kLeast = 10.0;
+            constexpr double kMost = 1e9;
+            if (!length || !(*length >= kLeast && *length <= kMost)) fail_option(self.id, text, "a number from 10 to 10^9");
+            s.monitor.average_run_length = length;
+          },
+          .get = [](const Settings& s) {
+            return s.monitor.average_run_length ? shortest(*s.monitor.average_run_length) : std::string();
+          }},
+      row<KQD_FIELD(monitor.state_file)>({.id = "state", .type = text, .section = "Monitor", .commands = kMonitorCommand,
+          .help = "continue from this file if it is there, and write it: later runs need new batches only",
+          .value = "FILE"}),
+      row<KQD_FIELD(monitor.show)>({.id = "show", .type = flag, .section = "Monitor", .commands = kMonitorCommand,
+          .help = "print what " KQD_OPTION("state") " has, without a new batch"}),
+      row<KQD_FIELD(monitor.time_column)>({.id = "time_column", .type = text, .section = "Monitor",
+          .commands = kMonitorCommand, .help = "one file has all batches: cut it by the times in this column",
+          .value = "COLUMN", .flag = "time"}),
+      {.id = "every", .type = word, .section = "Monitor", .commands = kMonitorCommand,
+          .help = "length of a batch by time: day, week, month, or a number of rows", .value = "day|week|month|N",
+          .set = [](Settings& s, const OptionInfo& self, std::string_view text) {
+            if (text != "day" && text != "week" && text != "month") {
+              static_cast<void>(whole_number(self.id, text, 1, kMostRows));
+            }
+            s.monitor.every = text;
+          },
+          .get = [](const Settings& s) { return s.monitor.every; },
+          .no_effect = [](const Settings& s) -> std::string {
+            return s.monitor.time_column.empty() ? "without " KQD_OPTION("time_column") : "";
+          }},
+      row<KQD_FIELD(test.statistic.seed.value)>({.id = "seed", .type = count, .section = "Run", .commands = kInputs,
           .calls = kCalls | kEmbedCommand, .help = "every random draw follows from it", .value = "S", .keyword = "rng",
           .lowest = 0, .highest = std::numeric_limits<std::uint64_t>::max()}),
-      row<KQD_FIELD(test.statistic.threads.value)>({.id = "threads", .type = count, .section = "Run", .commands = kFiles,
+      row<KQD_FIELD(test.statistic.threads.value)>({.id = "threads", .type = count, .section = "Run", .commands = kInputs,
           .calls = kCalls | kEmbedCommand, .help = "0: as many as the system has; changes the speed, not the result",
           .value = "T", .keyword = "workers", .lowest = 0, .highest = 1024}),
-      row<KQD_FIELD(test.statistic.max_memory)>({.id = "max_memory", .type = size, .section = "Run", .commands = kAll,
+      row<KQD_FIELD(test.statistic.max_memory)>({.id = "max_memory", .type = size, .section = "Run", .commands = kAll | kProfileCommand,
           .calls = kCalls,
           .help = "memory limit next to the data, as 800MB or 2GB, and for data from a pipe or .csv.gz; changes the "
               "speed, not the result",
           .value = "SIZE",
           .get = memory_text, .no_effect = unless_memory_is_bounded}),
-      row<KQD_FIELD(output.json)>({.id = "json", .type = flag, .section = "Output", .commands = kFiles,
+      row<KQD_FIELD(output.json)>({.id = "json", .type = flag, .section = "Output", .commands = kFiles | kMonitorCommand,
           .help = "print one JSON object"}),
-      row<KQD_FIELD(output.csv)>({.id = "csv", .type = flag, .section = "Output", .commands = kFiles,
+      row<KQD_FIELD(output.json_lines)>({.id = "json_lines", .type = flag, .section = "Output",
+          .commands = kMonitorCommand, .help = "print a JSON object per batch, each on a line"}),
+      row<KQD_FIELD(output.csv)>({.id = "csv", .type = flag, .section = "Output", .commands = kFiles | kMonitorCommand,
           .help = "print CSV: a line of names, then the values (explain: a line per column; matrix: a square table, "
               "or with " KQD_OPTION("test_pairs") " a line per pair)"}),
-      row<KQD_FIELD(output.markdown)>({.id = "markdown", .type = flag, .section = "Output", .commands = kAll,
+      row<KQD_FIELD(output.markdown)>({.id = "markdown", .type = flag, .section = "Output", .commands = kAll | kMonitorCommand,
           .help = "print tables in Markdown"}),
-      row<KQD_FIELD(output.quiet)>({.id = "quiet", .type = flag, .section = "Output", .commands = kFiles,
+      row<KQD_FIELD(output.quiet)>({.id = "quiet", .type = flag, .section = "Output", .commands = kFiles | kMonitorCommand,
           .help = "print the result only (test: the p-value; distance, matrix: numbers; explain: the names of columns "
               "that differ) and no notes"}),
-      row<KQD_FIELD(output.file)>({.id = "output", .type = text, .section = "Output", .commands = kFiles,
+      row<KQD_FIELD(output.file)>({.id = "output", .type = text, .section = "Output", .commands = kFiles | kMonitorCommand,
           .help = "write to a file instead of standard output (-)", .value = "FILE"}),
-      row<KQD_FIELD(output.report)>({.id = "report", .type = text, .section = "Output", .commands = kStatistic,
+      row<KQD_FIELD(output.report)>({.id = "report", .type = text, .section = "Output", .commands = kStatistic | kMonitorCommand,
           .help = "also write an HTML page: the result in words and charts; opens in a browser, without a network",
+          .value = "FILE"}),
+      row<KQD_FIELD(output.rows_csv)>({.id = "rows_csv", .type = text, .section = "Output", .commands = kExplainCommand,
+          .help = "also write the score of every row, > 0 where it is like the second sample, as CSV",
           .value = "FILE"}),
       {.id = "image_shape", .type = text, .section = "Output", .commands = kPairs | kExplainCommand,
           .calls = kExplainCommand,
           .help = "rows are images of this height and width (default: read from the header of IDX files); for explain "
               "and " KQD_OPTION("report"),
           .value = "HxW[xC]", .set = set_image_shape, .get = image_shape_text, .no_effect = without_report},
-      row<KQD_FIELD(output.exit_code)>({.id = "exit_code", .type = flag, .section = "Output", .commands = kTestCommand,
-          .help = "exit with 1 when a difference is found"}),
-      row<KQD_FIELD(output.config)>({.id = "config", .type = text, .section = "Output", .commands = kFiles,
+      row<KQD_FIELD(output.exit_code)>({.id = "exit_code", .type = flag, .section = "Output", .commands = kTestCommand | kMonitorCommand,
+          .help = "exit with 1 when a difference is found; with " KQD_OPTION("tolerance") ": when it is larger, with "
+              KQD_OPTION("equivalent") ": unless it is smaller"}),
+      row<KQD_FIELD(output.config)>({.id = "config", .type = text, .section = "Output", .commands = kFiles | kMonitorCommand,
           .help = "read options from a TOML file; those on the command line win", .value = "FILE"}),
   };
 }
@@ -570,7 +706,15 @@ std::vector<OptionInfo> make_table() {
 }  // namespace
 
 std::span<const OptionInfo> options() {
-  static const std::vector<OptionInfo> table = make_table();
+  static const std::vector<OptionInfo> table = [] {
+    std::vector<OptionInfo> rows = make_table();
+    // kqd.matrix has what kqd matrix has of the options of tests and distances.
+    for (OptionInfo& row : rows) {
+      const bool of_pairs = (row.calls & kPairs) != 0 || row.id == "test_pairs";
+      if (of_pairs && (row.commands & kMatrixCommand) != 0) row.calls |= kMatrixCommand;
+    }
+    return rows;
+  }();
   return table;
 }
 

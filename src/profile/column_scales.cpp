@@ -77,14 +77,32 @@ std::vector<ColumnScale> fit_column_scales(MatrixView<const double> x, MatrixVie
 }
 
 void scale_rows(const std::vector<ColumnScale>& columns, MatrixView<const double> rows, MatrixView<double> scaled) {
-  for (std::size_t k = 0; k < columns.size(); ++k) {
-    const auto& [column, exponent, center, scale] = columns[k];
-    const double factor = std::scalbn(1.0, -exponent);
-    if (std::isnormal(factor)) {  // the product has the same bits as scalbn(), which is a slow call
-      for (std::size_t i = 0; i < rows.rows(); ++i) scaled(i, k) = (rows(i, column) * factor - center) / scale;
+  const std::size_t count = columns.size();
+  std::vector<double> factors;
+  std::vector<double> centers;
+  std::vector<double> scales;
+  bool powers_are_normal = true;  // products then have the same bits as scalbn(), which is a slow call
+  bool all_columns = count == rows.cols();
+  for (std::size_t k = 0; k < count; ++k) {
+    factors.push_back(std::scalbn(1.0, -columns[k].exponent));
+    centers.push_back(columns[k].center);
+    scales.push_back(columns[k].scale);
+    powers_are_normal = powers_are_normal && std::isnormal(factors.back());
+    all_columns = all_columns && columns[k].column == k;
+  }
+  std::vector<double> some(count);
+  for (std::size_t i = 0; i < rows.rows(); ++i) {
+    const double* values = rows.row(i).data();
+    if (!all_columns) {
+      for (std::size_t k = 0; k < count; ++k) some[k] = values[columns[k].column];
+      values = some.data();
+    }
+    double* const result = scaled.row(i).data();
+    if (powers_are_normal) {
+      for (std::size_t k = 0; k < count; ++k) result[k] = (values[k] * factors[k] - centers[k]) / scales[k];
     } else {
-      for (std::size_t i = 0; i < rows.rows(); ++i) {
-        scaled(i, k) = (std::scalbn(rows(i, column), -exponent) - center) / scale;
+      for (std::size_t k = 0; k < count; ++k) {
+        result[k] = (std::scalbn(values[k], -columns[k].exponent) - centers[k]) / scales[k];
       }
     }
   }

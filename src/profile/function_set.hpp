@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -13,9 +14,24 @@
 
 namespace kqd {
 
-/// Some columns of a row.
+/// Which columns of a row have no value in it.
+struct MissingMarks {
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  /// Of each column: another one that is above 0 in rows where the column has no value, or kNone. Empty: no value is
+  /// missing.
+  std::vector<std::size_t> of_columns;
+
+  [[nodiscard]] bool any() const { return !of_columns.empty(); }
+  [[nodiscard]] bool missing(std::span<const double> row, std::size_t column) const {
+    return any() && of_columns[column] != kNone && row[of_columns[column]] > 0.0;
+  }
+};
+
+/// Some columns of a row; not a number where the value is missing.
 struct ColumnValues {
   std::vector<std::size_t> columns;
+  MissingMarks marks = {};
 };
 
 /// f_j = sum_i c_ij k(z_i, .) for points z_i and coefficients c_ij.
@@ -50,6 +66,9 @@ struct RankPolynomials {
   std::vector<std::size_t> columns;
   Matrix<double> knots;  ///< a row per column
   std::size_t degree = 0;
+  MissingMarks marks = {};
+  /// Of each polynomial: what rows without a value count as, the mean of the others. Empty: not a number.
+  std::vector<double> centres = {};
 };
 
 /// Products of two columns, each measured from its mean in standard deviations and cut at four of them, then of two of
@@ -58,14 +77,29 @@ struct PairProducts {
   std::vector<double> mean;
   std::vector<double> deviation;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  LinearComponents components;
+  LinearComponents components = {};
   std::size_t num_components = 0;  ///< that are multiplied
+  MissingMarks marks = {};
+  /// Of each pair: what rows count as in which a value is missing, the mean of the others. Empty: not a number.
+  std::vector<double> centres = {};
 };
 
-/// Functions of a row that can be written to a file.
+/// Products of two columns and the leading component, each in standard deviations and cut at four: the first component
+/// tells clusters apart, so these show relations of two columns that differ from cluster to cluster.
+struct TripleProducts {
+  PairProducts factors;  ///< of one component, whose variance is known
+};
+
+/// Neighbouring functions of a set whose means are compared together.
+struct FunctionGroup {
+  std::size_t size = 0;
+  double degrees = 1.0;  ///< of freedom: the sum of their weighted squares varies about as chi-square with so many
+};
+
+/// Functions of a row that can be written to a file, unless they have marks of missing values.
 struct FunctionSet {
   std::vector<ColumnScale> scales = {};  ///< rows are scaled first; empty: as they are
-  std::variant<ColumnValues, KernelFunctions, LeverageScores, RankPolynomials, PairProducts> functions;
+  std::variant<ColumnValues, KernelFunctions, LeverageScores, RankPolynomials, PairProducts, TripleProducts> functions;
 
   [[nodiscard]] std::size_t count() const;
 };
@@ -75,6 +109,10 @@ void standardise(std::span<const double> mean, std::span<const double> deviation
 
 /// The functions of a set.
 [[nodiscard]] RowFunctions make_functions(const FunctionSet& set);
+
+/// A bound of the size of each function, whatever the row; empty where there is none that follows from the set: only
+/// sums of a shift-invariant kernel have one.
+[[nodiscard]] std::vector<double> largest_values(const FunctionSet& set);
 
 /// A set with its functions, which several statistics share.
 struct SharedFunctions {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 namespace kqd {
 namespace {
@@ -35,6 +38,15 @@ double total_rows(const GroupedLine& line) {
   return rows;
 }
 
+// a b - c d of whole numbers, rounded once. Products with numbers of units are exact; those with numbers of rows may be
+// too large for that.
+double cross_difference(double a, double b, double c, double d, bool products_fit) {
+  if (products_fit) return a * b - c * d;
+  __extension__ using Wide = __int128;
+  const auto whole = [](double v) { return static_cast<Wide>(static_cast<std::int64_t>(v)); };
+  return static_cast<double>(whole(a) * whole(b) - whole(c) * whole(d));
+}
+
 // The quantile function of a sample with so many rows below each gap, without bins that have none.
 struct BinnedQuantiles {
   std::vector<double> values;
@@ -57,11 +69,21 @@ struct BinnedQuantiles {
 
 }  // namespace
 
-UnitPermutations::UnitPermutations(std::span<const LabelBatch> batches, std::size_t count)
-    : labels_(batches, count), num_units_(batches.empty() ? 0 : batches.front().num_rows()) {
-  for (std::size_t k = 0; k < count; ++k) {
-    num_x_.push_back(batches[k / LabelBatch::kCapacity].num_x[k % LabelBatch::kCapacity]);
+UnitPermutations::UnitPermutations(std::span<const LabelBatch> batches, std::size_t count,
+                                   std::span<const double> unit_rows)
+    : labels_(batches, count),
+      equal_units_(std::ranges::adjacent_find(unit_rows, std::not_equal_to<>()) == unit_rows.end()) {
+  if (equal_units_) {
+    total_size_ = batches.empty() ? 0.0 : static_cast<double>(batches.front().num_rows());
+    for (std::size_t k = 0; k < count; ++k) {
+      x_size_.push_back(static_cast<double>(batches[k / LabelBatch::kCapacity].num_x[k % LabelBatch::kCapacity]));
+    }
+    return;
   }
+  total_size_ = std::accumulate(unit_rows.begin(), unit_rows.end(), 0.0);
+  Matrix<double> of_x(count, 1, 0.0);
+  simd::add_labelled_rows({unit_rows.data(), unit_rows.size(), 1}, labels_, 0, of_x);
+  x_size_.assign(of_x.values().begin(), of_x.values().end());
 }
 
 std::vector<double> rows_per_bin(const GroupedLine& line) {
@@ -77,17 +99,18 @@ void grouped_gaps(const GroupedLine& line, GapWeight weight, const UnitPermutati
   const RowsBelow below = rows_below(line, permutations);
   const std::vector<double> weights = line.grid.gap_weights(weight);
   const double rows = total_rows(line);
-  const auto units = static_cast<double>(permutations.num_units());
+  const double size = permutations.total_size();
   for (std::size_t k = 0; k < taus.size(); ++k) {
-    const auto x_units = static_cast<double>(permutations.num_x(k));
-    const double y_units = units - x_units;
+    const double x_size = permutations.x_size(k);
+    const double y_size = size - x_size;
     const auto of_x = below.sums.row(k);
     double total = 0.0;
     for (std::size_t b = 0; b < weights.size(); ++b) {
-      // F_X - F_Y in units of 1 / (x_units y_units rows per unit): a difference of whole numbers.
-      total += weights[b] * std::abs(of_x[b] * y_units - (below.totals[b] - of_x[b]) * x_units);
+      // F_X - F_Y in units of rows / (size x_size y_size): a difference of whole numbers.
+      total += weights[b] * std::abs(cross_difference(of_x[b], y_size, below.totals[b] - of_x[b], x_size,
+                                                      permutations.equal_units()));
     }
-    taus[k] = total / (x_units * y_units * (rows / units));
+    taus[k] = x_size > 0.0 && y_size > 0.0 ? total / (x_size * y_size * (rows / size)) : 0.0;
   }
 }
 
@@ -95,12 +118,11 @@ void grouped_quantile_gaps(const GroupedLine& line, Power power, const LevelWeig
                            const UnitPermutations& permutations, std::span<double> taus) {
   const RowsBelow below = rows_below(line, permutations);
   const double rows = total_rows(line);
-  const auto units = static_cast<double>(permutations.num_units());
   const std::size_t gaps = line.grid.edges.size();
   BinnedQuantiles x;
   BinnedQuantiles y;
   for (std::size_t k = 0; k < taus.size(); ++k) {
-    const double x_rows = rows / units * static_cast<double>(permutations.num_x(k));
+    const double x_rows = rows / permutations.total_size() * permutations.x_size(k);
     const double y_rows = rows - x_rows;
     x.clear();
     y.clear();
@@ -115,6 +137,37 @@ void grouped_quantile_gaps(const GroupedLine& line, Power power, const LevelWeig
       y_before = y_below;
     }
     taus[k] = quantile_gap(x.function(), y.function(), levels, power);
+  }
+}
+
+void gaps_without_units(const GroupedLine& line, Power power, const LevelWeights& levels, const LabelBatch& observed,
+                        std::span<double> taus) {
+  const std::size_t bins = line.grid.num_bins();
+  std::vector<double> x_counts(bins, 0.0);
+  std::vector<double> y_counts(bins, 0.0);
+  for (std::size_t u = 0; u < line.counts.rows(); ++u) {
+    for (std::size_t b = 0; b < bins; ++b) (observed.is_x(u, 0) ? x_counts : y_counts)[b] += line.counts(u, b);
+  }
+  const double x_rows = std::accumulate(x_counts.begin(), x_counts.end(), 0.0);
+  const double y_rows = std::accumulate(y_counts.begin(), y_counts.end(), 0.0);
+  BinnedQuantiles x;
+  BinnedQuantiles y;
+  for (std::size_t u = 0; u < taus.size(); ++u) {
+    const bool of_x = observed.is_x(u, 0);
+    const auto own = line.counts.row(u);
+    const double rows = std::accumulate(own.begin(), own.end(), 0.0);
+    const auto add = [&](BinnedQuantiles& quantiles, const std::vector<double>& counts, double all, bool without) {
+      quantiles.clear();
+      double below = 0.0;
+      for (std::size_t b = 0; b < bins; ++b) {
+        const double count = counts[b] - (without ? static_cast<double>(own[b]) : 0.0);
+        below += count;
+        quantiles.add(line.grid.values[b], count, below, without ? all - rows : all);
+      }
+    };
+    add(x, x_counts, x_rows, of_x);
+    add(y, y_counts, y_rows, !of_x);
+    taus[u] = quantile_gap(x.function(), y.function(), levels, power);
   }
 }
 

@@ -13,18 +13,22 @@ namespace kqd {
 /// Permutations of units, ready for one line after another.
 class UnitPermutations {
  public:
-  /// The first `count` permutations of the batches.
-  UnitPermutations(std::span<const LabelBatch> batches, std::size_t count);
+  /// The first `count` permutations of the batches. `unit_rows`: rows of each unit; empty: all have as many.
+  UnitPermutations(std::span<const LabelBatch> batches, std::size_t count, std::span<const double> unit_rows = {});
 
-  [[nodiscard]] std::size_t count() const { return num_x_.size(); }
-  [[nodiscard]] std::size_t num_units() const { return num_units_; }
-  [[nodiscard]] std::size_t num_x(std::size_t k) const { return num_x_[k]; }
+  [[nodiscard]] std::size_t count() const { return x_size_.size(); }
+  /// Units have equally many rows. Then sizes are in units, else in rows.
+  [[nodiscard]] bool equal_units() const { return equal_units_; }
+  /// Size of all units together, and of those that permutation k labels X: whole numbers.
+  [[nodiscard]] double total_size() const { return total_size_; }
+  [[nodiscard]] double x_size(std::size_t k) const { return x_size_[k]; }
   [[nodiscard]] const simd::RowGroupLabels& labels() const { return labels_; }
 
  private:
   simd::RowGroupLabels labels_;
-  std::size_t num_units_;
-  std::vector<std::size_t> num_x_;
+  bool equal_units_ = true;
+  double total_size_ = 0.0;
+  std::vector<double> x_size_;
 };
 
 /// taus[k] = sum over gaps between bins of weight |F_X - F_Y| there, for the k-th permutation. With GapWeight::size
@@ -36,6 +40,10 @@ void grouped_gaps(const GroupedLine& line, GapWeight weight, const UnitPermutati
 /// taus[k] = tau_p of the values that bins count as, for any power and level weights.
 void grouped_quantile_gaps(const GroupedLine& line, Power power, const LevelWeights& levels,
                            const UnitPermutations& permutations, std::span<double> taus);
+
+/// taus[u] = tau_p of the observed samples without unit u, in which permutation 0 of the batch labels the units.
+void gaps_without_units(const GroupedLine& line, Power power, const LevelWeights& levels, const LabelBatch& observed,
+                        std::span<double> taus);
 
 /// sum over gaps of weight sqrt(F (1 - F)), F the share of all rows below: what the gap of a permutation is in
 /// proportion to on average. 0 when one bin has all rows.

@@ -13,6 +13,12 @@ constexpr std::size_t kPilotRows = 50'000;
 constexpr std::size_t kPilotCells = std::size_t{1} << 24U;  // 128 MB
 constexpr std::size_t kFewestPilotRows = 5'000;
 
+struct GroupKeys {
+  GroupAssignment assignment = GroupAssignment::random;
+  std::span<const std::uint64_t> keys;
+};
+thread_local GroupKeys current_keys;
+
 Matrix<double> draw_pilot(const Pool& samples, std::span<const std::size_t> rows, Seed seed) {
   const std::size_t most =
       std::clamp(kPilotCells / std::max<std::size_t>(1, samples.dim()), kFewestPilotRows, kPilotRows);
@@ -21,10 +27,24 @@ Matrix<double> draw_pilot(const Pool& samples, std::span<const std::size_t> rows
 
 }  // namespace
 
+GroupKeysScope::GroupKeysScope(GroupAssignment assignment, std::span<const std::uint64_t> keys) {
+  current_keys = {assignment, keys};
+}
+
+GroupKeysScope::~GroupKeysScope() {
+  current_keys = {};
+}
+
 GroupedRows::GroupedRows(const Pool& samples, std::span<const std::size_t> rows, Seed seed)
     : samples_{samples.x, samples.y, {}},
-      groups_(make_row_groups(rows, samples.x.rows(), seed)),
+      groups_(make_row_groups(rows, samples.x.rows(), seed, current_keys.assignment, current_keys.keys)),
       pilot_(draw_pilot(samples, rows, seed)) {}
+
+std::size_t GroupedRows::rows_per_unit() const {
+  std::size_t most = 0;
+  for (std::size_t unit = 0; unit < num_units(); ++unit) most = std::max(most, groups_.rows_of(unit).size());
+  return most;
+}
 
 void GroupedRows::visit(ThreadCount threads,
                         FunctionRef<void(std::size_t unit, MatrixView<const double> rows)> body) const {

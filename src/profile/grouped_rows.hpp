@@ -10,16 +10,28 @@
 
 namespace kqd {
 
+/// While it exists, groups that its thread makes are assigned by keys of rows of (X, Y) (make_row_groups). Methods make
+/// groups deep inside their preparation, and none of them has to know how.
+class GroupKeysScope {
+ public:
+  GroupKeysScope(GroupAssignment assignment, std::span<const std::uint64_t> keys);
+  ~GroupKeysScope();
+  GroupKeysScope(const GroupKeysScope&) = delete;
+  GroupKeysScope& operator=(const GroupKeysScope&) = delete;
+};
+
 /// Rows of two samples in groups, read unit by unit, and the pilot rows that functions and grids are fitted to.
 class GroupedRows {
  public:
   /// `rows`: positions of a label-blind order -> row of (X, Y); the samples must outlive this object while they are
   /// read. Groups and pilot follow from the seed, which must depend on the data.
+  /// Rows are assigned at random, unless a GroupKeysScope of this thread says otherwise.
   GroupedRows(const Pool& samples, std::span<const std::size_t> rows, Seed seed);
 
   [[nodiscard]] const RowGroups& groups() const { return groups_; }
   [[nodiscard]] std::size_t num_units() const { return groups_.num_units(); }
-  [[nodiscard]] std::size_t rows_per_unit() const { return groups_.sizes.rows_per_group; }
+  /// Of the largest unit.
+  [[nodiscard]] std::size_t rows_per_unit() const;
   /// At most 50,000 rows, drawn from all of `rows` at random.
   [[nodiscard]] Pool pilot() const { return {pilot_.view(), {nullptr, 0, pilot_.cols()}, {}}; }
 

@@ -1,6 +1,11 @@
 #include "profile/grouped_summary.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
@@ -22,7 +27,22 @@ Matrix<double> pilot_lines(const Pool& pilot, const FeatureMap& functions, std::
   return lines;
 }
 
+// Values of rows in which a function is a number, moved to the front; one 0 if there are none.
+std::span<double> known_values(std::span<double> values) {
+  const auto end = std::remove_if(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+  if (end == values.begin()) values.front() = 0.0;
+  return values.first(std::max<std::size_t>(1, static_cast<std::size_t>(end - values.begin())));
+}
+
 }  // namespace
+
+std::vector<double> GroupedLine::unit_rows() const {
+  std::vector<double> rows(counts.rows(), 0.0);
+  for (std::size_t unit = 0; unit < rows.size(); ++unit) {
+    for (const std::uint32_t count : counts.row(unit)) rows[unit] += static_cast<double>(count);
+  }
+  return rows;
+}
 
 GroupedSummary::Source& GroupedSummary::source_of(const RowFunctions& functions) {
   const auto found = std::ranges::find(sources_, functions, &Source::functions);
@@ -42,7 +62,7 @@ std::size_t GroupedSummary::add_lines(const RowFunctions& functions, std::size_t
   lines.resize(lines.size() + count);
   parallel_for_blocks(count, 1, threads, [&](std::size_t k, std::size_t) {
     GroupedLine& line = lines[source.first_line + k];
-    line.grid = make_line_grid(pilot.row(k));
+    line.grid = make_line_grid(known_values(pilot.row(k)));
     line.counts = Matrix<std::uint32_t>(rows_->num_units(), line.grid.num_bins(), 0);
   });
   return source.first_line;
@@ -68,9 +88,12 @@ void GroupedSummary::collect(ThreadCount threads) {
       Matrix<double> values(rows.rows(), columns);
       source.functions->evaluate(rows, values);
       for (std::size_t k = 0; k < source.num_lines; ++k) {
-        const BinFinder& bin = finders[source.first_line + k];
         const auto counts = lines[source.first_line + k].counts.row(unit);
-        for (std::size_t i = 0; i < values.rows(); ++i) ++counts[bin(values(i, k))];
+        std::array<std::uint8_t, kFeatureRows> bins{};
+        finders[source.first_line + k].find(values, k, std::span(bins).first(values.rows()));
+        for (std::size_t i = 0; i < values.rows(); ++i) {
+          if (!std::isnan(values(i, k))) ++counts[bins[i]];
+        }
       }
       if (source.means == kNone) continue;
       // Differences from a value near the mean: sums then have the size of what they are compared by.
@@ -81,16 +104,27 @@ void GroupedSummary::collect(ThreadCount threads) {
       add_rows(values, data_->unit_means[source.means].row(unit));
     }
   });
-  for (Matrix<double>& means : data_->unit_means) centre_unit_means(means, rows_->rows_per_unit());
+  for (Matrix<double>& means : data_->unit_means) centre_unit_means(means, data_->unit_rows);
 }
 
-void centre_unit_means(Matrix<double>& sums, std::size_t rows_per_unit) {
-  const auto g = static_cast<double>(rows_per_unit);
+std::size_t GroupedData::num_rows() const {
+  return static_cast<std::size_t>(std::accumulate(unit_rows.begin(), unit_rows.end(), 0.0));
+}
+
+bool GroupedData::equal_units() const {
+  return std::ranges::adjacent_find(unit_rows, std::not_equal_to<>()) == unit_rows.end();
+}
+
+void centre_unit_means(Matrix<double>& sums, std::span<const double> unit_rows) {
+  const double rows = std::accumulate(unit_rows.begin(), unit_rows.end(), 0.0);
+  const double mean_rows = rows / static_cast<double>(unit_rows.size());
   for (std::size_t k = 0; k < sums.cols(); ++k) {
     CompensatedSum total;
     for (std::size_t unit = 0; unit < sums.rows(); ++unit) total.add(sums(unit, k));
     const double centre = total.value() / static_cast<double>(sums.rows());
-    for (std::size_t unit = 0; unit < sums.rows(); ++unit) sums(unit, k) = (sums(unit, k) - centre) / g;
+    for (std::size_t unit = 0; unit < sums.rows(); ++unit) {
+      sums(unit, k) = (sums(unit, k) - centre * (unit_rows[unit] / mean_rows)) / unit_rows[unit];
+    }
   }
 }
 

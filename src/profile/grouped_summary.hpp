@@ -15,18 +15,25 @@ namespace kqd {
 struct GroupedLine {
   LineGrid grid;
   Matrix<std::uint32_t> counts;  ///< (unit, bin)
+
+  /// Rows of each unit that have a value.
+  [[nodiscard]] std::vector<double> unit_rows() const;
 };
 
 /// Counts and means of units, from which statistics of permutations are computed.
 struct GroupedData {
-  std::size_t num_units = 0;
-  std::size_t rows_per_unit = 0;
+  std::vector<double> unit_rows;  ///< rows of each unit, at least one
   std::vector<GroupedLine> lines;
   std::vector<Matrix<double>> unit_means;  ///< of sets of functions: (unit, function), measured from their mean
+
+  [[nodiscard]] std::size_t num_units() const { return unit_rows.size(); }
+  [[nodiscard]] std::size_t num_rows() const;
+  /// Units have equally many rows: exchanging them changes the size of no sample.
+  [[nodiscard]] bool equal_units() const;
 };
 
-/// Replaces sums over the rows of units by their means, measured from the mean of all units.
-void centre_unit_means(Matrix<double>& sums, std::size_t rows_per_unit);
+/// Replaces sums over the rows of units by their means, measured from the mean of all rows.
+void centre_unit_means(Matrix<double>& sums, std::span<const double> unit_rows);
 
 /// Counts along directions and means of features per group, the input of statistics of grouped rows. Collected in one
 /// pass over the rows for all that was asked for. Functions that several statistics share are evaluated once.
@@ -34,8 +41,9 @@ class GroupedSummary {
  public:
   explicit GroupedSummary(std::shared_ptr<const GroupedRows> rows)
       : rows_(std::move(rows)), data_(std::make_shared<GroupedData>()) {
-    data_->num_units = rows_->num_units();
-    data_->rows_per_unit = rows_->rows_per_unit();
+    for (std::size_t unit = 0; unit < rows_->num_units(); ++unit) {
+      data_->unit_rows.push_back(static_cast<double>(rows_->groups().rows_of(unit).size()));
+    }
   }
 
   [[nodiscard]] const GroupedRows& rows() const { return *rows_; }

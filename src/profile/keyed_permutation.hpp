@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "kqd/core/types.hpp"
 
@@ -19,8 +20,14 @@ class KeyedPermutation {
   [[nodiscard]] std::uint64_t size() const { return size_; }
   /// The place of number `i` < size(); different numbers have different places.
   [[nodiscard]] std::uint64_t operator()(std::uint64_t i) const;
+  /// The number whose place is `place` < size().
+  [[nodiscard]] std::uint64_t number_at(std::uint64_t place) const;
+  /// The places of first, first + 1, ...: faster than one by one.
+  void fill(std::uint64_t first, std::span<std::uint64_t> places) const;
 
  private:
+  [[nodiscard]] std::uint64_t permuted_once(std::uint64_t i) const;
+
   static constexpr unsigned kRounds = 8;
 
   std::uint64_t size_;

@@ -18,6 +18,12 @@ constexpr double kTailRatio = 0.7;                                 // of the row
 constexpr std::size_t kFewValues = (LineGrid::kMostBins - 1) / 2;  // have bins between them
 constexpr std::size_t kMostEdges = LineGrid::kMostBins - 1;
 
+// Ascending, each value once. (std::ranges::unique does not compile with Clang 14.)
+void sort_different(std::vector<double>& values) {
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
 // Edges at ranks of the sorted values: equal numbers of rows, and in the tails bins that shrink by a constant factor
 // down to one row.
 std::vector<double> edges_by_ranks(std::span<const double> sorted) {
@@ -37,9 +43,7 @@ std::vector<double> edges_by_ranks(std::span<const double> sorted) {
     const auto at = std::clamp<double>(std::floor(rank), 0.0, n - 1.0);
     edges.push_back(sorted[static_cast<std::size_t>(at)]);
   }
-  std::ranges::sort(edges);
-  const auto repeated = std::ranges::unique(edges);
-  edges.erase(repeated.begin(), repeated.end());
+  sort_different(edges);
   // An edge that is the smallest value would leave the bin below it empty.
   std::erase(edges, sorted.front());
   return edges;
@@ -55,9 +59,7 @@ void add_edges_after_frequent_values(std::span<const double> sorted, std::vector
     at = end;
   }
   edges.insert(edges.end(), more.begin(), more.end());
-  std::ranges::sort(edges);
-  const auto repeated = std::ranges::unique(edges);
-  edges.erase(repeated.begin(), repeated.end());
+  sort_different(edges);
 }
 
 // The different values of an ascending list, or none when there are more than `most`.
@@ -161,25 +163,41 @@ LineGrid make_line_grid(std::span<double> values) {
   return grid;
 }
 
-BinFinder::BinFinder(const LineGrid& grid) : num_edges_(grid.edges.size()) {
-  std::ranges::fill(edges_, std::numeric_limits<double>::infinity());
-  std::ranges::copy(grid.edges, edges_.begin());
-  if (num_edges_ == 0) return;
+BinFinder::BinFinder(std::span<const double> edges) : edges_(edges.begin(), edges.end()) {
+  edges_.insert(edges_.end(), 2, std::numeric_limits<double>::infinity());
+  if (edges.empty()) return;
   // Cells span the middle of the edges: a few far ones must not leave the others in one cell.
-  const std::size_t aside = num_edges_ / 16;
-  low_ = edges_[aside];
-  const double width = edges_[num_edges_ - 1 - aside] - low_;
+  const std::size_t aside = edges.size() / 16;
+  low_ = edges[aside];
+  const double width = edges[edges.size() - 1 - aside] - low_;
   const double scale = static_cast<double>(kCells - 2) / width;
   scale_ = std::isfinite(scale) ? scale : 0.0;  // 0: one cell, which is searched
   for (std::size_t cell = 0, k = 0; cell <= kCells; ++cell) {
-    while (k < num_edges_ && cell_of(edges_[k]) < cell) ++k;
-    first_[cell] = static_cast<std::uint8_t>(k);
+    while (k < edges.size() && cell_of(edges[k]) < cell) ++k;
+    first_[cell] = static_cast<std::uint16_t>(k);
   }
 }
 
+// Halves the range without a branch.
 std::size_t BinFinder::search(std::size_t first, std::size_t last, double v) const {
-  const auto part = std::span(edges_).subspan(first, last - first);
-  return first + static_cast<std::size_t>(std::ranges::upper_bound(part, v) - part.begin());
+  for (std::size_t left = last - first; left > 0;) {
+    const std::size_t half = (left + 1) / 2;
+    first += edges_[first + half - 1] <= v ? half : 0;
+    left -= half;
+  }
+  return first;
+}
+
+void BinFinder::find(MatrixView<const double> values, std::size_t column, std::span<std::uint8_t> bins) const {
+  constexpr std::size_t kAtATime = 256;
+  std::array<double, kAtATime> some{};
+  std::array<std::uint32_t, kAtATime> cells{};
+  for (std::size_t first = 0; first < bins.size(); first += kAtATime) {
+    const std::size_t count = std::min(kAtATime, bins.size() - first);
+    for (std::size_t i = 0; i < count; ++i) some[i] = values(first + i, column);
+    for (std::size_t i = 0; i < count; ++i) cells[i] = cell_of(some[i]);  // which the compiler makes vectors of
+    for (std::size_t i = 0; i < count; ++i) bins[first + i] = static_cast<std::uint8_t>(in_cell(cells[i], some[i]));
+  }
 }
 
 }  // namespace kqd

@@ -2,25 +2,40 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
-#include "profile/keyed_permutation.hpp"
+#include "kqd/io/printable.hpp"
 #include "profile/profile_spec.hpp"
+#include "profile/row_counter.hpp"
 #include "profile/row_groups.hpp"
 
 namespace kqd {
 namespace {
 
 constexpr std::size_t kRowsAtATime = 8192;
-constexpr double kLargestWhole = 1073741824.0;  // 2^30: 2^32 rows of a group fit into 63 bits
 
 // "rows 1 to 1000", counted from 1 as in messages about files.
 std::string row_text(const RowRange& rows) {
   return rows.last - rows.first == 1 ? fmt::format("row {}", rows.last)
                                      : fmt::format("rows {} to {}", rows.first + 1, rows.last);
+}
+
+// "rows 1 to 1000 of jan/a.csv", in the first part that has some of them; "... of a sample" where parts have no names.
+std::string row_text(const RowRange& rows, const std::vector<RowSource>& sources) {
+  std::uint64_t first = 0;
+  for (const RowSource& source : sources) {
+    const std::uint64_t last = first + source.num_rows;
+    if (rows.first < last) {
+      return fmt::format("{} of {}", row_text({rows.first - first, std::min(rows.last, last) - first}),
+                         printable(source.name));
+    }
+    first = last;
+  }
+  return row_text(rows) + " of a sample";
 }
 
 // The first range that two lists share, empty if there is none.
@@ -33,10 +48,10 @@ RowRange overlap(const std::vector<RowRange>& a, const std::vector<RowRange>& b)
   return {};
 }
 
-void require_apart(const std::vector<RowRange>& there, const std::vector<RowRange>& more) {
-  if (const RowRange both = overlap(there, more); both.first < both.last) {
-    fail(ErrorCode::invalid_option,
-         "{} of a sample would be counted twice: each row may be in one of the profiles only", row_text(both));
+void require_apart(const ProfilePart& there, const std::vector<RowRange>& more) {
+  if (const RowRange both = overlap(there.rows, more); both.first < both.last) {
+    fail(ErrorCode::invalid_option, "{} would be counted twice: each row may be in one of the profiles only",
+         row_text(both, there.sources));
   }
 }
 
@@ -74,23 +89,31 @@ std::vector<RowRange> difference(const std::vector<RowRange>& a, const std::vect
   return left;
 }
 
-template <class T, class Combine>
-void combine(std::vector<Matrix<T>>& into, const std::vector<Matrix<T>>& from, const Combine& function) {
-  for (std::size_t k = 0; k < into.size(); ++k) {
-    std::ranges::transform(into[k].values(), from[k].values(), into[k].values().begin(), function);
+template <class Combine>
+void combine(ProfilePart& into, const ProfilePart& from, const Combine& function) {
+  const auto combine_values = [&](auto&& a, auto&& b) { std::ranges::transform(a, b, a.begin(), function); };
+  const auto combine_all = [&](auto& a, const auto& b) {
+    for (std::size_t k = 0; k < a.size(); ++k) combine_values(a[k].values(), b[k].values());
+  };
+  combine_values(into.group_rows, from.group_rows);
+  combine_all(into.counts, from.counts);
+  combine_all(into.sums, from.sums);
+  combine_all(into.bin_sums, from.bin_sums);
+}
+
+// Rows that are taken away must have been counted as they were before; a file may claim otherwise.
+void require_counted(const ProfilePart& part, const ProfilePart& less) {
+  for (std::size_t k = 0; k < part.counts.size(); ++k) {
+    const auto there = part.counts[k].values();
+    const auto taken = less.counts[k].values();
+    if (std::equal(taken.begin(), taken.end(), there.begin(), std::less_equal<>())) continue;
+    fail(ErrorCode::invalid_option, "rows of a sample are to be taken away that were counted in other groups or bins");
   }
 }
 
-ProfilePart empty_part(const ProfileSpec& spec, const SampleExtent& sample, std::uint64_t factor) {
-  ProfilePart part{
-      .sample = sample, .rows = {}, .num_groups = groups_of_sample(spec, sample) / factor, .counts = {}, .sums = {}};
-  for (const ProfiledFunctions& functions : spec.functions) {
-    for (const LineGrid& grid : functions.lines) {
-      part.counts.emplace_back(part.num_groups, grid.num_bins(), 0U);
-    }
-    part.sums.emplace_back(functions.sums ? part.num_groups : 0, functions.sums ? functions.set.count() : 0, 0);
-  }
-  return part;
+const CountedFunctions& made(std::shared_ptr<const CountedFunctions>& functions, const ProfileSpec& spec) {
+  if (!functions) functions = std::make_shared<const CountedFunctions>(spec);
+  return *functions;
 }
 
 std::vector<ProfilePart>::iterator place_of(std::vector<ProfilePart>& parts, const SampleExtent& sample) {
@@ -102,74 +125,6 @@ bool has(const std::vector<ProfilePart>& parts, std::vector<ProfilePart>::const_
   return at != parts.end() && at->sample == sample;
 }
 
-// The group of each of some rows, or `none`.
-constexpr std::uint32_t kNoGroup = std::numeric_limits<std::uint32_t>::max();
-
-std::vector<std::uint32_t> groups_of_rows(const ProfileSpec& spec, const SampleExtent& sample, std::uint64_t first,
-                                          std::size_t count, std::uint64_t num_groups, std::uint64_t rows_per_group) {
-  const KeyedPermutation place(sample.num_rows, Seed{spec.seed}, sample.id);
-  const std::uint64_t held_out = sample == spec.pilot_sample ? spec.pilot_rows : 0;
-  std::vector<std::uint32_t> groups(count, kNoGroup);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t at = place(first + i);
-    if (at < held_out) continue;
-    const std::uint64_t group = (at - held_out) / rows_per_group;
-    if (group < num_groups) groups[i] = static_cast<std::uint32_t>(group);
-  }
-  return groups;
-}
-
-// One set of functions, ready to be evaluated and counted.
-struct Counter {
-  const ProfiledFunctions& functions;
-  std::size_t set;         // its number
-  std::size_t first_line;  // the number of its first line among those of all sets
-  RowFunctions map;
-  std::vector<BinFinder> finders;
-};
-
-std::vector<Counter> counters_of(const ProfileSpec& spec) {
-  std::vector<Counter> counters;
-  std::size_t first_line = 0;
-  for (const ProfiledFunctions& functions : spec.functions) {
-    Counter counter{functions, counters.size(), first_line, make_functions(functions.set), {}};
-    for (const LineGrid& grid : functions.lines) counter.finders.emplace_back(grid);
-    first_line += functions.lines.size();
-    counters.push_back(std::move(counter));
-  }
-  return counters;
-}
-
-void count_rows(const Counter& counter, MatrixView<const double> rows, std::span<const std::uint32_t> groups,
-                ProfilePart& part) {
-  const auto& [functions, set, first_line, map, finders] = counter;
-  const std::size_t columns = functions.sums ? map->count : functions.lines.size();
-  Matrix<double> values(std::min(kFeatureRows, rows.rows()), columns);
-  std::vector<double> factors(functions.exponents.size());
-  for (std::size_t k = 0; k < factors.size(); ++k) factors[k] = std::ldexp(1.0, functions.exponents[k]);
-  for (std::size_t first = 0; first < rows.rows(); first += kFeatureRows) {
-    const std::size_t count = std::min(kFeatureRows, rows.rows() - first);
-    const auto some = values.view().row_range(0, count);
-    map->evaluate(rows.row_range(first, count), some);
-    for (std::size_t k = 0; k < finders.size(); ++k) {
-      Matrix<std::uint32_t>& counts = part.counts[first_line + k];
-      for (std::size_t i = 0; i < count; ++i) {
-        if (groups[first + i] != kNoGroup) ++counts(groups[first + i], finders[k](some(i, k)));
-      }
-    }
-    if (!functions.sums) continue;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (groups[first + i] == kNoGroup) continue;
-      const auto sums = part.sums[set].row(groups[first + i]);
-      for (std::size_t k = 0; k < columns; ++k) {
-        const double scaled = (some(i, k) - functions.centres[k]) * factors[k];
-        const double below = scaled < kLargestWhole ? scaled : kLargestWhole;  // also what is not a number
-        sums[k] += static_cast<std::int64_t>(std::nearbyint(below > -kLargestWhole ? below : -kLargestWhole));
-      }
-    }
-  }
-}
-
 std::uint64_t rows_in(const std::vector<RowRange>& ranges) {
   std::uint64_t total = 0;
   for (const RowRange& range : ranges) total += range.last - range.first;
@@ -178,10 +133,52 @@ std::uint64_t rows_in(const std::vector<RowRange>& ranges) {
 
 }  // namespace
 
+ProfilePart empty_part(const ProfileSpec& spec, const SampleExtent& sample, std::uint64_t factor) {
+  ProfilePart part{.sample = sample,
+                   .sources = {},
+                   .rows = {},
+                   .num_groups = groups_of_sample(spec, sample) / factor,
+                   .group_rows = {},
+                   .counts = {},
+                   .sums = {},
+                   .bin_sums = {}};
+  const std::size_t rows = part.num_groups + 1;
+  part.group_rows.assign(rows, 0);
+  for (const ProfiledFunctions& functions : spec.functions) {
+    for (const LineGrid& grid : functions.lines) part.counts.emplace_back(rows, grid.num_bins(), 0U);
+    part.sums.emplace_back(functions.sums ? rows : 0, functions.sums ? functions.set.count() : 0, 0);
+    part.bin_sums.emplace_back(functions.line_exponents.size(),
+                               functions.line_exponents.empty() ? 0 : LineGrid::kMostBins, 0);
+  }
+  return part;
+}
+
 std::uint64_t groups_of_sample(const ProfileSpec& spec, const SampleExtent& sample) {
-  const std::uint64_t held_out = sample == spec.pilot_sample ? spec.pilot_rows : 0;
-  return std::min<std::uint64_t>(kMostGroups,
-                                 (sample.num_rows - std::min(held_out, sample.num_rows)) / spec.rows_per_group);
+  return std::min<std::uint64_t>(kMostGroups, (sample.num_rows - spec.rows_held_out(sample)) / spec.rows_per_group);
+}
+
+std::uint64_t ProfileSpec::rows_held_out(const SampleExtent& sample) const {
+  const auto found = std::ranges::find(held_out, sample, &HeldOutRows::sample);
+  return found == held_out.end() ? 0 : std::min(found->rows, sample.num_rows);
+}
+
+RowCounter ProfileAccess::counter(Profile& profile, const SampleExtent& sample) {
+  Profile::State& state = *profile.state_;
+  const auto at = place_of(state.parts, sample);
+  if (has(state.parts, at, sample)) require_apart(*at, {{0, sample.num_rows}});
+  ProfilePart& part = *state.parts.insert(at, empty_part(*profile.spec_, sample, state.factor));
+  part.rows = {{0, sample.num_rows}};
+  return {*profile.spec_, made(state.functions, *profile.spec_), profile.rows_per_group(), part};
+}
+
+std::string ProfileAccess::rows_in_both(const Profile& x, const Profile& y) {
+  for (const ProfilePart& part : x.state_->parts) {
+    const auto at = std::ranges::find(y.state_->parts, part.sample, &ProfilePart::sample);
+    if (at == y.state_->parts.end()) continue;
+    const RowRange both = overlap(part.rows, at->rows);
+    if (both.first < both.last) return row_text(both, part.sources.empty() ? at->sources : part.sources);
+  }
+  return "";
 }
 
 Profile ProfileAccess::make(std::shared_ptr<const ProfileSpec> spec, Profile::State state) {
@@ -210,6 +207,9 @@ std::size_t Profile::num_columns() const {
 const std::vector<std::string>& Profile::column_names() const {
   return spec_->column_names;
 }
+const GroupRule& Profile::group_rule() const {
+  return spec_->rule;
+}
 std::uint64_t Profile::rows_per_group() const {
   return spec_->rows_per_group * state_->factor;
 }
@@ -226,50 +226,110 @@ std::uint64_t Profile::num_rows() const {
   return total;
 }
 
+std::uint64_t Profile::num_counted() const {
+  std::uint64_t total = 0;
+  for (const ProfilePart& part : state_->parts) {
+    total = std::accumulate(part.group_rows.begin(), part.group_rows.end(), total);
+  }
+  return total;
+}
+
+std::vector<RowSource> Profile::sources(const SampleExtent& sample) const {
+  const auto at = std::ranges::find(state_->parts, sample, &ProfilePart::sample);
+  return at == state_->parts.end() ? std::vector<RowSource>{} : at->sources;
+}
+
+void Profile::name_sources(const SampleSources& sources) {
+  const auto at = place_of(state_->parts, sources.extent());
+  if (!has(state_->parts, at, sources.extent())) {
+    fail(ErrorCode::invalid_option, "no row of the named parts, {} rows, is in the profile", sources.extent().num_rows);
+  }
+  at->sources = sources.list();
+}
+
 std::vector<SampleExtent> Profile::samples() const {
   std::vector<SampleExtent> samples;
   for (const ProfilePart& part : state_->parts) samples.push_back(part.sample);
   return samples;
 }
 
-void Profile::update(const SampleExtent& sample, MatrixView<const double> rows, std::uint64_t first_row,
-                     ThreadCount threads) {
-  if (rows.rows() == 0) return;
-  if (rows.cols() != spec_->num_columns) {
-    fail(ErrorCode::shape_mismatch, "the rows have {} columns, the profile has {}", rows.cols(), spec_->num_columns);
+namespace {
+
+// The rows of the sample that a block stands for.
+RowRange rows_of_block(const ProfileSpec& spec, const SampleExtent& sample, const RowBlock& block) {
+  const std::size_t count = block.rows.rows();
+  if (block.rows.cols() != spec.num_columns && count > 0) {
+    fail(ErrorCode::shape_mismatch, "the rows have {} columns, the profile has {}", block.rows.cols(),
+         spec.num_columns);
   }
-  if (first_row >= sample.num_rows || rows.rows() > sample.num_rows - first_row) {
+  if (sample.num_rows > kMostRowsOfSample) {
+    fail(ErrorCode::resource_limit,
+         "a sample of {} rows, at most {} are one sample of a profile: make profiles of its parts and merge them",
+         sample.num_rows, kMostRowsOfSample);
+  }
+  const std::uint64_t num_read = block.num_read == 0 ? count : block.num_read;
+  if (block.first_row >= sample.num_rows || num_read > sample.num_rows - block.first_row) {
     fail(ErrorCode::invalid_option, "{} are beyond the sample, which has {} rows",
-         row_text({first_row, first_row + rows.rows()}), sample.num_rows);
+         row_text({block.first_row, block.first_row + num_read}), sample.num_rows);
   }
+  const RowRange range{block.first_row, block.first_row + num_read};
+  const bool numbered = !block.numbers.empty() || num_read != count;
+  const bool apart = block.scattered && (block.numbers.empty() || block.numbers.size() == count) &&
+                     std::ranges::all_of(block.numbers, [&](std::uint64_t k) { return k < sample.num_rows; });
+  const bool fits = apart || !numbered ||
+                    (block.numbers.size() == count &&
+                     std::ranges::adjacent_find(block.numbers, std::greater_equal<>()) == block.numbers.end() &&
+                     (count == 0 || (block.numbers.front() >= range.first && block.numbers.back() < range.last)));
+  if (!fits) {
+    fail(ErrorCode::shape_mismatch, "{} rows of {} need as many ascending numbers in that range", count,
+         row_text(range));
+  }
+  const bool needs_keys = spec.rule.assignment != GroupAssignment::random;
+  if (block.keys.size() != (needs_keys ? count : 0)) {
+    fail(ErrorCode::shape_mismatch, "{} rows with {} keys, expected {} because groups are assigned by {}", count,
+         block.keys.size(), needs_keys ? count : 0, to_string(spec.rule));
+  }
+  const bool ranks = spec.rule.assignment == GroupAssignment::blocks;
+  if (ranks && std::ranges::any_of(block.keys, [&](std::uint64_t rank) { return rank >= sample.num_rows; })) {
+    fail(ErrorCode::invalid_option, "the rank of a row is beyond the sample, which has {} rows", sample.num_rows);
+  }
+  return range;
+}
+
+}  // namespace
+
+void Profile::update(const SampleExtent& sample, const RowBlock& block, ThreadCount threads) {
+  const MatrixView<const double> rows = block.rows;
+  if (rows.rows() == 0 && block.num_read == 0) return;
+  const std::vector<RowRange> more = {rows_of_block(*spec_, sample, block)};
   for (std::size_t i = 0; i < rows.rows(); ++i) {
     if (std::ranges::all_of(rows.row(i), [](double v) { return std::isfinite(v); })) continue;
-    fail(ErrorCode::non_finite_value, "row {} has a value that is not a finite number", first_row + i + 1);
+    const std::uint64_t number = block.numbers.empty() ? block.first_row + i : block.numbers[i];
+    fail(ErrorCode::non_finite_value, "row {} has a value that is not a finite number", number + 1);
   }
-  const std::vector<RowRange> more = {{first_row, first_row + rows.rows()}};
   auto at = place_of(state_->parts, sample);
   if (has(state_->parts, at, sample)) {
-    require_apart(at->rows, more);
+    require_apart(*at, more);
   } else {
     at = state_->parts.insert(at, empty_part(*spec_, sample, state_->factor));
   }
   ProfilePart& part = *at;
-  const std::vector<Counter> counters = counters_of(*spec_);
-  for (std::size_t first = 0; first < rows.rows(); first += kRowsAtATime) {
-    const std::size_t count = std::min(kRowsAtATime, rows.rows() - first);
-    const auto groups = groups_of_rows(*spec_, sample, first_row + first, count, part.num_groups, rows_per_group());
-    // Each set of functions has counts of its own, so sets may be counted side by side.
-    parallel_for_blocks(counters.size(), 1, threads, [&](std::size_t k, std::size_t) {
-      count_rows(counters[k], rows.row_range(first, count), groups, part);
-    });
-  }
+  RowCounter counter(*spec_, made(state_->functions, *spec_), rows_per_group(), part);
+  parallel_for_blocks(rows.rows(), kRowsAtATime, threads, [&](std::size_t begin, std::size_t end) {
+    RowBlock some = block;
+    some.rows = rows.row_range(begin, end - begin);
+    some.first_row += begin;
+    if (!block.numbers.empty()) some.numbers = block.numbers.subspan(begin, end - begin);
+    if (!block.keys.empty()) some.keys = block.keys.subspan(begin, end - begin);
+    counter.count(some);
+  });
   part.rows = joined(std::move(part.rows), more);
 }
 
 namespace {
 
-void require_same_kind(const ProfileSpec& /*spec*/, const std::string& id, std::uint64_t rows_per_group,
-                       const std::string& other_id, std::uint64_t other_rows_per_group) {
+void require_same_kind(const std::string& id, std::uint64_t rows_per_group, const std::string& other_id,
+                       std::uint64_t other_rows_per_group) {
   if (id != other_id) {
     fail(ErrorCode::shape_mismatch,
          "the profiles were made by different specs, {} and {}: make one of them like the other", id, other_id);
@@ -283,10 +343,10 @@ void require_same_kind(const ProfileSpec& /*spec*/, const std::string& id, std::
 }  // namespace
 
 void Profile::merge(const Profile& other) {
-  require_same_kind(*spec_, spec_id(), rows_per_group(), other.spec_id(), other.rows_per_group());
+  require_same_kind(spec_id(), rows_per_group(), other.spec_id(), other.rows_per_group());
   for (const ProfilePart& part : other.state_->parts) {
     const auto at = place_of(state_->parts, part.sample);
-    if (has(state_->parts, at, part.sample)) require_apart(at->rows, part.rows);
+    if (has(state_->parts, at, part.sample)) require_apart(*at, part.rows);
   }
   const Profile added(other);  // `other` may be this profile, which the check above refuses unless it is empty
   for (const ProfilePart& part : added.state_->parts) {
@@ -296,13 +356,29 @@ void Profile::merge(const Profile& other) {
       continue;
     }
     at->rows = joined(std::move(at->rows), part.rows);
-    combine(at->counts, part.counts, std::plus<>());
-    combine(at->sums, part.sums, std::plus<>());
+    if (at->sources.empty()) at->sources = part.sources;
+    combine(*at, part, std::plus<>());
   }
 }
 
+void Profile::append(const Profile& other) {
+  Profile added(other);
+  for (ProfilePart& part : added.state_->parts) {
+    const auto at = place_of(state_->parts, part.sample);
+    const std::uint64_t first = has(state_->parts, at, part.sample) && !at->rows.empty() ? at->rows.back().last : 0;
+    for (RowRange& range : part.rows) {
+      range = {range.first + first, range.last + first};
+      if (range.last > part.sample.num_rows) {
+        fail(ErrorCode::invalid_option, "there are more than the {} rows of the sample: some would be counted twice",
+             part.sample.num_rows);
+      }
+    }
+  }
+  merge(added);
+}
+
 void Profile::subtract(const Profile& other) {
-  require_same_kind(*spec_, spec_id(), rows_per_group(), other.spec_id(), other.rows_per_group());
+  require_same_kind(spec_id(), rows_per_group(), other.spec_id(), other.rows_per_group());
   std::vector<ProfilePart> left = state_->parts;
   for (const ProfilePart& part : other.state_->parts) {
     const auto at = place_of(left, part.sample);
@@ -311,8 +387,8 @@ void Profile::subtract(const Profile& other) {
            part.sample.num_rows);
     }
     at->rows = difference(at->rows, part.rows);
-    combine(at->counts, part.counts, std::minus<>());
-    combine(at->sums, part.sums, std::minus<>());
+    require_counted(*at, part);
+    combine(*at, part, std::minus<>());
     if (at->rows.empty()) left.erase(at);
   }
   state_->parts = std::move(left);
@@ -322,14 +398,22 @@ void Profile::coarsen(std::uint64_t factor) {
   require_option(factor >= 1 && factor <= kMostGroups, "factor", factor,
                  fmt::format("a whole number in 1 .. {}", kMostGroups));
   const auto added = [&]<class T>(const Matrix<T>& fine, std::uint64_t num_groups) {
-    Matrix<T> coarse(fine.cols() == 0 ? 0 : num_groups, fine.cols(), 0);
-    for (std::size_t g = 0; g < coarse.rows() * factor; ++g) {
-      for (std::size_t k = 0; k < fine.cols(); ++k) coarse(g / factor, k) += fine(g, k);
+    Matrix<T> coarse(fine.cols() == 0 ? 0 : num_groups + 1, fine.cols(), 0);
+    for (std::size_t g = 0; g < fine.rows(); ++g) {
+      const bool in_none = g + 1 == fine.rows();
+      const auto into = coarse.row(in_none ? num_groups : std::min<std::uint64_t>(g / factor, num_groups));
+      for (std::size_t k = 0; k < fine.cols(); ++k) into[k] += fine(g, k);
     }
     return coarse;
   };
   for (ProfilePart& part : state_->parts) {
+    const std::uint64_t fine = part.num_groups;
     part.num_groups /= factor;
+    std::vector<std::uint32_t> rows(part.num_groups + 1, 0);
+    for (std::size_t g = 0; g <= fine; ++g) {
+      rows[g == fine ? part.num_groups : std::min<std::uint64_t>(g / factor, part.num_groups)] += part.group_rows[g];
+    }
+    part.group_rows = std::move(rows);
     for (auto& counts : part.counts) counts = added(counts, part.num_groups);
     for (auto& sums : part.sums) sums = added(sums, part.num_groups);
   }

@@ -31,6 +31,12 @@ Lines distance_lines(const Source& s) {
   return {explained(value, fmt::format("Monte Carlo SE over directions {}", rounded(*s.distance->standard_error, 2)))};
 }
 
+Lines interval_lines(const Source& s) {
+  if (!s.run->interval) return {};
+  const auto [lower, upper] = *s.run->interval;
+  return {explained(fmt::format("{:.6g} to {:.6g}", lower, upper), "holds the distance of the rows for certain")};
+}
+
 Fields own_distance_fields() {
   using enum Block;
   return {
@@ -42,6 +48,12 @@ Fields own_distance_fields() {
       {{"standard_error", "Monte Carlo standard error over directions; null for methods without a mean over directions",
         result, "Monte Carlo SE"},
        [](In s) { return s.distance->standard_error ? Json(*s.distance->standard_error) : Json(); }},
+      {{"interval", "[lower, upper]: holds the distance of the rows of profiles for certain; null for rows", result,
+        "certain interval"},
+       [](In s) {
+         return s.run->interval ? Json{s.run->interval->lower, s.run->interval->upper} : Json();
+       },
+       interval_lines},
       {{"per_direction", "distance along each direction; empty without directions", none, "", false},
        [](In s) { return s.distance->num_directions > 0 ? Json(s.distance->per_direction) : Json::array(); }},
   };

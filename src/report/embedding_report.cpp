@@ -47,11 +47,9 @@ Json quantiles_json(const EmbeddingTable& table) {
 
 Lines sets_lines(const Source& s) {
   const EmbeddingTable& table = s.embedding->table;
-  const auto [least, most] = std::ranges::minmax(table.sizes);
-  const std::string from = least == most ? "" : fmt::format("{} to ", least);
-  Lines lines = {fmt::format("{} of {}{} x {}", counted(table.names.size(), "data set"), from, counted(most, "row"),
-                             counted(table.dim, "column"))};
-  for (std::string& sentence : describe_columns(s.embedding->preparation)) lines.push_back(std::move(sentence));
+  Lines lines = {fmt::format("{} of {}", counted(table.names.size(), "data set"), size_text(table.sizes, table.dim))};
+  for (std::string& sentence : describe_columns(s.embedding->preparation, s.option_names))
+    lines.push_back(std::move(sentence));
   return lines;
 }
 
@@ -60,7 +58,7 @@ Fields own_embedding_fields() {
   return {
       {{"names", "names of the data sets"}, [](In s) { return Json(s.embedding->table.names); }},
       {{"n", "number of rows of each data set"}, [](In s) { return Json(s.embedding->table.sizes); }},
-      {{"dim", "number of columns", data, "columns"}, [](In s) { return Json(s.embedding->table.dim); }},
+      {{"dim", "number of columns; 0 for objects", data, "columns"}, [](In s) { return Json(s.embedding->table.dim); }},
       {{"data", "how the data were prepared: rows, missing values, encodings, scaling", data},
        [](In s) {
          return s.embedding->rows.empty() ? Json() : preparation_json(s.embedding->preparation, s.embedding->rows);

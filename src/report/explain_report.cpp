@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "core/text.hpp"
 #include "io/text.hpp"
 #include "kqd/report/explanation.hpp"
+#include "report/explain_changes.hpp"
 #include "report/fields.hpp"
 
 namespace kqd {
@@ -23,7 +25,9 @@ using Table = std::vector<Cells>;
 
 constexpr std::size_t kColumnsInText = 10;
 constexpr std::size_t kProfilesInText = 5;
+constexpr std::size_t kRelationsInText = 5;
 constexpr std::size_t kRowsInText = 5;
+constexpr std::size_t kChangesInText = 8;
 constexpr std::size_t kCellsInText = 4;
 constexpr std::array<double, 7> kLevelsInText = {0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99};
 
@@ -50,8 +54,13 @@ Json shares_json(const std::optional<TwoValueShares>& shares) {
   return {{"value", shares->value}, {"x", shares->x}, {"y", shares->y}};
 }
 
+Json number_or_null(double value) {
+  return std::isnan(value) ? Json() : Json(value);
+}
+
+// Directions that were fitted to the labels have none.
 std::string pvalue_text(double p) {
-  return fmt::format("{:.3g}", p);
+  return std::isnan(p) ? "" : fmt::format("{:.3g}", p);
 }
 
 std::string adjusted_text(const auto& entry) {
@@ -61,7 +70,40 @@ std::string adjusted_text(const auto& entry) {
 // A column or direction of two values has no tails: its shares say more.
 std::string place_text(const auto& entry) {
   if (!entry.shares || entry.where == Where::nowhere) return to_string(entry.where);
-  return fmt::format("share {:.3g}% to {:.3g}%", 100.0 * entry.shares->x, 100.0 * entry.shares->y);
+  return "share " + shares_text(entry.shares->x, entry.shares->y);
+}
+
+std::string column_place_text(const ColumnExplanation& column) {
+  return column.levels.empty() || column.where == Where::nowhere ? place_text(column) : levels_text(column.levels);
+}
+
+std::string missing_text(const ColumnExplanation& column) {
+  if (!column.missing) return "";
+  const MissingShares& missing = *column.missing;
+  return shares_text(missing.x, missing.y) + (missing.reject ? " *" : "");
+}
+
+Json levels_json(const std::vector<LevelShares>& levels) {
+  Json list = Json::array();
+  for (const LevelShares& level : levels) list.push_back({{"name", level.name}, {"x", level.x}, {"y", level.y}});
+  return list;
+}
+
+Json missing_json(const std::optional<MissingShares>& missing) {
+  if (!missing) return nullptr;
+  return {{"x", missing->x},
+          {"y", missing->y},
+          {"pvalue", missing->pvalue},
+          {"pvalue_adjusted", missing->pvalue_adjusted},
+          {"reject", missing->reject}};
+}
+
+Json range_json(const std::optional<ValueRange>& range) {
+  return range ? Json{range->low, range->high} : Json(nullptr);
+}
+
+Json density_json(const ProjectedDensity& density) {
+  return {{"at", drawn(density.at)}, {"x", drawn(density.x)}, {"y", drawn(density.y)}};
 }
 
 std::string carriers(const DirectionExplanation& direction) {
@@ -95,27 +137,83 @@ struct EntryField {
 
 using Column = ColumnExplanation;
 using Direction = DirectionExplanation;
+using Relation = RelationExplanation;
+
+Json correlation_json(const Relation& relation, double correlation) {
+  return relation.kind == RelationForm::numbers ? Json(correlation) : Json(nullptr);
+}
+
+Json cells_json(const Relation& relation) {
+  Json list = Json::array();
+  for (const RelationCell& cell : relation.cells) {
+    list.push_back({{"first", cell.first},
+                    {"second", cell.second},
+                    {"x", six_digits(cell.x)},
+                    {"y", six_digits(cell.y)},
+                    {"change", six_digits(cell.change)},
+                    {"n_x", cell.n_x},
+                    {"n_y", cell.n_y}});
+  }
+  return list;
+}
+
+Json changes_json(const Explanation& explanation) {
+  Json list = Json::array();
+  for (const Change& change : changes_of(explanation)) {
+    list.push_back({{"kind", change.kind},
+                    {"columns", change.columns},
+                    {"text", change.text},
+                    {"pvalue_adjusted", change.pvalue_adjusted}});
+  }
+  return list;
+}
 
 constexpr auto kColumnFields = std::to_array<EntryField<Column>>({
     {"name", true, [](const Column& c) { return Json(c.name); }, "column",
      [](const Column& c) { return shortened(c.name); }},
+    {"type", true, [](const Column& c) { return Json(to_string(c.type)); }, "type",
+     [](const Column& c) { return to_string(c.type); }},
     {"index", true, [](const Column& c) { return Json(c.index); }},
     {"wasserstein", true, [](const Column& c) { return Json(c.wasserstein); }, "distance",
      [](const Column& c) { return fmt::format("{:.4g}", c.wasserstein); }},
     {"effect", true, [](const Column& c) { return Json(c.effect); }, "effect",
      [](const Column& c) { return fmt::format("{:.3f}", c.effect); }},
     {"shift", true, [](const Column& c) { return Json(c.shift); }, "median shift",
-     [](const Column& c) { return fmt::format("{:+.4g}", c.shift + 0.0); }},
+     [](const Column& c) { return c.levels.empty() ? fmt::format("{:+.4g}", c.shift + 0.0) : std::string(); }},
     {"pvalue", true, [](const Column& c) { return Json(c.pvalue); }, "p-value",
      [](const Column& c) { return pvalue_text(c.pvalue); }},
     {"pvalue_adjusted", true, [](const Column& c) { return Json(c.pvalue_adjusted); }, "adjusted",
      adjusted_text<Column>},
     {"reject", true, [](const Column& c) { return Json(c.reject); }},
-    {"where", true, [](const Column& c) { return Json(to_string(c.where)); }, "where", place_text<Column>},
+    {"where", true, [](const Column& c) { return Json(to_string(c.where)); }, "where", column_place_text},
     {"shares", false, [](const Column& c) { return shares_json(c.shares); }},
-    {"sensitivity", true, [](const Column& c) { return Json(c.sensitivity); }, "sensitivity",
-     [](const Column& c) { return fmt::format("{:+.3f}", c.sensitivity); }},
+    {"sensitivity", true, [](const Column& c) { return number_or_null(c.sensitivity); }, "sensitivity",
+     [](const Column& c) { return std::isnan(c.sensitivity) ? "" : fmt::format("{:+.3f}", c.sensitivity); }},
     {"profile", false, [](const Column& c) { return c.profile ? profile_json(*c.profile) : Json(); }},
+    {"levels", false, [](const Column& c) { return levels_json(c.levels); }},
+    {"missing", false, [](const Column& c) { return missing_json(c.missing); }, "missing", missing_text},
+    {"range_x", false, [](const Column& c) { return range_json(c.range_x); }},
+    {"range_y", false, [](const Column& c) { return range_json(c.range_y); }},
+    {"density", false, [](const Column& c) { return c.density ? density_json(*c.density) : Json(); }},
+});
+
+constexpr auto kRelationFields = std::to_array<EntryField<Relation>>({
+    {"name", false, [](const Relation& r) { return Json(relation_name(r)); }, "relation",
+     [](const Relation& r) { return relation_name(r); }},
+    {"first", false, [](const Relation& r) { return Json(r.first); }},
+    {"second", false, [](const Relation& r) { return Json(r.second); }},
+    {"kind", false, [](const Relation& r) { return Json(to_string(r.kind)); }},
+    {"score", false, [](const Relation& r) { return Json(r.score); }},
+    {"pvalue", false, [](const Relation& r) { return Json(r.pvalue); }, "p-value",
+     [](const Relation& r) { return pvalue_text(r.pvalue); }},
+    {"pvalue_adjusted", false, [](const Relation& r) { return Json(r.pvalue_adjusted); }, "adjusted",
+     adjusted_text<Relation>},
+    {"reject", false, [](const Relation& r) { return Json(r.reject); }},
+    {"change", false, [](const Relation& r) { return Json(relation_text(r)); }, "change",
+     [](const Relation& r) { return relation_text(r); }},
+    {"correlation_x", false, [](const Relation& r) { return correlation_json(r, r.correlation_x); }},
+    {"correlation_y", false, [](const Relation& r) { return correlation_json(r, r.correlation_y); }},
+    {"cells", false, [](const Relation& r) { return cells_json(r); }},
 });
 
 constexpr auto kDirectionFields = std::to_array<EntryField<Direction>>({
@@ -126,29 +224,47 @@ constexpr auto kDirectionFields = std::to_array<EntryField<Direction>>({
      [](const Direction& d) { return fmt::format("{:.4g}", d.statistic); }},
     {"effect", true, [](const Direction& d) { return Json(d.effect); }, "effect",
      [](const Direction& d) { return fmt::format("{:.3f}", d.effect); }},
-    {"pvalue", true, [](const Direction& d) { return Json(d.pvalue); }, "p-value",
+    {"pvalue", true, [](const Direction& d) { return number_or_null(d.pvalue); }, "p-value",
      [](const Direction& d) { return pvalue_text(d.pvalue); }},
-    {"pvalue_adjusted", true, [](const Direction& d) { return Json(d.pvalue_adjusted); }, "adjusted",
+    {"pvalue_adjusted", true, [](const Direction& d) { return number_or_null(d.pvalue_adjusted); }, "adjusted",
      adjusted_text<Direction>},
     {"reject", true, [](const Direction& d) { return Json(d.reject); }},
     {"where", true, [](const Direction& d) { return Json(to_string(d.where)); }, "where", place_text<Direction>},
     {"shares", false, [](const Direction& d) { return shares_json(d.shares); }},
     {"profile", false, [](const Direction& d) { return profile_json(d.profile); }},
-    {"density", false,
-     [](const Direction& d) {
-       return Json{{"at", drawn(d.density.at)}, {"x", drawn(d.density.x)}, {"y", drawn(d.density.y)}};
-     }},
+    {"density", false, [](const Direction& d) { return density_json(d.density); }},
     {"columns", false, carriers_json, "carried by", carriers},
 });
 
 template <class Entry>
+Json entry_json(const auto& fields, const Entry& entry) {
+  Json json = Json::object();
+  for (const auto& field : fields) json[field.name] = field.value(entry);
+  return json;
+}
+
+template <class Entry>
 Json entries_json(const auto& fields, const std::vector<Entry>& entries) {
   Json list = Json::array();
-  for (const Entry& entry : entries) {
-    list.push_back(Json::object());
-    for (const auto& field : fields) list.back()[field.name] = field.value(entry);
-  }
+  for (const Entry& entry : entries) list.push_back(entry_json(fields, entry));
   return list;
+}
+
+template <class Entry>
+std::string entries_csv(const auto& fields, const std::vector<Entry>& entries) {
+  Cells head;
+  for (const auto& field : fields) {
+    if (field.in_csv) head.emplace_back(field.name);
+  }
+  std::string text = csv_line(head);
+  for (const Entry& entry : entries) {
+    Cells cells;
+    for (const auto& field : fields) {
+      if (field.in_csv) cells.push_back(cell_of(field.value(entry)));
+    }
+    text += csv_line(cells);
+  }
+  return text;
 }
 
 template <class Entry>
@@ -166,11 +282,22 @@ Table entries_table(const auto& fields, const std::vector<Entry>& entries, std::
   return table;
 }
 
+// A number as such, another text as text; null where there is no value.
+Json cell_json(const std::string& cell) {
+  if (cell.empty()) return nullptr;
+  const auto number = parse_number(cell);
+  return number ? Json(*number) : Json(cell);
+}
+
 Json extreme_rows_json(const std::vector<ExtremeRow>& rows) {
   Json list = Json::array();
   for (const ExtremeRow& row : rows) {
-    list.push_back(
-        {{"sample", row.in_y ? "y" : "x"}, {"row", row.row}, {"score", six_digits(row.score)}, {"values", row.values}});
+    Json values = Json::array();
+    for (const std::string& cell : row.cells) values.push_back(cell_json(cell));
+    list.push_back({{"sample", row.in_y ? "y" : "x"},
+                    {"row", row.row},
+                    {"score", six_digits(row.score)},
+                    {"values", std::move(values)}});
   }
   return list;
 }
@@ -228,8 +355,8 @@ std::string dump_by_lines(const Json& json) {
   return text + "\n}\n";
 }
 
-std::string title() {
-  return "Where two samples differ: columns, levels, directions and rows";
+std::string title(const Explanation& e) {
+  return fmt::format("Where two samples differ: {}directions and rows", e.dim > 0 ? "columns, levels, " : "");
 }
 
 template <class List>
@@ -244,6 +371,10 @@ std::string columns_phrase(const Explanation& e) {
                      count == 1 ? "differs" : "differ", e.alpha);
 }
 
+std::string of_some_rows(std::string_view what, std::size_t count, const Explanation& e) {
+  return count == 0 || count >= e.n_x + e.n_y ? "" : fmt::format(", {} {} rows chosen at random", what, count);
+}
+
 std::string directions_phrase(const Explanation& e) {
   if (!e.directions_note.empty()) return e.directions_note;
   const std::size_t count = num_rejected(e.directions);
@@ -252,9 +383,52 @@ std::string directions_phrase(const Explanation& e) {
                      e.n_directions_examined, count == 1 ? "differs" : "differ", e.alpha);
 }
 
+std::string relations_phrase(const Explanation& e) {
+  const std::size_t count = num_rejected(e.relations);
+  const bool all_shown = count > 0 && count == e.relations.size() && count < e.n_relations_examined;
+  return fmt::format("{}{} of {} {} (family-wise level {:g}){}", all_shown ? "at least " : "", count,
+                     counted(e.n_relations_examined, "pair"), count == 1 ? "differs" : "differ", e.alpha,
+                     of_some_rows("from", e.n_relation_rows, e));
+}
+
+std::size_t num_missing_rejected(const Explanation& e) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(e.columns, [](const Column& c) { return c.missing && c.missing->reject; }));
+}
+
+std::string missing_phrase(const Explanation& e) {
+  const auto with_missing = std::ranges::count_if(e.columns, [](const Column& c) { return c.missing.has_value(); });
+  const std::size_t count = num_missing_rejected(e);
+  return fmt::format("the share of missing values differs in {} of {} that {} them", count,
+                     counted(static_cast<std::size_t>(with_missing), "column"), with_missing == 1 ? "has" : "have");
+}
+
+Tone tone_of(std::size_t count) {
+  return count > 0 ? Tone::alert : Tone::plain;
+}
+
+// The changes in words come first.
 Rows verdict_rows(const Explanation& e) {
-  return {{"columns", columns_phrase(e), num_rejected(e.columns) > 0 ? Tone::alert : Tone::plain},
-          {"directions", directions_phrase(e), num_rejected(e.directions) > 0 ? Tone::alert : Tone::plain}};
+  Rows rows;
+  std::vector<Change> changes = changes_of(e);
+  const std::size_t left = changes.size() - std::min(changes.size(), kChangesInText);
+  changes.resize(changes.size() - left);
+  for (const Change& change : changes) {
+    rows.push_back({rows.empty() ? "changed" : "",
+                    fmt::format("{} (adjusted p = {})", change.text, pvalue_text(change.pvalue_adjusted)),
+                    Tone::alert});
+  }
+  if (left > 0) rows.push_back({"", fmt::format("and {} more", left), Tone::plain});
+  // Objects have no columns.
+  if (!e.columns.empty()) rows.push_back({"columns", columns_phrase(e), tone_of(num_rejected(e.columns))});
+  if (std::ranges::any_of(e.columns, [](const Column& c) { return c.missing.has_value(); })) {
+    rows.push_back({"missing", missing_phrase(e), tone_of(num_missing_rejected(e))});
+  }
+  if (e.n_relations_examined > 0) {
+    rows.push_back({"relations", relations_phrase(e), tone_of(num_rejected(e.relations))});
+  }
+  rows.push_back({"directions", directions_phrase(e), tone_of(num_rejected(e.directions))});
+  return rows;
 }
 
 double difference_at(const QuantileProfile& profile, double level) {
@@ -263,11 +437,12 @@ double difference_at(const QuantileProfile& profile, double level) {
 }
 
 // The columns that differ, or only the first one if none does.
-Table level_table(const Explanation& e) {
-  Table table = {{"quantile of Y minus that of X at"}};
+Table level_table(const Explanation& e, const RunInfo& run) {
+  Table table = {{fmt::format("quantile of {} minus that of {} at", run.y_label, run.x_label)}};
   for (const double level : kLevelsInText) table.front().push_back(fmt::format("{:g}", level));
   for (const ColumnExplanation& c : e.columns) {
-    if (table.size() > kProfilesInText || !c.profile || (table.size() > 1 && !c.reject)) break;
+    if (table.size() > kProfilesInText || (table.size() > 1 && !c.reject)) break;
+    if (!c.profile) continue;
     Cells cells = {shortened(c.name)};
     for (const double level : kLevelsInText)
       cells.push_back(fmt::format("{:+.3g}", difference_at(*c.profile, level) + 0.0));
@@ -276,27 +451,67 @@ Table level_table(const Explanation& e) {
   return table;
 }
 
-Table row_table(const Explanation& e, const std::vector<ExtremeRow>& rows, std::string_view what) {
+std::string short_cell(const std::string& cell) {
+  if (cell.empty()) return "missing";
+  const auto number = parse_number(cell);
+  return number ? fmt::format("{:.4g}", *number) : shortened(cell);
+}
+
+Table row_table(const Explanation& e, const std::vector<ExtremeRow>& rows, const std::string& sample,
+                const RunInfo& run) {
   const std::size_t num_cells = std::min(kCellsInText, e.row_columns.size());
-  Table table = {{std::string(what), "row", "score"}};
+  Table table = {{"most like " + sample, "row", "score"}};
   for (std::size_t k = 0; k < num_cells; ++k) table.front().push_back(shortened(e.row_columns[k]));
   for (const ExtremeRow& row : rows) {
     if (table.size() > kRowsInText) break;
-    Cells cells = {row.in_y ? "of Y" : "of X", fmt::format("{}", row.row), fmt::format("{:+.2f}", row.score)};
-    for (std::size_t k = 0; k < num_cells; ++k) cells.push_back(fmt::format("{:.4g}", row.values[k]));
+    Cells cells = {"of " + (row.in_y ? run.y_label : run.x_label), fmt::format("{}", row.row),
+                   fmt::format("{:+.2f}", row.score)};
+    for (std::size_t k = 0; k < num_cells; ++k) cells.push_back(short_cell(row.cells[k]));
     table.push_back(std::move(cells));
   }
   return table;
 }
 
-std::vector<Table> tables(const Explanation& e) {
-  return {entries_table(kColumnFields, e.columns, kColumnsInText), level_table(e),
-          entries_table(kDirectionFields, e.directions, e.directions.size()), row_table(e, e.most_y, "most like Y"),
-          row_table(e, e.most_x, "most like X")};
+// Profiles have no rows to fit a witness to.
+bool has_rows(const Explanation& e) {
+  return e.n_witness_rows > 0;
 }
 
-std::string of_some_rows(std::string_view what, std::size_t count, const Explanation& e) {
-  return count == 0 || count >= e.n_x + e.n_y ? "" : fmt::format(", {} {} rows chosen at random", what, count);
+// Without columns that are empty in all rows.
+Table without_empty_columns(const Table& table) {
+  Table kept(table.size());
+  for (std::size_t c = 0; c < table.front().size(); ++c) {
+    const bool used = std::any_of(table.begin() + 1, table.end(), [&](const Cells& row) { return !row[c].empty(); });
+    for (std::size_t r = 0; r < table.size() && (used || table.size() == 1); ++r) kept[r].push_back(table[r][c]);
+  }
+  return kept;
+}
+
+// The relations that differ.
+Table relation_table(const Explanation& e) {
+  std::vector<Relation> different;
+  std::ranges::copy_if(e.relations, std::back_inserter(different), &Relation::reject);
+  return entries_table(kRelationFields, different, kRelationsInText);
+}
+
+std::vector<Table> tables(const Explanation& e, const RunInfo& run) {
+  std::vector<Table> found;
+  if (!e.columns.empty()) {
+    found.push_back(without_empty_columns(entries_table(kColumnFields, e.columns, kColumnsInText)));
+  }
+  for (Table& table : std::vector{relation_table(e), level_table(e, run)}) {
+    if (table.size() > 1) found.push_back(std::move(table));
+  }
+  std::vector<DirectionExplanation> directions = e.directions;
+  if (e.maximiser) directions.push_back(*e.maximiser);
+  Table of_directions = entries_table(kDirectionFields, directions, directions.size());
+  // Columns carry the directions of a table, those of objects nothing.
+  found.push_back(e.columns.empty() ? without_empty_columns(of_directions) : std::move(of_directions));
+  if (has_rows(e)) {
+    found.push_back(row_table(e, e.most_y, run.y_label, run));
+    found.push_back(row_table(e, e.most_x, run.x_label, run));
+  }
+  return found;
 }
 
 std::string witness_phrase(const Explanation& e) {
@@ -310,6 +525,7 @@ std::string witness_phrase(const Explanation& e) {
 
 std::string permutations_phrase(const Explanation& e) {
   if (e.enumerated) return fmt::format("all {}", e.n_resamples);
+  if (!has_rows(e)) return fmt::format("{} of groups, at random", e.n_resamples);
   return fmt::format("{} at random, fewer once 100 are at least as extreme", e.n_resamples);
 }
 
@@ -335,17 +551,37 @@ Fields own_explanation_fields() {
   return {
       {{"alpha", "significance level of the adjusted p-values"}, [](In s) { return Json(s.explanation->alpha); }},
       {{"columns",
-        "all columns, largest difference first: name, index, wasserstein, effect, shift, pvalue, pvalue_adjusted, "
-        "reject, where, shares, sensitivity, profile"},
+        "all columns, largest difference first: name, type, index, wasserstein, effect, shift, pvalue, "
+        "pvalue_adjusted, reject, where, shares, sensitivity, profile, levels, missing, range_x, range_y, density"},
        [](In s) { return entries_json(kColumnFields, s.explanation->columns); }},
       {{"columns_note", "why no column can be called different; empty if one can"},
        [](In s) { return Json(s.explanation->columns_note); }},
+      {{"changes",
+        "what differs significantly, in words: kind (column, missing, relation), columns, text, pvalue_adjusted"},
+       [](In s) { return changes_json(*s.explanation); }},
+      {{"relations",
+        "at most 20 pairs of columns, largest change of their relation first: name, first, second, kind, score, "
+        "pvalue, "
+        "pvalue_adjusted, reject, change, correlation_x, correlation_y, cells"},
+       [](In s) { return entries_json(kRelationFields, s.explanation->relations); }},
+      {{"n_relations_examined", "pairs that the p-values of relations are adjusted for"},
+       [](In s) { return Json(s.explanation->n_relations_examined); }},
+      {{"n_relation_rows", "pooled rows, chosen at random, that relations are tested with", setting,
+        "rows of relations"},
+       [](In s) { return Json(s.explanation->n_relation_rows); }},
       {{"directions",
         "at most 8 directions, largest difference first: name, family, statistic, effect, pvalue, pvalue_adjusted, "
         "reject, where, shares, profile, density, columns"},
        [](In s) { return entries_json(kDirectionFields, s.explanation->directions); }},
       {{"directions_note", "why no direction can be called different; empty if one can"},
        [](In s) { return Json(s.explanation->directions_note); }},
+      {{"maximiser",
+        "the direction of the largest gap of a method, if asked for, as in `directions`; it is fitted to the labels, "
+        "so its p-values are null"},
+       [](In s) {
+         const auto& found = s.explanation->maximiser;
+         return found ? entry_json(kDirectionFields, *found) : Json();
+       }},
       {{"n_directions_examined", "directions that the p-values are adjusted for"},
        [](In s) { return Json(s.explanation->n_directions_examined); }},
       {{"rows", "most_x, most_y: the rows most like X and most like Y, with sample, row, score, values"},
@@ -373,9 +609,9 @@ Fields own_explanation_fields() {
       {{"n_principal_rows", "pooled rows, chosen at random, that the principal directions are computed from", setting,
         "rows of principal directions"},
        [](In s) { return Json(s.explanation->n_principal_rows); }},
-      {{"witness_kernel", "kernel of the witness function that scores the rows", setting, "witness"},
-       [](In s) { return Json(to_string(s.explanation->witness_kernel)); },
-       [](In s) { return Lines{witness_phrase(*s.explanation)}; }},
+      {{"witness_kernel", "kernel of the witness function that scores the rows; null for profiles", setting, "witness"},
+       [](In s) { return has_rows(*s.explanation) ? Json(to_string(s.explanation->witness_kernel)) : Json(); },
+       [](In s) { return has_rows(*s.explanation) ? Lines{witness_phrase(*s.explanation)} : Lines{}; }},
       {{"witness_share", "share of the variance of the labels that the witness explains on held-out rows", setting,
         "explained variance"},
        [](In s) { return Json(six_digits(s.explanation->witness_share)); }},
@@ -388,8 +624,8 @@ Fields own_explanation_fields() {
       {{"enumerated", "true if all permutations were evaluated", setting, "all permutations"},
        [](In s) { return Json(s.explanation->enumerated); }},
       {{"notes", "how weights and cluster sizes were handled", setting},
-       [](In s) { return warnings_json(s.explanation->notes, s.option_names); },
-       [](In s) { return warning_lines(s.explanation->notes, s.option_names); },
+       [](In s) { return warnings_json(s.explanation->notes, s); },
+       [](In s) { return warning_lines(s.explanation->notes, s); },
        "note"},
   };
 }
@@ -420,30 +656,32 @@ std::string explanation_json(const Explanation& e, const RunInfo& run) {
 }
 
 std::string explanation_text(const Explanation& e, const RunInfo& run, const TextStyle& style) {
-  std::string text = title_text(title(), style) + text_of(verdict_rows(e), style) + "\n";
-  for (const Table& table : tables(e)) text += text_table(table) + "\n";
+  std::string text = title_text(title(e), style) + text_of(verdict_rows(e), style) + "\n";
+  for (const Table& table : tables(e, run)) text += text_table(table) + "\n";
   return text + text_of(closing_rows(explanation_field_list(), source_of(e, run)), style) + "\n";
 }
 
 std::string explanation_markdown(const Explanation& e, const RunInfo& run) {
-  std::string text = fmt::format("**{}**\n\n", title()) + markdown_of(verdict_rows(e)) + "\n";
-  for (const Table& table : tables(e)) text += markdown_table(table) + "\n";
+  std::string text = fmt::format("**{}**\n\n", title(e)) + markdown_of(verdict_rows(e)) + "\n";
+  for (const Table& table : tables(e, run)) text += markdown_table(table) + "\n";
   return text + markdown_of(closing_rows(explanation_field_list(), source_of(e, run)));
 }
 
 std::string explanation_csv(const Explanation& e) {
-  Cells head;
-  for (const auto& field : kColumnFields) {
-    if (field.in_csv) head.emplace_back(field.name);
-  }
-  std::string text = csv_line(head);
-  for (const ColumnExplanation& column : e.columns) {
-    Cells cells;
-    for (const auto& field : kColumnFields) {
-      if (field.in_csv) cells.push_back(cell_of(field.value(column)));
+  return e.columns.empty() ? entries_csv(kDirectionFields, e.directions) : entries_csv(kColumnFields, e.columns);
+}
+
+std::string explanation_rows_csv(const Explanation& e, std::span<const std::size_t> rows_x,
+                                 std::span<const std::size_t> rows_y) {
+  std::string text = csv_line({"sample", "row", "score"});
+  const auto add = [&](std::string_view sample, const std::vector<double>& scores, std::span<const std::size_t> rows) {
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      if (std::isnan(scores[i])) continue;
+      text += fmt::format("{},{},{}\n", sample, rows.empty() ? i + 1 : rows[i], shortest(scores[i]));
     }
-    text += csv_line(cells);
-  }
+  };
+  add("x", e.scores_x, rows_x);
+  add("y", e.scores_y, rows_y);
   return text;
 }
 

@@ -179,10 +179,21 @@ Lines power_lines(const MethodRun& run) {
   return {fmt::format("p = {}", run.options->power)};
 }
 
+}  // namespace
+
+std::string size_text(std::span<const std::size_t> sizes, std::size_t dim) {
+  const auto [least, most] = std::ranges::minmax(sizes);
+  const std::string from = least == most ? "" : fmt::format("{} to ", least);
+  if (dim == 0) return from + counted(most, "object");
+  return fmt::format("{}{} x {}", from, counted(most, "row"), counted(dim, "column"));
+}
+
+namespace {
+
 Lines sample_line(const RunInfo& run, const std::string& name, const std::string& value, std::size_t num_rows) {
   const std::string& column = run.preparation.group_column;
   const auto group = column.empty() ? "" : fmt::format(" with {} = {}", shortened(column), shortened(value));
-  return {fmt::format("{}{}, {} x {}", printable(name), group, counted(num_rows, "row"), counted(run.dim, "column"))};
+  return {fmt::format("{}{}, {}", printable(name), group, size_text({&num_rows, 1}, run.dim))};
 }
 
 // Characters that change the direction of what follows, as JSON escapes them: a screen shows the text in its order.
@@ -265,7 +276,12 @@ Fields sample_fields() {
        [](In s) { return sample_line(*s.run, s.run->y_name, s.run->preparation.group_y, s.run->n_y); }},
       {{"n_x", "number of rows of X", data, "rows of X"}, [](In s) { return Json(s.run->n_x); }},
       {{"n_y", "number of rows of Y", data, "rows of Y"}, [](In s) { return Json(s.run->n_y); }},
-      {{"dim", "number of columns that were compared", data, "columns"}, [](In s) { return Json(s.run->dim); }},
+      {{"dim", "number of columns that were compared; 0 for objects", data, "columns"},
+       [](In s) { return Json(s.run->dim); }},
+      {{"names", "[x, y]: what texts and figures call the samples", data, "names", true},
+       [](In s) {
+         return Json{s.run->x_label, s.run->y_label};
+       }},
   };
 }
 
@@ -280,10 +296,11 @@ Field maximiser_field() {
 }
 
 Field data_field() {
-  return {
-      {"data", "how the data were prepared: rows, missing values, encodings, scaling", Block::data, "data", false, ""},
-      [](In s) { return preparation_json(s.run->preparation); },
-      [](In s) { return describe(s.run->preparation); }};
+  return {{"data", "how the data were prepared: rows, missing values, encodings, scaling", Block::data, "data", false},
+          [](In s) { return preparation_json(s.run->preparation); },
+          [](In s) {
+            return describe(s.run->preparation, {s.option_names, s.run->x_label, s.run->y_label});
+          }};
 }
 
 Fields method_fields() {
@@ -360,8 +377,7 @@ Fields run_fields() {
        [](In s) { return Json(s.elapsed_s); },
        [](In s) { return Lines{run_phrase(s)}; },
        kRunLabel},
-      {{"warnings", "reasons why the result may be misleading"},
-       [](In s) { return warnings_json(s.warnings, s.option_names); }},
+      {{"warnings", "reasons why the result may be misleading"}, [](In s) { return warnings_json(s.warnings, s); }},
   };
 }
 
@@ -416,7 +432,9 @@ Rows rows_of(const Fields& fields, Block block, const Source& source) {
   Rows rows;
   for (const Field& field : fields) {
     if (field.info.block != block || field.lines == nullptr) continue;
-    const std::string label(field.row_label.empty() ? field.info.label : field.row_label);
+    std::string label(field.row_label.empty() ? field.info.label : field.row_label);
+    if (field.info.name == "x") label = source.run->x_label;
+    if (field.info.name == "y") label = source.run->y_label;
     for (std::string& line : field.lines(source)) rows.push_back({label, std::move(line)});
   }
   return rows;
@@ -460,29 +478,44 @@ std::vector<FieldInfo> result_fields(ResultKind kind) {
       return infos(explanation_field_list());
     case ResultKind::embedding:
       return infos(embedding_field_list());
+    case ResultKind::monitor:
+      return infos(monitor_field_list());
   }
   return {};
 }
 
 Rows closing_rows(const Fields& fields, const Source& source) {
   Rows rows = rows_of(fields, Block::data, source) + rows_of(fields, Block::setting, source);
-  for (std::string& line : warning_lines(source.warnings, source.option_names)) {
+  for (std::string& line : warning_lines(source.warnings, source)) {
     rows.push_back({"warning", std::move(line), Tone::caution});
   }
   return rows;
 }
 
-Json warnings_json(const Warnings& warnings, OptionNames names) {
+// The sentence of a warning, with the names of the samples in place of X and Y.
+std::string sentence_of(Warning warning, const Source& source) {
+  for (WarningValue& value : warning.values) {
+    const auto* const text = std::get_if<std::string>(&value);
+    if (source.run == nullptr || text == nullptr) continue;
+    if (*text == "X")
+      value = source.run->x_label;
+    else if (*text == "Y")
+      value = source.run->y_label;
+  }
+  return render(warning, source.option_names);
+}
+
+Json warnings_json(const Warnings& warnings, const Source& source) {
   Json list = Json::array();
   for (const Warning& warning : warnings) {
-    list.push_back({{"id", warning_name(warning.id)}, {"text", render(warning, names)}});
+    list.push_back({{"id", warning_name(warning.id)}, {"text", sentence_of(warning, source)}});
   }
   return list;
 }
 
-Lines warning_lines(const Warnings& warnings, OptionNames names) {
+Lines warning_lines(const Warnings& warnings, const Source& source) {
   Lines lines;
-  for (const Warning& warning : warnings) lines.push_back(render(warning, names));
+  for (const Warning& warning : warnings) lines.push_back(sentence_of(warning, source));
   return lines;
 }
 
@@ -503,6 +536,17 @@ Json preparation_json(const Preparation& prepared, const std::vector<RowCounts>&
     json["rows_y"] = rows_json(prepared.y);
   }
   for (const RowCounts& counts : rows) json["rows"].push_back(rows_json(counts));
+  json["columns"] = Json::array();
+  for (const ColumnSource& source : prepared.sources) {
+    Json column = {{"name", source.name},
+                   {"type", to_string(source.type)},
+                   {"excluded", source.excluded},
+                   {"missing_x", source.missing_x},
+                   {"missing_y", source.missing_y}};
+    if (!source.levels.empty()) column["levels"] = source.levels;
+    if (!source.note.empty()) column["note"] = source.note;
+    json["columns"].push_back(std::move(column));
+  }
   json["na"] = to_string(prepared.na);
   json["categorical"] = to_string(prepared.categorical);
   json["encoded"] = Json::object();

@@ -9,6 +9,7 @@
 #include "kqd/explain/explain.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "kqd/report/fields.hpp"
+#include "kqd/report/monitor_report.hpp"
 #include "kqd/report/report.hpp"
 #include "report/rows.hpp"
 
@@ -35,6 +36,7 @@ struct Source {
   const DistanceResult* distance = nullptr;
   const MatrixReport* matrix = nullptr;
   const EmbeddingReport* embedding = nullptr;
+  const MonitorReport* monitor = nullptr;
   const Explanation* explanation = nullptr;
   const RunInfo* run = nullptr;
   MethodRun statistic = {};
@@ -64,6 +66,7 @@ using Fields = std::vector<Field>;
 [[nodiscard]] const Fields& matrix_field_list();
 [[nodiscard]] const Fields& explanation_field_list();
 [[nodiscard]] const Fields& embedding_field_list();
+[[nodiscard]] const Fields& monitor_field_list();
 
 /// Rows that several kinds of results share.
 [[nodiscard]] Field schema_field(Json (*value)(const Source&));
@@ -76,6 +79,9 @@ using Fields = std::vector<Field>;
 [[nodiscard]] Field version_field();
 [[nodiscard]] Field method_field();
 [[nodiscard]] Fields joined(std::vector<Fields> parts);
+
+/// "20 to 30 rows x 3 columns", or "20 objects" without columns.
+[[nodiscard]] std::string size_text(std::span<const std::size_t> sizes, std::size_t dim);
 
 /// All fields as an object. Infinite numbers become "inf": JSON has no infinity.
 [[nodiscard]] Json object_of(const Fields& fields, const Source& source);
@@ -108,8 +114,8 @@ using Fields = std::vector<Field>;
 [[nodiscard]] Json preparation_json(const Preparation& prepared, const std::vector<RowCounts>& rows = {});
 
 /// Warnings or notes as objects of an id and a text, and as lines.
-[[nodiscard]] Json warnings_json(const Warnings& warnings, OptionNames names);
-[[nodiscard]] Lines warning_lines(const Warnings& warnings, OptionNames names);
+[[nodiscard]] Json warnings_json(const Warnings& warnings, const Source& source);
+[[nodiscard]] Lines warning_lines(const Warnings& warnings, const Source& source);
 
 /// "gaussian, bandwidth 1.5", or the whole text of a kernel of several parts or without a bandwidth.
 [[nodiscard]] std::string kernel_phrase(const KernelSpec& kernel);

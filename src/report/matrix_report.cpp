@@ -154,11 +154,9 @@ std::string matrix_verdict(const PairwiseTests& tests) {
 
 Lines data_lines(const Source& s) {
   const DistanceMatrix& matrix = s.matrix->matrix;
-  const auto [least, most] = std::ranges::minmax(matrix.sizes);
-  const std::string from = least == most ? "" : fmt::format("{} to ", least);
-  Lines lines = {fmt::format("{} data sets of {}{} x {}", matrix.names.size(), from, counted(most, "row"),
-                             counted(matrix.dim, "column"))};
-  for (std::string& sentence : describe_columns(s.matrix->preparation)) lines.push_back(std::move(sentence));
+  Lines lines = {fmt::format("{} data sets of {}", matrix.names.size(), size_text(matrix.sizes, matrix.dim))};
+  for (std::string& sentence : describe_columns(s.matrix->preparation, s.option_names))
+    lines.push_back(std::move(sentence));
   return lines;
 }
 
@@ -220,7 +218,7 @@ Fields own_matrix_fields() {
       {{"names", "names of the data sets, in the order of rows and columns"},
        [](In s) { return Json(s.matrix->matrix.names); }},
       {{"n", "number of rows of each data set"}, [](In s) { return Json(s.matrix->matrix.sizes); }},
-      {{"dim", "number of columns that were compared", data, "columns"},
+      {{"dim", "number of columns that were compared; 0 for objects", data, "columns"},
        [](In s) { return Json(s.matrix->matrix.dim); }},
       {{"data", "how the data were prepared: rows, missing values, encodings, scaling", data},
        [](In s) { return s.matrix->rows.empty() ? Json() : preparation_json(s.matrix->preparation, s.matrix->rows); },

@@ -7,6 +7,7 @@
 #include "kqd/report/explanation.hpp"
 #include "kqd/version.hpp"
 #include "report/fields.hpp"
+#include "report/page_json.hpp"
 #include "report/page_template.hpp"
 
 namespace kqd {
@@ -37,8 +38,10 @@ Json null_json(const TestOutcome& test) {
           {"observed", test.statistic}};
 }
 
+}  // namespace
+
 std::string page_of(std::string_view kind, Json result, Json null, const Fields& fields, const PageInfo& info,
-                    OptionNames names) {
+                    const RunInfo& of) {
   Json report;
   report["schema"] = "kqd.report/2";
   report["kind"] = kind;
@@ -48,13 +51,13 @@ std::string page_of(std::string_view kind, Json result, Json null, const Fields&
   report["labels"] = setting_labels(fields);
   report["null"] = std::move(null);
   RunInfo run;
-  run.option_names = names;
+  run.option_names = of.option_names;
+  run.x_label = of.x_label;
+  run.y_label = of.y_label;
   report["explanation"] = info.explanation ? Json::parse(explanation_json(*info.explanation, run)) : Json(nullptr);
   report["explanation_note"] = info.explanation_note;
   return report_page(compact(report));
 }
-
-}  // namespace
 
 std::vector<double> thinned_by_rank(std::vector<double> values) {
   if (values.size() <= kMostNullValues) return values;
@@ -77,17 +80,18 @@ std::string test_page(const TwoSampleResult& result, const TwoSampleOptions& opt
                       const PageInfo& info) {
   Json object = test_object(result, options, run);
   object["null_distribution"] = nullptr;  // shown thinned: the page must not grow with it
-  return page_of("test", std::move(object), null_json(result.test), test_field_list(), info, run.option_names);
+  return page_of("test", std::move(object), null_json(result.test), test_field_list(), info, run);
 }
 
 std::string distance_page(const DistanceResult& result, const MethodOptions& options, const RunInfo& run,
                           const PageInfo& info) {
-  return page_of("distance", distance_object(result, options, run), nullptr, distance_field_list(), info,
-                 run.option_names);
+  return page_of("distance", distance_object(result, options, run), nullptr, distance_field_list(), info, run);
 }
 
 std::string matrix_page(const MatrixReport& report, const PageInfo& info) {
-  return page_of("matrix", matrix_object(report), nullptr, matrix_field_list(), info, report.option_names);
+  RunInfo run;
+  run.option_names = report.option_names;
+  return page_of("matrix", matrix_object(report), nullptr, matrix_field_list(), info, run);
 }
 
 }  // namespace kqd

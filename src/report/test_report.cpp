@@ -46,6 +46,7 @@ Json if_permuted(const Source& s, double value) {
 
 // A test made of several statistics has no units of its own and takes the effect size of another method.
 std::string_view effect_method(const Source& s) {
+  if (s.test->difference) return "margin";
   const MethodInfo& method = *s.statistic.method;
   return method.effect_method.empty() || !method.effect_words.empty() ? method.id : method.effect_method;
 }
@@ -65,7 +66,8 @@ Json components_json(const TwoSampleResult& result) {
 std::string permutations_word(const TwoSampleOptions& options, const TwoSampleResult& result) {
   if (result.groups) {
     const PermutedGroups& groups = *result.groups;
-    return fmt::format("permutations of {} + {} groups of {}", groups.num_x, groups.num_y,
+    const bool differ = groups.rule.assignment != GroupAssignment::random;
+    return fmt::format("permutations of {} + {} groups of {}{}", groups.num_x, groups.num_y, differ ? "about " : "",
                        counted(groups.rows_per_group, "row"));
   }
   if (options.calibration == Calibration::sign_flip) return "swaps of x_i and y_i";
@@ -100,7 +102,15 @@ std::string certainty_phrase(const Source& s) {
                      test.stopped_early ? "stopped early after " : "", permutations, test.n_exceed);
 }
 
+// Groups at random are not worth a line.
+Lines group_lines(const Source& s) {
+  if (!s.test->groups || s.test->groups->rule.assignment == GroupAssignment::random) return {};
+  const GroupRule& rule = s.test->groups->rule;
+  return {explained(to_string(rule), std::string(guarantee(rule.assignment)))};
+}
+
 std::string effect_unit(const Source& s) {
+  if (s.test->difference) return "as far apart as a shift by this many SDs in one column";
   const MethodInfo& method = *s.statistic.method;
   if (!method.effect_words.empty()) return std::string(method.effect_words);
   const std::string_view whose = effect_method(s) == method.id ? "statistic" : effect_method(s);
@@ -113,6 +123,119 @@ Lines effect_lines(const Source& s) {
   const std::string ci =
       interval ? interval_phrase(s.test_options->test.confidence, interval->lower, interval->upper) + "; " : "";
   return {explained(rounded(s.test->effect_size, 2), ci + effect_unit(s))};
+}
+
+const MarginResult* margin_of(const Source& s) {
+  return s.test->margin ? &*s.test->margin : nullptr;
+}
+
+Json pair_json(const Interval& interval) {
+  return Json{interval.lower, interval.upper};
+}
+
+Json aspects_json(const DifferenceSize& size) {
+  Json list = Json::array();
+  for (const EffectAspect& aspect : size.aspects) {
+    list.push_back({{"name", aspect.name},
+                    {"effect", aspect.effect},
+                    {"lower", aspect.interval.lower},
+                    {"upper", aspect.interval.upper}});
+  }
+  return list;
+}
+
+std::string_view aspect_words(const EffectAspect& aspect) {
+  if (aspect.name == "location") return "values of the columns";
+  return aspect.name == "shape" ? "their spread and shape" : "relations between pairs of columns";
+}
+
+// "0.31 in values of the columns, 0.02 in their spread and shape".
+Lines aspect_lines(const Source& s) {
+  if (!s.test->difference) return {};
+  std::string text;
+  for (const EffectAspect& aspect : s.test->difference->aspects) {
+    text += fmt::format("{}{} (at most {}) in {}", text.empty() ? "" : "; ", rounded(std::max(0.0, aspect.effect), 2),
+                        rounded(aspect.interval.upper, 2), aspect_words(aspect));
+  }
+  if (!s.test->difference->has_relations && s.run->dim > 1) {
+    text += "; relations between columns are not measured";
+  }
+  return {text};
+}
+
+Lines margin_lines(const Source& s) {
+  const MarginResult* const margin = margin_of(s);
+  if (margin == nullptr) return {};
+  const std::string larger = fmt::format("larger: p = {:.2g}", margin->pvalue_beyond);
+  const std::string smaller = fmt::format("smaller: p = {:.2g}", margin->pvalue_within);
+  return {explained(rounded(margin->margin, 2), fmt::format("{}; {}; {}", larger, smaller, margin->basis))};
+}
+
+Lines separation_lines(const Source& s) {
+  if (!s.test->difference || !s.test->difference->separation) return {};
+  const DifferenceSize& size = *s.test->difference;
+  return {explained(rounded(*size.separation, 2),
+                    interval_phrase(size.confidence, size.separation_interval.lower, size.separation_interval.upper) +
+                        "; probability that a simple rule tells a row of X from a row of Y, 0.5 by chance")};
+}
+
+Lines rows_needed_lines(const Source& s) {
+  const MarginResult* const margin = margin_of(s);
+  if (margin == nullptr || margin->verdict != Verdict::undecided || !margin->batch_effects.empty()) return {};
+  if (!margin->rows_needed) return {"more than 10,000 times as many for a verdict, if the effect is as estimated"};
+  return {fmt::format("about {} of X and Y together for a verdict with probability 0.8, if the effect is as estimated",
+                      counted(*margin->rows_needed, "row"))};
+}
+
+Fields margin_fields() {
+  using enum Block;
+  return {
+      {{"verdict", "different, equivalent or undecided: the effect against the margin; null without a margin", result,
+        "verdict by the margin"},
+       [](In s) { return margin_of(s) != nullptr ? Json(to_string(margin_of(s)->verdict)) : Json(); }},
+      {{"margin", "margin for the effect, in the unit of effect_size; null without one", result},
+       [](In s) { return margin_of(s) != nullptr ? Json(margin_of(s)->margin) : Json(); },
+       margin_lines},
+      {{"margin_kind", "tolerance, equivalent, or null without a margin", setting, "kind of margin"},
+       [](In s) {
+         if (margin_of(s) == nullptr) return Json();
+         return Json(margin_of(s)->kind == MarginKind::equivalent ? "equivalent" : "tolerance");
+       }},
+      {{"margin_basis", "what is exact and what is asymptotic about the verdict; null without a margin", setting,
+        "verdict is"},
+       [](In s) { return margin_of(s) != nullptr ? Json(margin_of(s)->basis) : Json(); }},
+      {{"pvalue_beyond", "p-value of the hypothesis that the effect is at most the margin; null without one", result,
+        "p-value, larger"},
+       [](In s) { return margin_of(s) != nullptr ? Json(margin_of(s)->pvalue_beyond) : Json(); }},
+      {{"pvalue_within", "p-value of the hypothesis that the effect is at least the margin; null without one", result,
+        "p-value, smaller"},
+       [](In s) { return margin_of(s) != nullptr ? Json(margin_of(s)->pvalue_within) : Json(); }},
+      {{"rows_needed", "rows of both samples for a verdict with probability 0.8; null unless undecided", result,
+        "rows needed"},
+       [](In s) {
+         return margin_of(s) != nullptr && margin_of(s)->rows_needed ? Json(*margin_of(s)->rows_needed) : Json();
+       },
+       rows_needed_lines},
+      {{"aspects", "effect of each aspect (location, shape, relations) with its interval; empty without a margin",
+        result, "aspects", false},
+       [](In s) { return s.test->difference ? aspects_json(*s.test->difference) : Json::array(); },
+       aspect_lines},
+      {{"separation", "AUC of a cross-fitted rule that tells rows of X and Y apart; null without a margin", result,
+        "separation"},
+       [](In s) {
+         const auto& size = s.test->difference;
+         return size && size->separation ? Json(*size->separation) : Json();
+       },
+       separation_lines},
+      {{"separation_ci", "[lower, upper]: interval for the separation; null without a margin", result,
+        "interval of the separation"},
+       [](In s) {
+         const auto& size = s.test->difference;
+         return size && size->separation ? pair_json(size->separation_interval) : Json();
+       }},
+      {{"batch_effects", "effects of the reference batches against X; empty without them", none, "", false},
+       [](In s) { return margin_of(s) != nullptr ? Json(margin_of(s)->batch_effects) : Json::array(); }},
+  };
 }
 
 Fields own_test_fields() {
@@ -153,7 +276,13 @@ Fields own_test_fields() {
        [](In s) { return Json(to_string(s.test_options->test.design.kind)); }},
       {{"permute", "units whose labels are permuted: rows or groups; null if asymptotic", setting, "units"},
        [](In s) { return is_permuted(s) ? Json(s.test->groups ? "groups" : "rows") : Json(); }},
-      {{"rows_per_group", "rows of a group if groups are permuted, else null", setting, "rows per group"},
+      {{"groups", "assignment of rows to groups: random, key:COLUMN or blocks:COLUMN; null if rows are permuted",
+        setting},
+       [](In s) { return s.test->groups ? Json(to_string(s.test->groups->rule)) : Json(); },
+       group_lines},
+      {{"groups_guarantee", "promise of a test of these groups; null if rows are permuted", setting, "groups are"},
+       [](In s) { return s.test->groups ? Json(guarantee(s.test->groups->rule.assignment)) : Json(); }},
+      {{"rows_per_group", "rows of a group if groups are permuted, on average, else null", setting, "rows per group"},
        [](In s) { return s.test->groups ? Json(s.test->groups->rows_per_group) : Json(); }},
       {{"n_groups", "[x, y]: groups of each sample if groups are permuted, else null", setting, "groups"},
        [](In s) {
@@ -205,12 +334,32 @@ Fields own_test_fields() {
 
 Field notes_field() {
   return {{"notes", "how weights and cluster sizes were handled", Block::setting},
-          [](In s) { return warnings_json(s.test->notes, s.option_names); },
-          [](In s) { return warning_lines(s.test->notes, s.option_names); },
+          [](In s) { return warnings_json(s.test->notes, s); },
+          [](In s) { return warning_lines(s.test->notes, s); },
           "note"};
 }
 
+// The verdict by the margin, which is what was asked for, before that on equal distributions.
+std::string margin_verdict(const MarginResult& margin, const TestOutcome& test, double alpha) {
+  const std::string size = rounded(margin.margin, 2);
+  const std::string whole = fmt::format("The test of equal distributions: p = {:.4g}{}.", test.pvalue,
+                                        test.reject ? ", a difference of some size" : "");
+  switch (margin.verdict) {
+    case Verdict::different:
+      return fmt::format("The samples differ by more than the margin {} (p = {:.2g} at level {:g}). {}", size,
+                         margin.pvalue_beyond, alpha, whole);
+    case Verdict::equivalent:
+      return fmt::format("The samples are equivalent within the margin {} (p = {:.2g} at level {:g}). {}", size,
+                         margin.pvalue_within, alpha, whole);
+    case Verdict::undecided:
+      return fmt::format("Undecided: the difference may be smaller or larger than the margin {} at level {:g}. {}",
+                         size, alpha, whole);
+  }
+  return "";
+}
+
 std::string test_verdict(const Source& s) {
+  if (s.test->margin) return margin_verdict(*s.test->margin, outcome(s), s.test_options->test.alpha);
   const double alpha = s.test_options->test.alpha;
   return outcome(s).reject
              ? fmt::format("The samples differ (p = {:.4g}, reject equal distributions at level {:g}).",
@@ -273,6 +422,7 @@ const Fields& test_field_list() {
       joined({{schema_field([](In) { return Json("kqd.test/2"); }), version_field(), method_field()},
               sample_fields(),
               own_test_fields(),
+              margin_fields(),
               {maximiser_field()},
               method_fields(),
               {notes_field(), data_field()},

@@ -5,7 +5,7 @@
 
 namespace kqd::simd {
 
-/// The instruction set the vector kernels use now, as Highway names it in small letters: "scalar", "ssse3", "sse4",
+/// The instruction set the vector kernels use now, as Highway names it in small letters: "scalar", "sse4",
 /// "avx2", "avx3", ... The best one of this CPU, unless the environment variable KQD_SIMD names another.
 [[nodiscard]] const char* target_name();
 

@@ -80,6 +80,20 @@ std::uint64_t fewest_permutations(const AggregatedPlan& plan, const TestOptions&
 
 }  // namespace
 
+std::vector<double> aggregates_of(const AggregatedPlan& plan, std::span<const LabelBatch> batches,
+                                  std::size_t permutation_count, ThreadCount threads) {
+  require_room(plan, permutation_count);
+  Matrix<double> values(plan.weights.size(), permutation_count);
+  std::size_t first_row = 0;
+  for (const auto& bundle : plan.bundles) {
+    const std::size_t rows = bundle->names().size();
+    bundle->evaluate(batches, values.view().row_range(first_row, rows), threads);
+    first_row += rows;
+  }
+  merge_ties_of_bundles(plan, values);
+  return aggregate(plan.rule, values, plan.weights);
+}
+
 std::uint64_t permutations_of_aggregate(const AggregatedPlan& plan, const TestOptions& options) {
   const auto asked = static_cast<std::uint64_t>(options.num_permutations);
   // Two layers need as many permutations again, for the ranks.

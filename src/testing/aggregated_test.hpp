@@ -1,4 +1,5 @@
 #pragma once
+#include <span>
 #include <vector>
 
 #include "core/statistic_bundle.hpp"
@@ -19,6 +20,11 @@ struct AggregatedOutcome {
 /// permutation.
 [[nodiscard]] AggregatedOutcome aggregated_test(const AggregatedPlan& plan, const PermutationSource& source,
                                                 const TestOptions& options, const RunControl* control);
+
+/// One aggregate per permutation of the batches: larger means more extreme among them. For permutations that the caller
+/// chose, such as each unit against all others.
+[[nodiscard]] std::vector<double> aggregates_of(const AggregatedPlan& plan, std::span<const LabelBatch> batches,
+                                                std::size_t permutation_count, ThreadCount threads);
 
 /// The number of permutations that an aggregate draws: as many as the options ask for, or as its rule needs.
 [[nodiscard]] std::uint64_t permutations_of_aggregate(const AggregatedPlan& plan, const TestOptions& options);

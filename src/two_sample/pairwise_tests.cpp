@@ -5,9 +5,13 @@
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "core/function_ref.hpp"
 #include "core/pairs.hpp"
 #include "core/warning.hpp"
+#include "kqd/kernel/objects.hpp"
 #include "kqd/metrics/methods.hpp"
+#include "kqd/two_sample/profile_distance.hpp"
+#include "kqd/two_sample/profile_test.hpp"
 
 namespace kqd {
 namespace {
@@ -42,25 +46,15 @@ Matrix<double> symmetric(std::span<const IndexPair> pairs, std::span<const doubl
   return matrix;
 }
 
-}  // namespace
-
-PairwiseTests pairwise_tests(std::span<const SampleView> samples, const DistanceMatrix& matrix,
-                             const TwoSampleOptions& options, const RunControl* control) {
-  if (samples.size() != matrix.names.size()) {
-    fail(ErrorCode::shape_mismatch, "{} samples for a matrix of {}, expected those it was made of", samples.size(),
-         matrix.names.size());
-  }
-  const std::vector<IndexPair> pairs = all_pairs(samples.size());
-  TwoSampleOptions shared = options;
-  if (options.method.empty() || find_method(options.method).has_distance) {
-    shared.method = matrix.method;
-    shared.statistic = matrix.shared;
-  } else {
-    shared.statistic.kernel = matrix.shared.kernel;
-  }
-  shared.test.design = Design::independent();
-  if (options.test.num_permutations == 0) {
-    const double needed = std::min(needed_permutations(pairs.size(), options.test.alpha), kMostOfOnePair);
+// Tests pair by pair. `test_pair` has the settings that `shared` says.
+PairwiseTests tests_of_pairs(
+    std::size_t num_samples, TwoSampleOptions shared,
+    FunctionRef<TwoSampleResult(IndexPair, const TwoSampleOptions&, const RunControl*)> test_pair,
+    const RunControl* control) {
+  const std::vector<IndexPair> pairs = all_pairs(num_samples);
+  const bool chooses = shared.test.num_permutations == 0;
+  if (chooses) {
+    const double needed = std::min(needed_permutations(pairs.size(), shared.test.alpha), kMostOfOnePair);
     shared.test.num_permutations = std::max(kUsualOfOnePair, static_cast<std::int64_t>(needed));
   }
   const auto total = static_cast<double>(pairs.size());
@@ -76,8 +70,8 @@ PairwiseTests pairwise_tests(std::span<const SampleView> samples, const Distance
       control->progress({.done = done, .total = total, .what = "tests", .counted = true});
     };
   }
-  for (const auto [i, j] : pairs) {
-    const TwoSampleResult result = two_sample_test(samples[i], samples[j], shared, &part);
+  for (const IndexPair pair : pairs) {
+    const TwoSampleResult result = test_pair(pair, shared, &part);
     pvalues.push_back(result.test.pvalue);
     if (result.test.enumerated) ++num_enumerated;
     smallest = std::min(smallest, resolution(result.test));
@@ -86,13 +80,13 @@ PairwiseTests pairwise_tests(std::span<const SampleView> samples, const Distance
 
   const std::vector<double> adjusted = holm_adjusted(pvalues);
   PairwiseTests tests{.method = shared.method,
-                      .pvalues = symmetric(pairs, pvalues, samples.size()),
-                      .adjusted = symmetric(pairs, adjusted, samples.size()),
+                      .pvalues = symmetric(pairs, pvalues, num_samples),
+                      .adjusted = symmetric(pairs, adjusted, num_samples),
                       .num_pairs = pairs.size(),
                       .num_rejected = 0,
-                      .alpha = options.test.alpha,
+                      .alpha = shared.test.alpha,
                       .num_permutations = shared.test.num_permutations,
-                      .raised = options.test.num_permutations == 0 && shared.test.num_permutations > kUsualOfOnePair,
+                      .raised = chooses && shared.test.num_permutations > kUsualOfOnePair,
                       .num_enumerated = num_enumerated,
                       .warnings = {}};
   tests.num_rejected =
@@ -100,6 +94,51 @@ PairwiseTests pairwise_tests(std::span<const SampleView> samples, const Distance
   of_pairs.append_to(tests.warnings, pairs.size());
   warn_about_adjusted_resolution(smallest, tests, tests.warnings);
   return tests;
+}
+
+}  // namespace
+
+DistanceMatrixOptions distances_for(const TwoSampleOptions& options) {
+  DistanceMatrixOptions distances{options.method, options.statistic};
+  // A test without a distance of its own has parameters of its own, too.
+  if (const auto other = find_method(options.method).effect_method; !other.empty()) {
+    distances.method = other;
+    distances.statistic.parameters.clear();
+  }
+  return distances;
+}
+
+PairwiseTests pairwise_tests(std::span<const SampleView> samples, const DistanceMatrix& matrix,
+                             const TwoSampleOptions& options, const RunControl* control) {
+  if (samples.size() != matrix.names.size()) {
+    fail(ErrorCode::shape_mismatch, "{} samples for a matrix of {}, expected those it was made of", samples.size(),
+         matrix.names.size());
+  }
+  TwoSampleOptions shared = options;
+  if (options.method.empty() || find_method(options.method).has_distance) {
+    shared.method = matrix.method;
+    // Reference points of objects are rows of the samples, which each test has to hold out: it draws its own.
+    if (!is_of_objects(options.statistic.kernel)) shared.statistic = matrix.shared;
+  } else {
+    shared.statistic.kernel = matrix.shared.kernel;
+  }
+  shared.test.design = Design::independent();
+  return tests_of_pairs(
+      samples.size(), shared,
+      [&](IndexPair pair, const TwoSampleOptions& settings, const RunControl* part) {
+        return two_sample_test(samples[pair.i], samples[pair.j], settings, part);
+      },
+      control);
+}
+
+PairwiseTests pairwise_tests(std::span<const Profile> profiles, const TwoSampleOptions& options,
+                             const RunControl* control) {
+  return tests_of_pairs(
+      profiles.size(), options,
+      [&](IndexPair pair, const TwoSampleOptions& settings, const RunControl* part) {
+        return two_sample_test(profiles[pair.i], profiles[pair.j], settings, part);
+      },
+      control);
 }
 
 }  // namespace kqd

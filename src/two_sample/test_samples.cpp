@@ -26,7 +26,9 @@ void keep_rows(std::span<const std::size_t> rows, bool with_weights, SampleView&
   }
   given_rows = std::move(places);
   storage = std::move(kept);
+  const auto roles = sample.roles;
   sample = storage.view();
+  sample.roles = roles;
 }
 
 // A design that names rows cannot lose some of them unseen.

@@ -12,16 +12,20 @@
 #include "core/finite.hpp"
 #include "core/names.hpp"
 #include "core/warning.hpp"
+#include "kqd/kernel/objects.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "kqd/testing/permutations.hpp"
 #include "metrics/data_warnings.hpp"
 #include "metrics/feasible.hpp"
 #include "metrics/method.hpp"
+#include "metrics/object_options.hpp"
 #include "profile/grouped_rows.hpp"
 #include "testing/aggregated_test.hpp"
 #include "testing/permutation_run.hpp"
 #include "two_sample/effect_interval.hpp"
+#include "two_sample/group_jackknife.hpp"
 #include "two_sample/precision_test.hpp"
+#include "two_sample/size_parts.hpp"
 #include "two_sample/test_by_method.hpp"
 #include "two_sample/test_samples.hpp"
 
@@ -96,8 +100,9 @@ struct CheckedTest {
   TestOptions test;  // its design is that of `samples`
   TestSamples samples;
   std::uint64_t identity = 0;
-  bool own_scales = false;    // columns are measured in their own scales
-  bool weights_stay = false;  // permutations exchange rows and leave the weights at their positions
+  std::vector<std::uint64_t> group_keys;  // of the rows of `samples`, unless they are assigned to groups at random
+  bool own_scales = false;                // columns are measured in their own scales
+  bool weights_stay = false;              // permutations exchange rows and leave the weights at their positions
   Warnings warnings;
 
   [[nodiscard]] SampleSizes sizes() const { return {samples.x.size(), samples.y.size()}; }
@@ -122,11 +127,30 @@ void warn_about_samples(CheckedTest& checked) {
   warn_about_copies(y, "Y", checked.warnings);
 }
 
+// Keys of the rows that are left of both samples. Ranks keep their order when rows are dropped.
+std::vector<std::uint64_t> keys_of_samples(const TestSamples& samples, SampleSizes given,
+                                           const TwoSampleOptions& options) {
+  const std::size_t expected = options.groups.assignment == GroupAssignment::random ? 0 : given.x + given.y;
+  if (options.group_keys.size() != expected) {
+    fail(ErrorCode::shape_mismatch, "groups by {} of {} rows need {} keys, got {}", to_string(options.groups),
+         given.x + given.y, expected, options.group_keys.size());
+  }
+  if (expected == 0 || (samples.x_rows.empty() && samples.y_rows.empty())) return options.group_keys;
+  std::vector<std::uint64_t> keys;
+  for (std::size_t i = 0; i < samples.x.size(); ++i) {
+    keys.push_back(options.group_keys[samples.x_rows.empty() ? i : samples.x_rows[i]]);
+  }
+  for (std::size_t i = 0; i < samples.y.size(); ++i) {
+    keys.push_back(options.group_keys[given.x + (samples.y_rows.empty() ? i : samples.y_rows[i])]);
+  }
+  return keys;
+}
+
 CheckedTest check(const MethodInfo& method, const SampleView& x, const SampleView& y, const TwoSampleOptions& options) {
-  CheckedTest checked{.statistic = options.statistic,
+  CheckedTest checked{.statistic = adapted_to_objects(method, options.statistic),
                       .test = options.test,
                       .samples = {},
-
+                      .group_keys = {},
                       .warnings = {}};
   share_resources(checked.statistic, checked.test);
   const ThreadCount threads = checked.statistic.threads;
@@ -138,10 +162,11 @@ CheckedTest check(const MethodInfo& method, const SampleView& x, const SampleVie
   const Design design = calibrated_design(options, method, {x.size(), y.size()});
   // A limiting distribution exchanges nothing, so weights need not be exchangeable.
   const bool no_exchange = options.calibration == Calibration::asymptotic && options.weights_as == WeightsAs::checked;
-  checked.identity = identity_of(x, y, checked.statistic);  // before any row is dropped
+  checked.identity = identity_of(x, y, checked.statistic.kernel);  // before any row is dropped
   checked.samples = make_test_samples(x, y, design, no_exchange ? WeightsAs::frequency : options.weights_as,
                                       checked.statistic.seed, threads);
   checked.test.design = checked.samples.design;
+  checked.group_keys = keys_of_samples(checked.samples, {x.size(), y.size()}, options);
   checked.weights_stay =
       options.weights_as == WeightsAs::precision && (checked.samples.x.weighted() || checked.samples.y.weighted());
   if (checked.weights_stay) require_exchangeable_positions(options);
@@ -149,7 +174,7 @@ CheckedTest check(const MethodInfo& method, const SampleView& x, const SampleVie
     check_reference_points(checked.statistic.directions.reference_points, checked.samples.x, checked.samples.y,
                            checked.statistic.seed, threads);
   }
-  checked.own_scales = method.uses.own_scales && options.own_scales;
+  checked.own_scales = method.uses.own_scales && options.own_scales && !is_of_objects(checked.statistic.kernel);
   warn_about_samples(checked);
   if (options.calibration == Calibration::asymptotic) require_asymptotic(options, method);
   return checked;
@@ -157,18 +182,26 @@ CheckedTest check(const MethodInfo& method, const SampleView& x, const SampleVie
 
 // True when groups of rows are permuted. Throws where they are asked for and cannot be.
 bool permutes_groups(const MethodInfo& method, const CheckedTest& checked, const TwoSampleOptions& options) {
-  if (options.permute == Permute::rows) return false;
+  const bool at_random = options.groups.assignment == GroupAssignment::random;
+  if (options.permute == Permute::rows) {
+    if (!at_random) fail_option("groups", to_string(options.groups), "random where rows are permuted");
+    return false;
+  }
   const bool weighted = checked.samples.x.weighted() || checked.samples.y.weighted();
   std::string_view obstacle;
   if (!method.groups) obstacle = "the method permutes rows";
   if (checked.test.design.kind != DesignKind::independent) obstacle = "the design is not independent";
   if (weighted) obstacle = "rows have weights";
   if (checked.statistic.point_evaluated_levels) obstacle = "point-evaluated levels need rows";
+  if (!at_random && !obstacle.empty()) {
+    fail_option("groups", to_string(options.groups),
+                fmt::format("random for method {} here, because {}", method.id, obstacle));
+  }
   if (options.permute == Permute::groups && !obstacle.empty()) {
     fail_option("permute", "groups", fmt::format("rows or auto for method {} here, because {}", method.id, obstacle));
   }
   const std::size_t rows = checked.samples.x.size() + checked.samples.y.size();
-  return obstacle.empty() && (options.permute == Permute::groups || rows > kManyRows);
+  return obstacle.empty() && (options.permute == Permute::groups || !at_random || rows > kManyRows);
 }
 
 // Permutations of the units of a plan.
@@ -228,6 +261,7 @@ PreparedTest prepare(const Method& method, const CheckedTest& checked, const Two
   request.groups = groups;
   PreparedPlan plan = [&] {
     const ProgressScope progress(control, "preparing");
+    const GroupKeysScope group_keys(options.groups.assignment, checked.group_keys);
     return method.prepare(pool, checked.statistic, request);
   }();
   if (options.effect_interval && !plan.effect_interval && !plan.no_interval.empty()) {
@@ -329,7 +363,7 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
   result.num_set_aside = plan.num_set_aside;
   if (plan.grouped != nullptr) {
     const GroupSizes& sizes = plan.grouped->groups().sizes;
-    result.groups = {sizes.rows_per_group, sizes.num_x, sizes.num_y};
+    result.groups = {sizes.rows_per_group, sizes.num_x, sizes.num_y, options.groups};
   }
   result.details = plan.details;
   // The plan next to an aggregate only gives the effect size: its directions are not tested.
@@ -350,11 +384,19 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
   }
   result.effect_size = outcome.effect / plan.pooled_scale;
   if (options.effect_interval) {
+    const EffectEstimate estimate{result.effect_size, outcome.permutation_mean, plan.pooled_scale, plan.squares};
+    const double confidence = checked.test.confidence;
+    if (const auto* grouped = dynamic_cast<const GroupedKqdPlan*>(plan.plan.get()); grouped != nullptr) {
+      LabelBatch observed;
+      prepared.permutations.fill(PermutationMode::random, 0, 1, observed);
+      result.effect_interval = group_jackknife(*grouped, observed, estimate, outcome.effect + outcome.permutation_mean,
+                                               confidence, checked.statistic.threads);
+      return result;
+    }
     const std::string_view measured_by = method.info.effect_method;
     const Method& measured = measured_by.empty() ? method : method_with_id(measured_by);
-    const EffectEstimate estimate{result.effect_size, outcome.permutation_mean, plan.pooled_scale, plan.squares};
     result.effect_interval =
-        effect_interval(measured, plan.frozen, checked.samples.x, checked.samples.y, estimate, checked.test.confidence);
+        effect_interval(measured, plan.frozen, checked.samples.x, checked.samples.y, estimate, confidence);
   }
   return result;
 }
@@ -399,14 +441,14 @@ std::string to_string(Permute permute) {
   return std::string(name_of(kPermutes, permute));
 }
 
-std::string_view default_test_method(const MethodOptions& statistic, bool kernel_values_only) {
+std::string_view default_test_method(const MethodOptions& statistic) {
   const MethodOptions plain;
   const DirectionOptions& directions = statistic.directions;
   const bool one_statistic =
-      kernel_values_only || directions.family != plain.directions.family || directions.num_directions ||
-      directions.num_reference || directions.reference != plain.directions.reference ||
-      directions.reference_points.rows() > 0 || directions.coefficients.rows() > 0 || directions.whiten ||
-      statistic.power != plain.power || to_string(statistic.weighting) != to_string(plain.weighting) ||
+      directions.family != plain.directions.family || directions.num_directions || directions.num_reference ||
+      directions.reference != plain.directions.reference || directions.reference_points.rows() > 0 ||
+      directions.coefficients.rows() > 0 || directions.whiten || statistic.power != plain.power ||
+      to_string(statistic.weighting) != to_string(plain.weighting) ||
       std::ranges::any_of(compat_flags(), [&](const CompatFlag& flag) { return flag.is_on(statistic); });
   return one_statistic ? "ekqd" : "adaptive";
 }
@@ -415,9 +457,16 @@ TwoSampleResult two_sample_test(const Method& method, const SampleView& x, const
                                 const TwoSampleOptions& options, const RunControl* control) {
   const StopScope stoppable(control);
   const CheckedTest checked = check(method.info, x, y, options);
-  if (options.calibration == Calibration::asymptotic) return asymptotic_test(method, checked);
+  if (options.calibration == Calibration::asymptotic) {
+    if (options.margin.given()) {
+      fail_option("calibration", "asymptotic", "permutation or sign-flip, with a margin for the effect");
+    }
+    return asymptotic_test(method, checked);
+  }
   const PreparedTest prepared = prepare(method, checked, options, control);
-  return describe(method, checked, prepared, run(method, checked, prepared, control), options);
+  TwoSampleResult result = describe(method, checked, prepared, run(method, checked, prepared, control), options);
+  if (options.margin.given()) add_margin(prepared.pool, options, checked.group_keys, control, result);
+  return result;
 }
 
 TwoSampleResult two_sample_test(const SampleView& x, const SampleView& y, const TwoSampleOptions& options,

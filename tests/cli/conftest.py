@@ -11,6 +11,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ["KQD_PROGRAM"]
 DUCKDB = Path(os.environ.get("KQD_DUCKDB") or ROOT / "build" / "duckdb" / "libduckdb.so")
+_HELP = subprocess.run([PROGRAM, "--help"], stdout=subprocess.PIPE, text=True, check=True).stdout
+COMMANDS = re.findall(r"(?m)^  (\w+)", _HELP.partition("\nCommands:\n")[2].partition("\n\n")[0])
 needs_duckdb = pytest.mark.skipif(not DUCKDB.exists(), reason="DuckDB is not here; `./dev duckdb` fetches it")
 
 FILES = {
@@ -64,8 +66,8 @@ def folder(tmp_path_factory):
 def kqd(folder):
     """Runs the program in the folder: kqd("distance", "a.csv", "b.csv")."""
 
-    def run(*arguments, stdout=subprocess.PIPE, **environment):
-        done = subprocess.run([PROGRAM, *arguments], cwd=folder, env={**os.environ, **environment}, stdout=stdout,
+    def run(*arguments, stdout=subprocess.PIPE, cwd=folder, **environment):
+        done = subprocess.run([PROGRAM, *arguments], cwd=cwd, env={**os.environ, **environment}, stdout=stdout,
                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, timeout=120)
         return Run(done.stdout or "", done.stderr, done.returncode)
 

@@ -4,11 +4,13 @@ import os
 import subprocess
 
 import pytest
+from conftest import COMMANDS
 
 TABLE = subprocess.run([os.environ["KQD_PROGRAM"], "methods"], capture_output=True, text=True, check=True).stdout
 METHODS = ", ".join(line.split()[0] for line in TABLE.splitlines()[1:])
 KERNELS = ("gaussian, laplace, matern12, matern32, matern52, rq, imq, linear, polynomial, normalised-polynomial, "
-           "energy")
+           "energy, mixed")
+LISTED = ", ".join(COMMANDS)
 WEIGHTINGS = "uniform, triangle, reverse-triangle, slope-up, slope-down, interval, beta, atom, table"
 COUNT = "expected a whole number in 1..1048576"
 SEED = "expected a whole number in 0..18446744073709551615"
@@ -22,9 +24,12 @@ MISSING = ". 1 value is missing. To omit such rows: --na omit; to fill in median
 
 # Of every command that compares two samples.
 BAD_FILES = [
-    ("nan.csv a.csv", 'nan.csv:3: column 2 is "nan", expected a number' + MISSING),
+    ("nan.csv a.csv --na raise", 'nan.csv:3: column 2 is "nan", expected a number' + MISSING),
     ("a.csv inf.csv", 'inf.csv:2: column 1 is "-inf", expected a finite number'),
-    ("word.csv a.csv", 'word.csv:2: column 2 is "four", expected a number. 1 of 2 cells of the column is text. To treat it '
+    ("word.csv a.csv", 'word.csv:2: column 2 is "four", but 4 other cells of the column are numbers, expected numbers or '
+     "texts, not both. To treat texts as missing: --types 2=number; to compare all as texts: --types 2=category; to exclude "
+     "the column: --drop 2"),
+    ("word.csv a.csv --categorical raise --na raise", 'word.csv:2: column 2 is "four", expected a number. 1 of 2 cells of the column is text. To treat it '
      "as missing and omit such rows: --na-values four --na omit"),
     ("ragged.csv a.csv", "ragged.csv:2: the row has 1 cell, expected 2 as in line 1"),
     ("a.csv one-column.csv", "a.csv has 2 columns of points and one-column.csv has 1, expected the same number"),
@@ -133,12 +138,9 @@ BAD_SAMPLE_SETTINGS = [
 
 # (arguments, sentence, command whose help is named)
 BAD_USAGE = [
-    ("", "a command is missing, expected one of test, explain, distance, matrix, embed, methods, sample, profile, merge, experiment, completions, man", "kqd"),
-    ("tset a.csv b.csv",
-     'unknown command "tset", expected one of test, explain, distance, matrix, embed, methods, sample, profile, merge, experiment, completions, man; did you mean '
-     "test?", "kqd"),
-    ("a.csv b.csv",
-     'unknown command "a.csv", expected one of test, explain, distance, matrix, embed, methods, sample, profile, merge, experiment, completions, man', "kqd"),
+    ("", f"a command is missing, expected one of {LISTED}", "kqd"),
+    ("tset a.csv b.csv", f'unknown command "tset", expected one of {LISTED}; did you mean test?', "kqd"),
+    ("a.csv b.csv", f'unknown command "a.csv", expected one of {LISTED}', "kqd"),
     ("--seed 1 test a.csv b.csv", "unknown flag --seed for kqd; flags follow the command", "kqd"),
     ("distance", "X is required by kqd distance", "kqd distance"),
     ("test a.csv", "Y is required by kqd test", "kqd test"),
@@ -186,9 +188,9 @@ def test_a_bad_setting_is_refused_before_any_file_is_read(kqd, setting):
 
 
 @pytest.mark.parametrize("arguments, sentence", BAD_SAMPLE_SETTINGS)
-def test_a_bad_setting_of_sample_is_refused_and_writes_nothing(kqd, folder, arguments, sentence):
-    assert_refused(kqd("sample", *arguments.split()), f"kqd: {sentence}\n")
-    assert not list(folder.glob("y.*"))
+def test_a_bad_setting_of_sample_is_refused_and_writes_nothing(kqd, tmp_path, arguments, sentence):
+    assert_refused(kqd("sample", *arguments.split(), cwd=tmp_path), f"kqd: {sentence}\n")
+    assert not list(tmp_path.glob("y.*"))
 
 
 @pytest.mark.parametrize("arguments, sentence, command", BAD_USAGE)
@@ -202,7 +204,7 @@ def test_an_empty_file_name_is_refused(kqd):
 
 def test_an_unknown_method_to_explain_is_refused(kqd):
     assert_refused(kqd("methods", "mmd-w"),
-                   f'kqd: --method mmd-w: expected one of {METHODS}; did you mean mmd-v?\n')
+                   f'kqd: unknown method "mmd-w", expected one of {METHODS}; did you mean mmd-v?\n')
 
 
 def test_a_sample_larger_than_memory_is_a_resource_limit(kqd):

@@ -105,6 +105,10 @@ def test_cells_from_few_runs_are_not_on_the_page():
     assert not whole and "| a | 0.900 (0.100) |  |\n| c | 0.050 | 0.040 [100] |" in text
     assert text.endswith("Of 1 cells with a published rate, 1 is more than 4 combined standard errors above it and 0 below.")
     assert reproduction_page.enough_runs(TABLE, 0) == (TABLE, True)
+    some = reproduction_page.enough_runs(TABLE.replace("300 runs, or", "20 runs, or"), 100)[0]
+    assert "Rejection rate at level 0.05, runs in [ ];" in some and "| c |  | 0.040 [100] |" in some
+    assert reproduction_page.enough_runs(some, 100) == (some, True)
+    assert "| n | 0.5 | 20 |" in reproduction_page.enough_runs(some.replace("| 10 |", "| 0.5 |"), 100)[0]
     few = reproduction_page.enough_runs(TABLE.replace("300 runs, or", "20 runs, or").replace(" [100]", ""), 100)
     assert few == ("**Two tests.** Fewer than 100 runs so far: not shown.", False)
 

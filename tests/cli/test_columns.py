@@ -47,7 +47,7 @@ def test_a_file_without_need_of_preparation_says_so(kqd):
     assert data_lines(kqd, "distance", "a.csv", "b.csv") == []
     data = result_of(kqd, "distance", "a.csv", "b.csv")["data"]
     assert data == {
-        "columns_read": 2, "columns_used": 2, "na": "raise", "categorical": "raise", "encoded": {}, "dropped_texts": [],
+        "columns_read": 2, "columns_used": 2, "columns": [], "na": "indicator", "categorical": "auto", "encoded": {}, "dropped_texts": [],
         "dates": [], "booleans": [], "offsets": {}, "standardize": "none",
         "rows_x": {"read": 3, "omitted": 0, "not_drawn": 0, "missing_values": 0},
         "rows_y": {"read": 3, "omitted": 0, "not_drawn": 0, "missing_values": 0}}
@@ -57,11 +57,11 @@ def test_a_grouped_file_with_everything(kqd):
     arguments = ("test", "trial.csv", "--group", "arm", "--drop", "id", "--categorical", "onehot", "--dates", "--na",
                  "omit", "--standardize", "iqr", "--max-rows", "20", "--seed", "5")
     assert data_lines(kqd, *arguments) == [
-        "3 of 4 columns compared", "text as columns of 0 and 1 (onehot): sex (2)", "dates as days since 1970-01-01: seen",
-        "0 rows of X and 0 of Y omitted for missing values",
-        "random subsample by seed 5: 20 of 30 rows of X, 20 of 30 rows of Y",
+        "columns: sex category of 2, seen date, 1 number (to change a type: --types; missing values: --na)",
+        "3 of 4 columns compared", "0 rows of old and 0 of new omitted for missing values",
+        "random subsample by seed 5: 20 of 30 rows of old, 20 of 30 rows of new",
         "columns centred and scaled by the pooled median and interquartile range (iqr)"]
-    assert "  X            trial.csv with arm = old, 20 rows x 4 columns\n" in kqd(*arguments).stdout
+    assert "  old          trial.csv with arm = old, 20 rows x 4 columns\n" in kqd(*arguments).stdout
     result = result_of(kqd, *arguments)
     assert (result["n_x"], result["n_y"], result["dim"]) == (20, 20, 4)
     assert result["data"]["group"] == {"column": "arm", "x": "old", "y": "new", "rows_without": 0}
@@ -92,13 +92,13 @@ def test_missing_values_are_dealt_with_as_asked(kqd, flags, rows):
 
 
 def test_a_missing_value_is_refused_with_what_helps(kqd):
-    assert refusal(kqd("test", "march.csv", "april.csv", "--columns", "a..b")) == (
+    assert refusal(kqd("test", "march.csv", "april.csv", "--columns", "a..b", "--na", "raise")) == (
         'march.csv:3: column "b" is "", expected a number. 1 value is missing. To omit such rows: --na omit; to fill in '
         "medians: --na impute-median")
 
 
 def test_text_is_refused_with_what_helps(kqd):
-    assert refusal(kqd("test", "march.csv", "april.csv", "--drop", "b")) == (
+    assert refusal(kqd("test", "march.csv", "april.csv", "--drop", "b", "--categorical", "raise")) == (
         'march.csv:2: column "note" is "x", expected a number. Columns of text: "note" (2 different). To make a column of '
         "each text: --categorical onehot; to exclude them: --categorical drop")
 
@@ -107,9 +107,9 @@ def test_text_is_refused_with_what_helps(kqd):
     (("--columns", "a,notes"),
      'march.csv: there is no column "notes", listed in --columns, expected one of "a", "b", "note"; did you mean note?'),
     (("--columns", "a,,b"), '--columns a,,b: expected a list such as a,b..d,temp_*,3-7 (an item is empty)'),
-    (("--na", "omitt"), '--na omitt: expected one of raise, omit, impute-median; did you mean omit?'),
+    (("--na", "omitt"), '--na omitt: expected one of indicator, raise, omit, impute-median; did you mean omit?'),
     (("--categorical", "one-hot"),
-     '--categorical one-hot: expected one of raise, onehot, hash, drop; did you mean onehot?'),
+     '--categorical one-hot: expected one of auto, raise, onehot, hash, drop; did you mean onehot?'),
     (("--standardize", "zcore"), '--standardize zcore: expected one of auto, none, zscore, iqr; did you mean zscore?'),
     (("--max-rows", "0"), "--max-rows 0: expected a whole number in 1..1000000000"),
     (("--group", "note"), "--group note: expected one file with both samples, but a second one is given: april.csv"),
@@ -223,17 +223,19 @@ def test_true_and_false_are_numbers_and_a_third_word_makes_them_text(kqd, folder
     (folder / "bool-3.csv").write_text("a,on\n1,true\n2,maybe\n3,true\n4,false\n")
     (folder / "bits-1.csv").write_text("a,on\n1,1\n2,0\n3,1\n4,\n")
     named = ("distance", "bool-1.csv", "bool-2.csv", "--na", "omit")
-    assert data_lines(kqd, *named) == ["true and false as 1 and 0: on", "1 row of X and 0 of Y omitted for missing values"]
+    assert data_lines(kqd, *named) == [
+        "columns: on boolean (1 and 0 missing), 1 number (to change a type: --types; missing values: --na)",
+        "1 row of bool-1 and 0 of bool-2 omitted for missing values"]
     result = result_of(kqd, *named)
     assert result["data"]["booleans"] == ["on"]
     assert result["statistic"] == result_of(kqd, "distance", "bits-1.csv", "bool-2.csv", "--na", "omit")["statistic"]
-    assert refusal(kqd("distance", "bool-1.csv", "bool-3.csv")).startswith(
+    assert refusal(kqd("distance", "bool-1.csv", "bool-3.csv", "--categorical", "raise")).startswith(
         'bool-1.csv:2: column "on" is "true", expected a number. Columns of text: "on" (3 different). ')
     assert result_of(kqd, "distance", "bool-3.csv", "bool-3.csv", "--categorical", "onehot")["dim"] == 4
 
 
 def test_an_error_about_text_mentions_columns_of_dates(kqd):
-    assert refusal(kqd("test", "trial.csv", "--group", "arm", "--drop", "id")) == (
+    assert refusal(kqd("test", "trial.csv", "--group", "arm", "--drop", "id", "--categorical", "raise")) == (
         'trial.csv:2: column "sex" is "f", expected a number. Columns of text: "sex" (2 different), "seen" (28 '
         "different). To read dates as numbers: --dates. To make a column of each text: --categorical onehot; to exclude "
         "them: --categorical drop")

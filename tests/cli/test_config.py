@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from conftest import COMMANDS
 
 FILES = ("a.csv", "b.csv")
 MOMENT = ("elapsed_s",)
@@ -71,17 +72,14 @@ def test_sample_takes_a_config(kqd, config, folder):
     assert (folder / "cy.csv").read_text() == (folder / "dy.csv").read_text()
 
 
-COMMANDS = "test, explain, distance, matrix, embed, methods, sample, profile, merge, experiment, completions, man"
-
-
 @pytest.mark.parametrize("text, sentence", [
     ("kernal = 'laplace'\n", "unknown option kernal for any command; did you mean kernel?"),
     ("[test]\n\npermutation = 9\n", "unknown option permutation for kqd test; did you mean permutations?"),
-    ("[test]\n[tset]\n\nseed = 1\n", f"unknown command [tset], expected one of {COMMANDS}; did you mean test?"),
-    ('[""]\n', f"unknown command [], expected one of {COMMANDS}"),
+    ("[test]\n[tset]\n\nseed = 1\n", f"unknown command [tset], expected one of {', '.join(COMMANDS)}; did you mean test?"),
+    ('[""]\n', f"unknown command [], expected one of {', '.join(COMMANDS)}"),
     ("# a level\n[test]\nalpha = 2\n", "--alpha 2: expected a number between 0 and 1"),
     ("permutations = 1__0\n", "--permutations 1__0: expected a whole number in 1..1000000000"),
-    ("na = 'omitt'\n", "--na omitt: expected one of raise, omit, impute-median; did you mean omit?"),
+    ("na = 'omitt'\n", "--na omitt: expected one of indicator, raise, omit, impute-median; did you mean omit?"),
     ("config = 'other.toml'\n", "unknown option config for any command"),
     ("X = 'c.csv'\n", "unknown option X for any command"),
     ("seed = 1\npower = 1\nseed = 2\n", "seed is set twice"),
@@ -89,13 +87,28 @@ COMMANDS = "test, explain, distance, matrix, embed, methods, sample, profile, me
     ("seed 1\n", "unknown option seed 1 for any command; did you mean seed?"),
     ("kernel = \"laplace\n", 'kernel = "laplace, expected a value with matching quotes or brackets and without #'),
     ("columns = \"a#b\"\n", 'columns = "a, expected a value with matching quotes or brackets and without #'),
+    ("power = [2\nseed = 1\n[test]\n", "1: [ without ], expected a table or a list on one line"),
+    ("seed = 1\ncolumns = ['a', # ]\n  ']'\n", "2: [ without ], expected a table or a list on one line"),
+    ("seed = 1\n[test\n", "2: [ without ], expected a table or a list on one line"),
     ("seed = true\n", "--seed true: expected a whole number in 0..18446744073709551615"),
     ("whiten = 3\n", "whiten = 3, expected true or false"),
     ("seed = -1\n", "--seed -1: expected a whole number in 0..18446744073709551615"),
 ])
 def test_a_bad_file_is_refused_with_its_name_and_option(kqd, config, text, sentence):
     run = kqd("test", *FILES, *config(text))
-    assert (run.stdout, run.stderr, run.code) == ("", f"kqd: kqd.toml: {sentence}\n", 2)
+    place = f"kqd.toml:{sentence}" if sentence[0].isdigit() else f"kqd.toml: {sentence}"
+    assert (run.stdout, run.stderr, run.code) == ("", f"kqd: {place}\n", 2)
+
+
+def test_brackets_in_quotes_and_comments_are_text(kqd, config):
+    assert result_of(kqd, "test", *config('seed = 7  # [\n# [\n[matrix]\ndrop = ["a[b", \'[\']\n')) == result_of(kqd, "test", "--seed", "7")
+
+
+def test_an_error_about_a_column_of_the_file_names_the_file(kqd, config):
+    run = kqd("test", *FILES, *config('columns = ["nope"]\n'))
+    assert 'there is no column "nope", listed in --columns of kqd.toml, expected' in run.stderr
+    run = kqd("test", *FILES, *config("seed = 1\n"), "--columns", "nope")
+    assert 'there is no column "nope", listed in --columns, expected' in run.stderr
 
 
 @pytest.mark.parametrize("data", [b"= 3\n", b"[test\nseed = 1\n", b"set = ['a', \n", b"seed = 1\x00\n", b"\x1f\x8b\x08", b"seed =\n",

@@ -1,6 +1,7 @@
 """Odd and hostile inputs: each is refused by one sentence that names the place, with exit code 2; nothing is printed on
 stdout, nothing crashes, and memory stays small however much a file claims."""
 
+import json
 import os
 import re
 import resource
@@ -14,6 +15,7 @@ from hostile import (changed, directory_field, end_field, gz, idx, npy, npz, sav
 
 ADDRESS_SPACE = 6 << 30  # bytes; threads and libraries reserve much of it without using it
 RESIDENT_KB = 300_000
+STRICT = ("--categorical", "raise", "--na", "raise")  # numbers only, none missing
 
 ONE = np.ones((3, 2))
 STORED = npz(x=ONE)
@@ -285,19 +287,38 @@ def corpus(tmp_path_factory):
 def test_a_hostile_file_is_refused_in_one_sentence(corpus, name, data, sentence):
     (corpus / name).write_bytes(data)
     stem = re.escape(re.match(r"(.*?)(\.csv(\.gz)?|\.npz)?$", name)[1])
-    assert_refused(corpus, [name, name], stem + sentence)
+    assert_refused(corpus, [name, name, *STRICT], stem + sentence)
 
 
 @needs_duckdb
 @pytest.mark.parametrize("name, data, sentence", QUERIED, ids=[case[0] for case in QUERIED])
 def test_a_hostile_table_is_refused_in_one_sentence(corpus, name, data, sentence):
     (corpus / name).write_bytes(data)
-    assert_refused(corpus, [name, name], sentence)
+    assert_refused(corpus, [name, name, *STRICT], sentence)
 
 
 @needs_duckdb
 @pytest.mark.parametrize("query, sentence", QUERIES)
 def test_a_query_that_fails_is_reported_in_one_sentence(corpus, query, sentence):
+    assert_refused(corpus, [query, query, *STRICT], sentence)
+
+
+# By default a text is a category, and a missing value has a column of its own. Infinity and a column of nothing are refused.
+@needs_duckdb
+@pytest.mark.parametrize("values, type_of_column, dim", [
+    ("('x'), ('y'), ('x')", "category", 2), ("(1), (NULL), (2)", "integer", 2), ("(1.5), (2.25), ('nan'::DOUBLE)", "number", 2)])
+def test_texts_and_missing_values_of_a_query_are_compared(kqd, values, type_of_column, dim):
+    query = f"sql:SELECT * FROM (VALUES {values}) t(a)"
+    found = json.loads(kqd("distance", query, query, "--json").stdout)
+    assert (found["dim"], found["data"]["columns"][0]["type"], found["statistic"]) == (dim, type_of_column, 0.0)
+
+
+@needs_duckdb
+@pytest.mark.parametrize("query, sentence", [
+    ("sql:SELECT NULL AS a", r'no column is left to compare; "a" is excluded, its type is empty'),
+    ("sql:SELECT 'nan'::DOUBLE AS a", r'no column is left to compare; "a" is excluded, its type is empty'),
+    ("sql:SELECT '-inf'::DOUBLE AS a", r'row 1, column "a" is "-inf", expected a finite number')])
+def test_what_cannot_be_compared_by_default_is_refused(corpus, query, sentence):
     assert_refused(corpus, [query, query], sentence)
 
 

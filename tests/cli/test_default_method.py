@@ -152,3 +152,20 @@ def test_units_of_other_columns_do_not_hide_a_relation_that_halved(kqd, folder):
                     for flags in ((), ("--standardize", "none", "--method", "mmd")))
     assert default == 0.001
     assert raw > 0.05
+
+
+# In one column most principal functions have small variances, down to 1e-10 of the largest. Rounding moves them by some
+# eps / 1e-10 of their size, and a statistic of thirty of them by at most 100 times that.
+@pytest.mark.parametrize("seed", range(3))
+def test_one_column_has_the_same_statistics_in_any_unit(kqd, folder, seed):
+    draw = random.Random(seed)
+    results = []
+    samples = [[draw.gauss(0, 1 + 0.1 * sample) for _ in range(200)] for sample in range(2)]
+    for factor, offset in ((1.0, 0.0), (2.5, 3.0)):
+        for name, values in zip(("one.csv", "other.csv"), samples, strict=True):
+            (folder / name).write_text("".join(f"{factor * value + offset!r}\n" for value in values))
+        results.append(json.loads(kqd("test", "one.csv", "other.csv", "--no-header", "--permutations", "199", "--json").stdout))
+    given, changed = results
+    assert given["pvalue"] == changed["pvalue"]
+    for one, other in zip(given["components"], changed["components"], strict=True):
+        assert other["statistic"] == pytest.approx(one["statistic"], rel=1e12 * 2.0**-52), one["name"]

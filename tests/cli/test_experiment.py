@@ -122,6 +122,8 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path, ended_by):
     (["power-decay", "--methods", "ekqd"], "--methods ekqd: expected rows of power-decay: ekqd-2, .*"),
     (["power-decay", "--scheme", "refrence"], "--scheme refrence: expected a scheme of power-decay: .* did you mean reference\\?"),
     (["sliced", "--scheme", "kqd"], "--scheme kqd: expected none, because sliced has no schemes"),
+    (["figure-1", "a.csv", "b.csv"], "2 files of data for figure-1, expected 1, or none"),
+    (["sliced", "a.csv"], "1 file of data for sliced, expected none, because it has its own data"),
     (["figure-1", "--runs", "3"], "--runs 3: expected none, because figure-1 has no repeated runs"),
     (["power-decay", "--runs", "0"], "--runs 0: expected a whole number in 1..1000000"),
     (["power-decay", "--out", "file"], "file: cannot create the folder: .*"),

@@ -75,7 +75,7 @@ def test_csv_has_a_line_per_column(kqd, explained):
 def test_markdown_has_tables(kqd):
     text = kqd("explain", *SENSORS, "--markdown").stdout
     assert text.startswith("**Where two samples differ")
-    assert "| column | distance | effect |" in text and "| direction | distance |" in text
+    assert "| column | type | distance | effect |" in text and "| direction | distance |" in text
 
 
 def test_quiet_prints_the_names_of_the_columns_that_differ(kqd):
@@ -85,7 +85,7 @@ def test_quiet_prints_the_names_of_the_columns_that_differ(kqd):
 
 def test_text_ranks_columns_levels_directions_and_rows(kqd):
     text = kqd("explain", *SENSORS).stdout
-    for heading in ("column ", "quantile of Y minus that of X at", "direction ", "most like Y", "most like X"):
+    for heading in ("column ", "quantile of april minus that of march at", "direction ", "most like april", "most like march"):
         assert f"\n  {heading}" in text
 
 
@@ -95,6 +95,37 @@ def test_threads_and_memory_change_nothing(kqd, explained):
         for name in ("threads", "elapsed_s"):
             result.pop(name, None)
     assert run == explained
+
+
+def test_scores_of_all_rows_are_written_as_csv(kqd, folder, explained):
+    run = kqd("explain", *SENSORS, "--rows-csv", "scores.csv", "--quiet")
+    assert run.code == 0
+    rows = list(csv.DictReader(io.StringIO((folder / "scores.csv").read_text())))
+    assert len(rows) == 980 and list(rows[0]) == ["sample", "row", "score"]
+    scores = {(row["sample"], int(row["row"])): float(row["score"]) for row in rows}
+    for row in explained["rows"]["most_y"]:
+        assert scores[row["sample"], row["row"]] == pytest.approx(row["score"], rel=1e-5)
+
+
+def test_scores_do_not_overwrite_the_data(kqd):
+    run = kqd("explain", *SENSORS, "--rows-csv", SENSORS[0])
+    assert run.code == 2 and "expected another file than the input" in run.stderr
+
+
+def test_changed_relation_is_named(kqd, folder):
+    random.seed(5)
+    for name, slope in (("march-r.csv", 0.8), ("april-r.csv", 0.0)):
+        rows = []
+        for _ in range(300):
+            a = random.gauss(0, 1)
+            rows.append(f"{a},{slope * a + (1 - slope**2) ** 0.5 * random.gauss(0, 1)}")
+        (folder / name).write_text("age,income\n" + "\n".join(rows) + "\n")
+    found = json.loads(kqd("explain", "march-r.csv", "april-r.csv", "--json").stdout)
+    assert [change["kind"] for change in found["changes"]] == ["relation"]
+    assert found["changes"][0]["columns"] == ["age", "income"]
+    relation = found["relations"][0]
+    assert relation["reject"] and relation["correlation_x"] > 0.6 > 0.3 > relation["correlation_y"]
+    assert "age and income: correlation +0." in kqd("explain", "march-r.csv", "april-r.csv").stdout
 
 
 def test_idx_files_have_the_shape_of_their_images(kqd, folder):

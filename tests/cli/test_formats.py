@@ -60,7 +60,7 @@ def test_standard_input_cannot_be_both_samples(files):
 def test_an_archive_of_x_and_y_is_both_samples(files):
     assert distance(files, "both.npz") == distance(files, "x.npy", "y.npy")
     out, _, _ = run(files, "distance", "both.npz")
-    assert "  X            both.npz:x, 30 rows x 2 columns\n  Y            both.npz:y, 40 rows x 2 columns\n" in out
+    assert "  x            both.npz:x, 30 rows x 2 columns\n  y            both.npz:y, 40 rows x 2 columns\n" in out
 
 
 def test_an_archive_of_other_arrays_needs_both_names(files):

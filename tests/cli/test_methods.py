@@ -19,10 +19,13 @@ def listed_methods():
 METHODS = listed_methods()
 SPLIT_METHODS = {"supkqd-opt", "max-sw", "max-gsw"}  # part of the rows is drawn by position
 FEW = ("--permutations", "19", "--threads", "1")
-# Fields that may be null: settings that a method does not have, and an interval that was not requested.
+# Fields that may be null: settings that a method does not have, an interval that was not requested, and a margin that
+# was not given.
+MARGIN = {"verdict", "margin", "margin_kind", "margin_basis", "pvalue_beyond", "pvalue_within", "rows_needed", "separation",
+          "separation_ci"}
 MAY_BE_NULL = {"kernel", "bandwidth", "directions", "reference", "power", "weighting", "effect_size_ci",
                "standard_error", "null_distribution", "limiting_distribution", "maximiser", "reference_points",
-               "rows_per_group", "n_groups"}
+               "rows_per_group", "n_groups", "groups", "groups_guarantee", "interval", *MARGIN}
 
 
 def normal_rows(rows, columns, seed, scale=1.0, shift=0.0):
@@ -220,7 +223,7 @@ def test_points_too_close_to_square_are_reported(kqd, pairs):
 def test_more_features_than_rows_leave_the_size_to_the_ridge(kqd, pairs):
     result = json.loads(kqd("test", *pairs["wide"], "--method", "me", "--json", *FEW).stdout)
     assert {"id": "singular-covariance",
-            "text": "me: the covariance of 10 features on 6 rows of X is singular without the ridge, which determines the "
+            "text": "me: the covariance of 10 features on 6 rows of x is singular without the ridge, which determines the "
                     "size of the statistic. Use fewer locations"} in result["warnings"]
 
 
@@ -263,3 +266,30 @@ def test_half_of_the_clusters_are_left_for_the_test(kqd, folder, method):
               "--json", *FEW)
     result = json.loads(run.stdout)
     assert result["n_set_aside"] in (72, 80)
+
+
+def spatial_median(rows):
+    """By Weiszfeld's iteration on coordinates, which no kernel matrix enters; none when it comes close to a row."""
+    at = rows.mean(axis=0)
+    for _ in range(5000):
+        pulls = 1 / np.maximum(np.linalg.norm(rows - at, axis=1), 1e-300)
+        at = pulls @ rows / pulls.sum()
+    return at if np.linalg.norm(rows - at, axis=1).min() > 1e-3 else None
+
+
+def test_kmedian_of_linearly_dependent_points_is_accurate_to_ten_digits(kqd, folder):
+    """Of more rows than columns the weights of a median are not unique, and rounding hid 1e-8 of it."""
+    compared = 0
+    for seed in range(12):
+        rng = np.random.default_rng([27, seed])
+        x, y = rng.normal(size=(12, 2)), rng.normal(size=(9, 2)) * 2 + 0.1
+        x[0] *= 30
+        medians = spatial_median(x), spatial_median(y)
+        if any(median is None for median in medians):
+            continue
+        compared += 1
+        np.save(folder / "x-median.npy", x)
+        np.save(folder / "y-median.npy", y)
+        found = float(kqd("distance", "x-median.npy", "y-median.npy", "--method", "kmedian", "--kernel", "linear", "--quiet").stdout)
+        assert abs(found / np.linalg.norm(medians[0] - medians[1]) - 1) < 1e-10
+    assert compared >= 6

@@ -35,7 +35,11 @@ def objects(folder):
     for name, graphs in {"g.jsonl": [[[0, 1]], [[0, 1], [1, 2]]] * 3, "h.jsonl": [[[0, 1], [1, 2], [2, 0]], [[0, 1]]] * 3}.items():
         (folder / name).write_text("\n".join(json.dumps({"edges": edges}) for edges in graphs) + "\n")
     (folder / "sets.txt").write_text("a,b\nb,c\na\na,c\n")
-    (folder / "far.csv").write_text("2\n17\n")
+    (folder / "far-rows.csv").write_text("2\n17\n")
+    (folder / "empty.txt").write_text("")
+    (folder / "texts.csv").write_text("id,arm,text\n1,a,ab\n2,b,ba\n")
+    (folder / "left.csv").write_text("text\nabab\nbaba\n")
+    (folder / "hole.csv").write_text('text\nabab\n""\n')
     (folder / "bad.jsonl").write_text('{"edges": [[0, 1]]}\nnot json\n')
 
 
@@ -67,12 +71,86 @@ def test_reference_rows_are_counted_from_1(kqd, objects, folder):
     assert found["statistic"] == pytest.approx(np.mean(np.abs(x - y)), rel=1e-12)
 
 
-def test_tests_of_objects_are_ekqd_by_default(kqd, objects):
+def test_tests_of_objects_are_adaptive_unless_one_statistic_is_asked_for(kqd, objects):
     for files, kernel in ((("x.txt", "y.txt"), "spectrum"), (("g.jsonl", "h.jsonl"), "wl:1"), (("sets.txt", "sets.txt"), "sets")):
         run = kqd("test", *files, "--kernel", kernel, "--json")
         assert (run.stderr, run.code) == ("", 0)
         found = json.loads(run.stdout)
-        assert found["method"] == "ekqd" and found["reference"] == "pooled" and 0 < found["pvalue"] <= 1
+        assert found["method"] == "adaptive" and 0 < found["pvalue"] <= 1
+        one = json.loads(kqd("test", *files, "--kernel", kernel, "--power", "2", "--json").stdout)
+        assert one["method"] == "ekqd" and one["reference"] == "pooled"
+
+
+def sets(n, with_first, rng):
+    """Sets of about half of eight members, the first of them with another probability."""
+    keep = rng.uniform(size=(n, 8)) < np.r_[with_first, np.full(7, 0.5)]
+    return "\n".join(",".join(member for member, kept in zip("abcdefgh", row) if kept) or "none" for row in keep)
+
+
+def test_what_explain_finds_in_objects(kqd, objects):
+    found = json.loads(kqd("explain", "x.txt", "y.txt", "--kernel", "spectrum:2", "--maximiser", "supkqd", "--json").stdout)
+    assert (found["dim"], found["columns"], found["n_x"], found["n_y"]) == (0, [], 9, 7)
+    assert found["directions"] and len(found["rows"]["most_x"]) == 10
+    assert found["maximiser"]["pvalue"] is None and found["maximiser"]["profile"]["levels"]
+    text = kqd("explain", "x.txt", "y.txt", "--kernel", "spectrum:2").stdout
+    assert "principal 1" in text and "column" not in text
+    head = kqd("explain", "top.npy", "bottom.npy", "--kernel", "precomputed", "--csv").stdout.splitlines()[0]
+    assert head.startswith("name,family,statistic")
+
+
+def test_matrices_and_embeddings_of_objects(kqd, objects):
+    three = ("x.txt", "y.txt", "x.txt")
+    found = json.loads(kqd("matrix", *three, "--kernel", "spectrum:2", "--test", "--json").stdout)
+    assert found["distances"][0][2] == 0 < found["distances"][0][1] and found["pvalues"][0][2] > 0.5
+    table = json.loads(kqd("embed", *three, "--kernel", "spectrum:2", "--json").stdout)
+    assert table["quantiles"][0] == table["quantiles"][2] != table["quantiles"][1]
+    gram = kqd("embed", "top.npy", "bottom.npy", "--kernel", "precomputed", "--gram", "--csv").stdout
+    assert len(gram.splitlines()) == 3
+
+
+def test_texts_may_be_a_column_of_a_table(kqd, objects, folder):
+    order = RNG.permutation(16)
+    lines = ["id,arm,text"] + [f'{i},{"x" if i < 9 else "y"},"{(X + Y)[i]}"' for i in order]
+    (folder / "texts.csv").write_text("\n".join(lines) + "\n")
+    one = json.loads(kqd("distance", "texts.csv", "--group", "arm", "--columns", "text", "--kernel", "spectrum:2",
+                         "--method", "mmd-v", "--json").stdout)
+    assert one["statistic"] == pytest.approx(mmd_v(), rel=1e-9) and {one["n_x"], one["n_y"]} == {7, 9}
+    for name, texts in (("left.csv", X), ("right.csv", Y)):
+        (folder / name).write_text("\n".join(["text", *texts]) + "\n")
+    two = kqd("distance", "left.csv", "right.csv", "--kernel", "spectrum:2", "--method", "mmd-v", "--quiet")
+    assert float(two.stdout) == pytest.approx(mmd_v(), rel=1e-9)
+    # Rows of categories are all columns; a comma within a category does not divide it.
+    (folder / "c.csv").write_text('colour,size\n"red, dark",1\nblue,2\n')
+    (folder / "d.csv").write_text('colour,size\n"red, dark",2\nblue,2\n')
+    found = float(kqd("distance", "c.csv", "d.csv", "--kernel", "hamming", "--method", "mmd-v", "--quiet").stdout)
+    assert found == pytest.approx(np.sqrt(2 / 4 + 3 / 4 - 2 * 2 / 4), rel=1e-9)
+
+
+def test_pages_of_objects(kqd, objects, folder):
+    run = kqd("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--method", "supkqd-opt", "--report", "objects.html")
+    assert (run.stderr, run.code) == ("", 0)
+    page = (folder / "objects.html").read_text()
+    report = json.loads(page.partition('id="report">')[2].partition("</script>")[0])
+    assert report["explanation"]["columns"] == [] and report["explanation"]["maximiser"]["family"] == "supkqd-opt"
+
+
+# Binomial(60, 0.05) is above 14 with probability below 1e-6 (exact tests: the rate is at most 0.05).
+@pytest.mark.parametrize("kernel, draw", [
+    ("spectrum:2", lambda n, rng: markov(n, 0.3, rng)),
+    ("wl:2", lambda n, rng: graphs(n, False, rng)),
+    ("sets", lambda n, rng: sets(n, 0.5, rng)),
+    ("spectrum:2 --method ekqd", lambda n, rng: markov(n, 0.3, rng)),
+])
+def test_level_on_objects_of_one_distribution(kqd, folder, kernel, draw):
+    rejected = 0
+    for seed in range(60):
+        rng = np.random.default_rng([9, seed])
+        (folder / "null-x.txt").write_text(draw(12, rng))
+        (folder / "null-y.txt").write_text(draw(12, rng))
+        run = kqd("test", "null-x.txt", "null-y.txt", "--kernel", *kernel.split(), "--permutations", "19", "--quiet",
+                  "--threads", "1")
+        rejected += float(run.stdout) <= 0.05
+    assert rejected <= 14
 
 
 def markov(n, stay, rng):
@@ -102,7 +180,10 @@ def test_power_on_two_markov_chains_and_two_models_of_graphs(kqd, folder):
     (folder / "fast.txt").write_text(markov(60, 0.1, rng))
     (folder / "rings.jsonl").write_text(graphs(40, True, rng))
     (folder / "edges.jsonl").write_text(graphs(40, False, rng))
-    for kernel, x, y in (("spectrum:2", "slow.txt", "fast.txt"), ("wl:2", "edges.jsonl", "rings.jsonl")):
+    (folder / "often.txt").write_text(sets(60, 0.9, rng))
+    (folder / "seldom.txt").write_text(sets(60, 0.2, rng))
+    for kernel, x, y in (("spectrum:2", "slow.txt", "fast.txt"), ("wl:2", "edges.jsonl", "rings.jsonl"),
+                         ("sets", "often.txt", "seldom.txt")):
         run = kqd("test", x, y, "--kernel", kernel, "--num-directions", "32", "--quiet")
         assert (run.stderr, run.code) == ("", 0) and float(run.stdout) <= 0.01
 
@@ -113,16 +194,22 @@ def test_power_on_two_markov_chains_and_two_models_of_graphs(kqd, folder):
     (("test", "a.csv", "b.csv", "--kernel", "precomputed"), "6 pooled rows with 2 columns"),
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:0"), "--kernel spectrum:0: expected spectrum:N"),
     (("test", "x.txt", "missing.txt", "--kernel", "spectrum:2"), "missing.txt: no such file"),
-    (("test", "x.txt", "empty.csv", "--kernel", "spectrum:2"), "empty.csv: no lines"),
+    (("test", "x.txt", "empty.txt", "--kernel", "spectrum:2"), "empty.txt: no lines"),
     (("test", "g.jsonl", "bad.jsonl", "--kernel", "wl:2"), "bad.jsonl: object 2: not a graph in JSON"),
-    (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--method", "energy"), "--method energy: expected ekqd, mmd"),
+    (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--method", "energy"), "--method energy: expected adaptive, ekqd, mmd"),
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--bandwidth", "2"), "--bandwidth 2: expected none"),
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--directions", "axis"), "--directions axis: expected gaussian"),
-    (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--reference", "far.csv"), "the number of a pooled row, 1..16"),
-    (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--report", "page.html"), "--report page.html: expected no page"),
-    (("explain", "x.txt", "y.txt", "--kernel", "spectrum:2"), "a kernel of columns, for kqd explain"),
-    (("matrix", "x.txt", "y.txt", "--kernel", "spectrum:2"), "a kernel of columns, for kqd matrix"),
-    (("embed", "x.txt", "--kernel", "spectrum:2"), "a kernel of columns, for kqd embed"),
+    (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--reference", "far-rows.csv"), "the number of a pooled row, 1..16"),
+    (("test", "texts.csv", "--group", "arm", "--kernel", "spectrum:2"), "2 columns: id, text, expected one column of objects"),
+    (("test", "x.txt", "left.csv", "--kernel", "spectrum:2"), "expected one kind of file"),
+    (("test", "x.txt", "--group", "arm", "--kernel", "spectrum:2"), "--group arm: expected a table"),
+    (("test", "left.csv", "hole.csv", "--kernel", "spectrum:2"), "hole.csv:3: column \"text\" is empty, expected a text"),
+    (("profile", "x.txt", "--kernel", "spectrum:2", "-o", "x.kqp"), "a kernel of columns, for kqd profile"),
+    (("explain", "x.txt", "y.txt", "--kernel", "spectrum:2", "--maximiser", "max-sw"), "max-sw: expected adaptive, ekqd"),
+    (("explain", "a.csv", "b.csv", "--maximiser", "mmd"), "--maximiser mmd: expected one of supkqd"),
+    (("matrix", "top.npy", "top.npy", "bottom.npy", "--kernel", "precomputed"), "25 pooled rows with 16 columns"),
+    (("matrix", "g.jsonl", "h.jsonl", "bad.jsonl", "--kernel", "wl:2"), "bad.jsonl: object 2: not a graph in JSON"),
+    (("embed", "x.txt", "--kernel", "spectrum:2", "--directions", "axis"), "--directions axis: expected gaussian"),
 ])
 def test_what_cannot_be_done_is_refused(kqd, objects, arguments, sentence):
     run = kqd(*arguments)

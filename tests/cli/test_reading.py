@@ -101,7 +101,8 @@ def test_a_blank_line_of_one_column_keeps_pairs_together(kqd, files):
         texts = {"x": [*map(str, x)], "y": [*map(str, y)]}
         texts["x"][4] = texts["y"][26] = mark
         names = files(x=lines(texts["x"]), y=lines(texts["y"]))
-        assert kqd("test", *names, "--design", "paired").stderr.startswith(f'kqd: x.csv:5: column 1 is "{mark}"')
+        refused = kqd("test", *names, "--design", "paired", "--na", "raise")
+        assert refused.stderr.startswith(f'kqd: x.csv:5: column 1 is "{mark}"')
         result = result_of(kqd, "test", *names, "--design", "paired", "--na", "omit", "--method", "energy")
         assert result["warnings"][0] == {
             "id": "pairs-omitted", "text": "pairs excluded because a value of X or of Y is missing: 2 of 30"}
@@ -211,7 +212,8 @@ def many_rows(seed, num_rows, gaps):
 
 # Rows of a text are dropped while it is read, those of other formats afterwards.
 @needs_duckdb
-@pytest.mark.parametrize("flags", ["", "--na omit", "--na impute-median", "--group g", "--group g --na omit", "--weights i"])
+@pytest.mark.parametrize("flags", ["", "--na indicator", "--na omit", "--na impute-median", "--group g", "--group g --na omit",
+                                   "--group g --na indicator", "--weights i"])
 def test_the_same_rows_are_drawn_from_every_format(kqd, folder, flags):
     for name, rows in (("many.csv", many_rows(6, 60_000, "--na" in flags)), ("many-y.csv", many_rows(7, 50_000, "--na" in flags))):
         (folder / name).write_text("v,i,g\n" + lines(",".join(map(str, row)) for row in rows))
@@ -243,7 +245,7 @@ def test_errors_of_rows_that_are_not_drawn_are_seen(kqd, files):
                               (29_000, "inf,1", 'column "a" is "inf"')):
         rows = [*base]
         rows[at] = bad
-        run = kqd("distance", *files(x="a,b\n" + lines(rows), y="a,b\n1,2\n2,1\n"), "--max-rows", "5")
+        run = kqd("distance", *files(x="a,b\n" + lines(rows), y="a,b\n1,2\n2,1\n"), "--max-rows", "5", "--na", "raise")
         assert run.code == 2 and f"x.csv:{at + 2}: {sentence}" in run.stderr
 
 
@@ -369,7 +371,10 @@ def test_utf_32_is_called_so(kqd, folder):
 def test_an_encoded_text_does_not_take_the_name_of_a_column(kqd, files):
     names = files(x="place,place=Rome\nRome,1\nOslo,2\nRome,3\n", y="place,place=Rome\nOslo,1\nOslo,5\nRome,3\n")
     found = result_of(kqd, "explain", *names, "--categorical", "onehot")
-    assert {column["name"] for column in found["columns"]} == {"place=Oslo", "place=Rome", "place=Rome'"}
+    assert {column["name"] for column in found["columns"]} == {"place", "place=Rome"}
+    encoded = {part["name"] for direction in found["directions"] for part in direction["columns"]}
+    assert encoded == {"place=Oslo", "place=Rome", "place=Rome'"}
+    assert [d["columns"][0]["index"] for d in found["directions"] if d["name"] == "column place=Rome'"] == [1]
 
 
 def test_one_column_is_singular_and_options_have_their_own_names(kqd, files):

@@ -21,8 +21,8 @@ def warnings_of(kqd, *arguments):
 
 @pytest.mark.parametrize("arguments, expected", [
     ("a.csv b.csv", []),
-    ("row.csv a.csv", [ONE_ROW.format("X")]),
-    ("a.csv row.csv", [ONE_ROW.format("Y")]),
+    ("row.csv a.csv", [ONE_ROW.format("row")]),
+    ("a.csv row.csv", [ONE_ROW.format("row")]),
     ("constant.csv constant.csv", [CONSTANT]),
     ("equal.csv equal.csv", [IDENTICAL, COINCIDE, FLAT]),
     ("a.csv b.csv --reference pooled --num-reference 100",
@@ -65,7 +65,7 @@ def tied(smallest, num_tied, permutations):
     ("a.csv far.csv", [tied("0.1", 2, 20)]),  # samples of equal size that change places
     ("a.csv far.csv --alpha 0.1", []),
     ("four.csv far.csv", []),
-    ("row.csv a.csv", [ONE_ROW.format("X"), too_few("0.05", "0.25", 4)]),
+    ("row.csv a.csv", [ONE_ROW.format("row"), too_few("0.05", "0.25", 4)]),
     ("constant.csv constant.csv", [CONSTANT]),
     ("equal.csv equal.csv", [IDENTICAL, COINCIDE, FLAT.replace("1024", "64"), tied("1", 20, 20)]),
     ("sensors-march.csv sensors-april.csv --permutations 9 --alpha 0.01",
@@ -107,13 +107,13 @@ ekqd: expected kernel quantile discrepancy: mean gap of quantiles over direction
 
   distance     0.270281 (Monte Carlo SE over directions 0.017)
 
-  X            row.csv, 1 row x 2 columns
-  Y            a.csv, 3 rows x 2 columns
+  row          row.csv, 1 row x 2 columns
+  a            a.csv, 3 rows x 2 columns
   kernel       gaussian, bandwidth 2 (median rule)
   directions   64 gaussian, 64 reference points from a Gaussian fitted to the pool
   levels       uniform weighting, power p = 1
   run          seed 0, ...
-  warning      X has only one row, so all of its quantiles are equal
+  warning      row has only one row, so all of its quantiles are equal
 
 """
 

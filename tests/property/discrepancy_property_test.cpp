@@ -194,7 +194,7 @@ TEST(Discrepancies, of_a_sample_with_itself_are_zero) {
 // More rows than a tile of the Gram matrix holds: the sums of an MMD must cancel to the last bit all the same.
 TEST(Discrepancies, of_a_large_sample_with_itself_are_zero) {
   Source source(1);
-  for (const std::size_t rows : {256UL, 257UL, 700UL, 1024UL}) {
+  for (const std::size_t rows : {256UL, 257UL, 512UL, 700UL}) {
     for (const std::size_t dim : {2UL, 40UL}) {
       Sample x = random_sample(rows, dim, source);
       for (const bool weighted : {false, true}) {
@@ -283,7 +283,7 @@ TEST(Discrepancies, with_median_bandwidth_and_gaussian_reference_do_not_see_the_
       options.power = c.options.power;
       options.seed = Seed{seed};
       options.threads = ThreadCount{1};
-      options.directions.num_directions = 64;
+      options.directions.num_directions = 16;
       for (const ReferenceMeasure measure :
            {ReferenceMeasure::gaussian, ReferenceMeasure::uniform, ReferenceMeasure::pooled}) {
         options.directions.reference = measure;
@@ -360,7 +360,7 @@ TEST(Discrepancies, have_the_same_bits_for_1_to_8_threads) {
           options.power = centered ? 1.5 : 2.0;
           options.threads = ThreadCount{1};
           const DistanceResult only = distance(method, x, y, options);
-          for (unsigned threads = 2; threads <= 8; ++threads) {
+          for (const unsigned threads : {2U, 3U, 6U, 8U}) {
             if (centered && threads % 3 != 0) continue;  // quadratic: a few suffice
             options.threads = ThreadCount{threads};
             const DistanceResult together = distance(method, x, y, options);

@@ -128,13 +128,12 @@ TEST(TestPool, seed_of_row_numbers_follows_from_the_kernel_values) {
   Sample y{Matrix<double>(2, 1), {}, {}};
   for (std::size_t i = 0; i < 5; ++i) (i < 3 ? x.points(i, 0) : y.points(i - 3, 0)) = static_cast<double>(i);
   const auto seed_of = [&](double scale) {
-    MethodOptions options;
-    options.kernel = KernelSpec::custom("gram", [scale](auto a, auto b, auto values) {
+    const KernelSpec kernel = KernelSpec::custom("gram", [scale](auto a, auto b, auto values) {
       for (std::size_t i = 0; i < a.rows(); ++i) {
         for (std::size_t j = 0; j < b.rows(); ++j) values(i, j) = scale * std::min(a(i, 0) + 1.0, b(j, 0) + 1.0);
       }
     });
-    return identity_of(x, y, options);
+    return identity_of(x, y, kernel);
   };
   EXPECT_EQ(seed_of(1.0), seed_of(1.0));
   EXPECT_NE(seed_of(1.0), seed_of(2.0));

@@ -8,14 +8,14 @@ const faint = "var(--rule)";
 // X is a solid line and Y a dashed one: distinguishable without colours.
 const broken = "5 3";
 
-function plot(width, description, options) {
+export function plot(width, description, options) {
   const chart = Plot.plot({ width, className: "chart", ariaLabel: description, ...options });
   chart.setAttribute("role", "img");
   return chart;
 }
 
 const ticks = (width, each = 80) => Math.max(2, Math.round(width / each));
-const readable = (value) => number(value, 4);
+export const readable = (value) => number(value, 4);
 
 // Values so small that the step between two ticks would vanish are drawn enlarged; ticks show their true size.
 function enlarged(values) {
@@ -110,7 +110,7 @@ export function profileChart(width, { levels, difference }, description) {
 }
 
 /** The densities of both samples along a direction. */
-export function densityChart(width, { at, x, y }, label, description) {
+export function densityChart(width, { at, x, y }, label, description, type = "number") {
   const { draw, tickFormat } = enlarged(at);
   const curve = (values) => at.map((place, i) => ({ place: draw(place), density: values[i] }));
   const sample = (values, stroke, strokeDasharray) => [
@@ -122,7 +122,7 @@ export function densityChart(width, { at, x, y }, label, description) {
     marginTop: 32,
     marginBottom: 42,
     marginLeft: 20,
-    x: { label: shortened(label, 32), ticks: ticks(width, 70), tickFormat },
+    x: { label: shortened(label, 32), ticks: ticks(width, type === "date" ? 100 : 70), tickFormat: type === "date" ? dayText : tickFormat },
     y: { label: "density", ticks: [] },
     marks: [...sample(x, xColour, null), ...sample(y, yColour, broken), Plot.ruleY([0], { stroke: "currentColor" })],
   });
@@ -238,4 +238,108 @@ export function dendrogram(width, { names, order, lines }, description) {
     },
     marks: lines.map((line) => Plot.line(line, { x: (d) => draw(d.height), y: "place", stroke: "currentColor", strokeWidth: 1.4, strokeLinecap: "square" })),
   });
+}
+
+const bySample = (entries, fields) => entries.flatMap((entry) => [
+  { ...fields(entry), value: entry.x, sample: "X" },
+  { ...fields(entry), value: entry.y, sample: "Y" },
+]);
+const sampleColour = (d) => (d.sample === "X" ? xColour : yColour);
+
+/** Points of both samples in rows that are named, joined by a line: from X to Y. */
+function namedPoints(width, entries, { label, description, tickFormat }) {
+  const names = entries.map(({ name }) => name);
+  const margin = nameMargin(names, width);
+  return plot(width, description, {
+    height: 60 + 26 * entries.length,
+    marginLeft: margin,
+    marginTop: 14,
+    marginBottom: 42,
+    marginRight: 24,
+    x: { label, ticks: ticks(width), tickFormat, nice: true, grid: true },
+    y: { label: null, domain: names, tickSize: 0, tickFormat: (name) => shortened(name, nameLength(width)) },
+    marks: [
+      Plot.link(entries, { y1: "name", y2: "name", x1: "x", x2: "y", stroke: "currentColor", strokeOpacity: 0.4, strokeWidth: 1.5 }),
+      Plot.dot(bySample(entries, ({ name }) => ({ name })), {
+        x: "value",
+        y: "name",
+        symbol: (d) => (d.sample === "X" ? "circle" : "triangle"),
+        stroke: sampleColour,
+        fill: "var(--paper)",
+        strokeWidth: 1.8,
+        r: 5,
+        title: (d) => `${d.name}\n${d.sample}: ${readable(d.value)}`,
+        tip: true,
+      }),
+    ],
+  });
+}
+
+/** The shares of levels in both samples. */
+export function shareChart(width, levels, description) {
+  return namedPoints(width, levels, { label: "share of the rows", description, tickFormat: (share) => `${number(100 * share)}%` });
+}
+
+/** The mean of a number in each level, in both samples. */
+export function levelMeans(width, cells, name, description) {
+  const entries = cells.map(({ second, x, y }) => ({ name: second, x, y }));
+  return namedPoints(width, entries, { label: `mean of ${shortened(name, 28)}`, description, tickFormat: readable });
+}
+
+/** The change of the share of each pair of levels: orange more, blue fewer. */
+export function changeMap(width, { cells }, description) {
+  const names = (key) => [...new Set(cells.map((cell) => cell[key]))].sort();
+  const [rows, columns] = [names("first"), names("second")];
+  const margin = nameMargin(rows, width);
+  const top = nameMargin(columns, width);
+  const step = Math.min(56, (width - margin) / columns.length);
+  const largest = Math.max(...cells.map(({ change }) => Math.abs(change))) || 1;
+  return plot(margin + step * columns.length, description, {
+    height: top + 34 * rows.length + 8,
+    marginLeft: margin,
+    marginTop: top,
+    marginBottom: 8,
+    marginRight: 0,
+    padding: 0.06,
+    x: { label: null, axis: "top", domain: columns, tickRotate: -90, tickSize: 0, tickFormat: (name) => shortened(name, nameLength(width)) },
+    y: { label: null, domain: rows, tickSize: 0, tickFormat: (name) => shortened(name, nameLength(width)) },
+    opacity: { type: "identity" },
+    marks: [
+      Plot.cell(cells, {
+        x: "second",
+        y: "first",
+        fill: (d) => (d.change < 0 ? xColour : yColour),
+        fillOpacity: (d) => 0.75 * (Math.abs(d.change) / largest),
+        title: (d) => `${d.first}, ${d.second}\nX ${number(100 * d.x)}%, Y ${number(100 * d.y)}%\nchange ${number(100 * d.change, 2)} points`,
+        tip: true,
+      }),
+      step >= 40 ? Plot.text(cells, { x: "second", y: "first", text: (d) => number(100 * d.change, 2), fill: "var(--ink)", fontSize: 11 }) : null,
+    ],
+  });
+}
+
+const asDay = (text) => Date.parse(text) / 86400000;
+const isNumber = (text) => text !== "" && Number.isFinite(Number(text));
+
+/** The mean of the second number along the first, in both samples. */
+export function curves(width, { cells, first, second }, description) {
+  const dates = cells.some((cell) => !isNumber(cell.first));
+  const entries = cells.map((cell) => ({ ...cell, at: dates ? asDay(cell.first) : Number(cell.first) }));
+  const line = (key, stroke, strokeDasharray, symbol) => [
+    Plot.line(entries, { x: "at", y: key, stroke, strokeWidth: 2, strokeDasharray }),
+    Plot.dot(entries, { x: "at", y: key, stroke, symbol, fill: "var(--paper)", strokeWidth: 1.6, r: 4 }),
+  ];
+  return plot(width, description, {
+    height: 240,
+    marginLeft: 60,
+    marginTop: 32,
+    marginBottom: 42,
+    x: { label: shortened(first, 32), ticks: ticks(width), tickFormat: dates ? dayText : readable, nice: true },
+    y: { label: `mean of ${shortened(second, 28)}`, ticks: 5, grid: true, tickFormat: readable, nice: true },
+    marks: [...line("x", xColour, null, "circle"), ...line("y", yColour, broken, "triangle")],
+  });
+}
+
+function dayText(days) {
+  return new Date(days * 86400000).toISOString().slice(0, 10);
 }

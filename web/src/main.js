@@ -6,9 +6,11 @@ import { directions } from "./sections/directions.js";
 import { images } from "./sections/images.js";
 import { matrix } from "./sections/matrix.js";
 import { permutations } from "./sections/permutations.js";
+import { relations } from "./sections/relations.js";
 import { rows } from "./sections/rows.js";
 import { scatter } from "./sections/scatter.js";
 import { settings } from "./sections/settings.js";
+import { timeline } from "./sections/timeline.js";
 import { verdict } from "./sections/verdict.js";
 import { themeButton } from "./theme.js";
 import { visible } from "./words.js";
@@ -20,6 +22,7 @@ document.getElementById("page").replaceWith(page());
 openForPrint();
 
 function titleOf({ kind, result }) {
+  if (kind === "monitor") return `${result.batches.length} batches against ${result.baseline ?? "a baseline"}`;
   return kind === "matrix" ? `${result.names.length} data sets` : `${result.x} and ${result.y}`;
 }
 
@@ -36,12 +39,14 @@ function page() {
 
 function partsOf(report) {
   const { kind, explanation } = report;
-  const own = kind === "matrix" ? matrix(report) : [compared(report), kind === "test" && permutations(report)];
   return [
     verdict(report),
     warnings(report),
-    own,
-    explanation && [directions(report), images(report), columns(report), rows(report), scatter(report)],
+    kind === "matrix" && matrix(report),
+    kind === "monitor" && timeline(report),
+    explanation && [columns(report), relations(report), images(report), directions(report), rows(report), scatter(report)],
+    kind === "test" && permutations(report),
+    kind !== "matrix" && kind !== "monitor" && compared(report),
     settings(report, text),
   ];
 }

@@ -81,6 +81,7 @@ export function wherePhrase(where) {
     "both tails": "in both tails",
     everywhere: "at all levels",
     nowhere: "at no level in particular",
+    shares: "in the shares of its levels",
   };
   return phrases[where] ?? where;
 }

@@ -10,17 +10,18 @@ const executablePath = process.env.KQD_CHROMIUM ?? "/usr/bin/chromium";
 const wide = { width: 1280, height: 900 };
 const narrow = { width: 360, height: 740 };
 const explained = ["verdict", "compared", "where", "columns", "settings"];
+const related = [...explained, "relations"];
 const sections = {
-  tabular: [...explained, "null", "rows", "scatter"],
+  tabular: [...related, "null", "rows", "scatter"],
   "one column": [...explained, "null", "rows", "scatter"],
-  text: [...explained, "null", "rows", "scatter"],
-  hostile: [...explained, "null", "rows", "scatter"],
-  "odd names": [...explained, "null", "rows", "scatter"],
-  tiny: [...explained, "null", "rows", "scatter"],
+  text: [...related, "null", "rows", "scatter"],
+  hostile: [...related, "null", "rows", "scatter"],
+  "odd names": [...related, "null", "rows", "scatter"],
+  tiny: [...related, "null", "rows", "scatter"],
   "tiny matrix": ["verdict", "compared", "map", "tree", "pairs", "settings"],
   clusters: [...explained, "null", "rows", "scatter"],
   image: [...explained, "null", "images", "scatter"],
-  distance: [...explained, "rows", "scatter"],
+  distance: [...related, "rows", "scatter"],
   matrix: ["verdict", "compared", "map", "tree", "pairs", "settings"],
   "hostile matrix": ["verdict", "compared", "map", "tree", "pairs", "settings"],
 };
@@ -156,6 +157,17 @@ test("distances of columns have units, which standardising changes", async () =>
     assert.match(await page.locator("#columns").textContent(), units);
     await close();
   }
+});
+
+test("the page begins with the result, what changed, how much, and the figure that shows it", async () => {
+  const { page, close } = await opened("tabular");
+  const places = await page.evaluate(() => ["#verdict h1", "#verdict .changes", "#verdict .key-figures", "#verdict .main-figure .chart"].map((selector) => document.querySelector(selector)?.getBoundingClientRect().bottom ?? Infinity));
+  for (const bottom of places) assert.ok(bottom <= wide.height, `${places} on a screen of ${wide.height}`);
+  const order = await page.$$eval("main > section", (parts) => parts.map((part) => part.id));
+  for (const [first, second] of [["columns", "relations"], ["relations", "where"], ["where", "rows"], ["rows", "null"], ["null", "settings"]]) {
+    assert.ok(order.indexOf(first) < order.indexOf(second), `${first} before ${second} in ${order}`);
+  }
+  await close();
 });
 
 test("two data sets have one distance, not a nearest and a furthest", async () => {

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,10 +12,26 @@
 
 namespace kqd KQD_PUBLIC {
 
+/// Kind of a column of a sample. A column of a table becomes one column of numbers, or several: one per level of a
+/// category, one that marks missing values.
+enum class ColumnKind {
+  number,   ///< a quantity; where the table has no value, the pooled median, and a column `missing` of the same source
+  level,    ///< 1 in the rows that have one level of a category, else 0
+  missing,  ///< 1 in the rows without a value, else 0
+};
+
+/// Where a column of a sample comes from.
+struct ColumnRole {
+  ColumnKind kind = ColumnKind::number;
+  std::size_t source = 0;  ///< number of the table's column, from 0; columns of one source belong together
+  bool operator==(const ColumnRole&) const = default;
+};
+
 /// One sample, not owned: a row per point and, if wanted, a weight per row. No weights means equal weights.
 struct SampleView {
   MatrixView<const double> points;
   std::span<const double> weights = {};
+  std::span<const ColumnRole> roles = {};  ///< one per column; empty: all are numbers, each of its own source
 
   [[nodiscard]] std::size_t size() const { return points.rows(); }
   [[nodiscard]] std::size_t dim() const { return points.cols(); }
@@ -26,8 +43,9 @@ struct Sample {
   Matrix<double> points;
   std::vector<double> weights;            ///< empty: all equal
   std::vector<std::string> column_names;  ///< empty: none known
+  std::vector<ColumnRole> roles = {};     ///< one per column; empty: all are numbers, each of its own source
 
-  [[nodiscard]] SampleView view() const { return {points.view(), weights}; }
+  [[nodiscard]] SampleView view() const { return {points.view(), weights, roles}; }
   operator SampleView() const { return view(); }  // NOLINT(google-explicit-constructor)
 };
 

@@ -85,6 +85,9 @@ enum class WarningId : std::uint8_t {
   equal_terms,
   slow_permutations,
   slow_precision_weights,
+  // Monitoring
+  batch_too_small,
+  neighbours_alike,
 };
 
 /// A value in the sentence of a warning: a whole number, a real number or a text.

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,8 @@
 #include "kqd/core/types.hpp"
 #include "kqd/core/visibility.hpp"
 #include "kqd/core/warning.hpp"
+#include "kqd/directions/directions.hpp"
+#include "kqd/io/preparation.hpp"
 #include "kqd/kernel/bandwidth.hpp"
 #include "kqd/kernel/kernel.hpp"
 #include "kqd/testing/design.hpp"
@@ -18,10 +21,10 @@
 namespace kqd KQD_PUBLIC {
 
 /// The quantile levels at which two distributions differ: the lowest quarter of the pool (lower tail), the middle half
-/// (centre), the highest quarter (upper tail), or several of them.
-enum class Where { nowhere, centre, lower_tail, upper_tail, both_tails, everywhere };
+/// (centre), the highest quarter (upper tail), or several of them. A category has no quantiles: its shares differ.
+enum class Where { nowhere, centre, lower_tail, upper_tail, both_tails, everywhere, shares };
 
-/// "nowhere", "centre", "lower tail", "upper tail", "both tails", "everywhere".
+/// "nowhere", "centre", "lower tail", "upper tail", "both tails", "everywhere", "shares".
 [[nodiscard]] std::string to_string(Where where);
 
 /// The shape of rows that are images: height x width pixels in row-major order, the channels of a pixel adjacent.
@@ -52,8 +55,15 @@ struct ExplainOptions {
   Seed seed = {};
   ThreadCount threads = {};    ///< changes the speed, not the result
   std::size_t max_memory = 0;  ///< bytes in addition to the samples, 0: 512 MB. Changes the speed, not the result
-  std::optional<ImageShape> image = {};               ///< rows are images of this shape
-  std::vector<std::string> column_names = {};         ///< empty: "column 1", ..., or "pixel 1,1", ... for images
+  /// A method whose statistic is the largest gap over directions (MethodInfo::supremum), such as "supkqd-opt": the
+  /// direction of its largest gap is explained as well. Empty: none.
+  std::string maximiser = {};
+  /// That direction, where it is known: direction `maximiser_index` of these. Null: it is computed.
+  std::shared_ptr<const Directions> maximiser_directions = {};
+  std::size_t maximiser_index = 0;
+  std::optional<ImageShape> image = {};        ///< rows are images of this shape
+  std::vector<std::string> column_names = {};  ///< empty: "column 1", ..., or "pixel 1,1", ... for images
+  std::vector<ColumnSource> sources = {};  ///< the columns of the table, by ColumnRole::source; empty: from the names
   std::vector<std::size_t> rows_x = {}, rows_y = {};  ///< the number of each row in its file; empty: 1, 2, 3, ...
 };
 
@@ -70,20 +80,94 @@ struct TwoValueShares {
   double y = 0.0;
 };
 
-/// How one column differs.
+/// Density estimates of both samples along a direction, with one bandwidth that does not depend on the labels.
+struct ProjectedDensity {
+  std::vector<double> at;
+  std::vector<double> x;
+  std::vector<double> y;
+};
+
+/// The share of the rows of each sample that have one level of a category.
+struct LevelShares {
+  std::string name;
+  double x = 0.0;  ///< 0: the level is new in Y
+  double y = 0.0;  ///< 0: the level has vanished
+};
+
+/// The share of the rows of each sample that have no value in a column, and its test.
+struct MissingShares {
+  double x = 0.0;
+  double y = 0.0;
+  double pvalue = 1.0;           ///< not adjusted
+  double pvalue_adjusted = 1.0;  ///< with those of all columns
+  bool reject = false;
+};
+
+/// The least and the greatest value.
+struct ValueRange {
+  double low = 0.0;
+  double high = 0.0;
+};
+
+/// How one column of the table differs. A column of numbers is compared along its quantiles, in the rows that have a
+/// value; a category by the shares of its levels.
 struct ColumnExplanation {
   std::string name;
-  std::size_t index = 0;         ///< from 0
-  double wasserstein = 0.0;      ///< Wasserstein distance of order 1, in the units of the column
-  double effect = 0.0;           ///< wasserstein / pooled standard deviation
-  double shift = 0.0;            ///< median of Y minus median of X
-  double pvalue = 1.0;           ///< not adjusted
-  double pvalue_adjusted = 1.0;  ///< for all columns, by the method of Benjamini and Hochberg
-  bool reject = false;           ///< pvalue_adjusted <= alpha
+  ColumnType type = ColumnType::number;
+  std::size_t index = 0;  ///< from 0, among the columns of the table that are compared
+  /// Wasserstein distance of order 1, in the units of the column. Of a category: the share of rows that would have to
+  /// change their level, the total variation distance.
+  double wasserstein = 0.0;
+  /// wasserstein / pooled standard deviation. Of a category: Cohen's w, which is the same for two levels.
+  double effect = 0.0;
+  double shift = 0.0;   ///< median of Y minus median of X; 0 for a category
+  double pvalue = 1.0;  ///< not adjusted
+  /// For all columns and all tests of missing values, by the method of Benjamini and Hochberg.
+  double pvalue_adjusted = 1.0;
+  bool reject = false;  ///< pvalue_adjusted <= alpha
   Where where = Where::nowhere;
   std::optional<TwoValueShares> shares;
-  double sensitivity = 0.0;  ///< mean gradient of the witness, per pooled standard deviation; > 0: larger is Y-like
-  std::optional<QuantileProfile> profile;  ///< of the 200 strongest columns
+  /// Mean gradient of the witness, per pooled standard deviation; > 0: larger is Y-like. NaN for a category.
+  double sensitivity = 0.0;
+  std::optional<QuantileProfile> profile;  ///< of the 200 strongest columns of numbers
+  std::vector<LevelShares> levels;         ///< of a category, largest change first
+  std::optional<MissingShares> missing;    ///< unset: all rows have a value
+  std::optional<ValueRange> range_x;       ///< of numbers and dates; unset: no row of X has a value
+  std::optional<ValueRange> range_y;
+  std::optional<ProjectedDensity> density;  ///< of the first 100 columns, and of strong ones
+};
+
+/// One part of a relation: a level, two levels, or a stretch of the first column.
+struct RelationCell {
+  std::string first;   ///< level of the first column, or stretch of its values; empty: all rows
+  std::string second;  ///< level of the second column; empty: all rows
+  double x = 0.0;      ///< in the rows of X: mean of the number, or the share of rows that have both levels
+  double y = 0.0;
+  /// Second sample minus first, beyond what the two columns by themselves explain: in standard deviations of the
+  /// number, or in shares of the rows.
+  double change = 0.0;
+  std::size_t n_x = 0;  ///< rows of X
+  std::size_t n_y = 0;
+};
+
+/// The kinds of a relation.
+enum class RelationForm { numbers, number_by_level, levels };
+/// "numbers", "number by level", "levels".
+[[nodiscard]] std::string to_string(RelationForm kind);
+
+/// How the relation of two columns of the table differs, apart from changes of either column by itself.
+struct RelationExplanation {
+  std::string first;   ///< of a number and a category: the number
+  std::string second;  ///< "income is missing" where the missing values of a column are related to another column
+  RelationForm kind = RelationForm::numbers;
+  double score = 0.0;            ///< standard normal under the null hypothesis, nearly
+  double pvalue = 1.0;           ///< not adjusted
+  double pvalue_adjusted = 1.0;  ///< for all pairs that were examined, by the maximum over pairs in each permutation
+  bool reject = false;
+  double correlation_x = 0.0;  ///< of two numbers: the correlation of their normal scores
+  double correlation_y = 0.0;
+  /// Largest change first. Of two numbers: the mean of the second in stretches of the first, in their order.
+  std::vector<RelationCell> cells;
 };
 
 /// Contribution of a column to a direction.
@@ -94,17 +178,10 @@ struct ColumnSensitivity {
   double magnitude = 0.0;    ///< root mean square of the same gradient; columns are sorted by it
 };
 
-/// Density estimates of both samples along a direction, with one bandwidth that does not depend on the labels.
-struct ProjectedDensity {
-  std::vector<double> at;
-  std::vector<double> x;
-  std::vector<double> y;
-};
-
 /// How the samples differ along one direction.
 struct DirectionExplanation {
   std::string name;    ///< "principal 3", "column age"
-  std::string family;  ///< "principal" or "column"
+  std::string family;  ///< "principal", "column", or the id of the method whose largest gap it has
   double statistic = 0.0;
   double effect = 0.0;
   double pvalue = 1.0;
@@ -120,10 +197,12 @@ struct DirectionExplanation {
 /// A row and its score.
 struct ExtremeRow {
   bool in_y = false;
-  std::size_t index = 0;       ///< in its sample, from 0
-  std::size_t row = 0;         ///< in its file, from 1
-  double score = 0.0;          ///< by the witness: > 0 is Y-like
-  std::vector<double> values;  ///< in the order of Explanation::row_columns
+  std::size_t index = 0;  ///< in its sample, from 0
+  std::size_t row = 0;    ///< in its file, from 1
+  double score = 0.0;     ///< by the witness: > 0 is Y-like
+  /// In the order of Explanation::row_columns, as the table has them: numbers, texts of categories, dates; empty:
+  /// missing.
+  std::vector<std::string> cells;
   std::vector<double> pixels;  ///< the whole row, if rows are images
 };
 
@@ -165,10 +244,17 @@ struct Explanation {
   std::string columns_note;                      ///< why no column can be significant; empty: columns can
   std::vector<DirectionExplanation> directions;  ///< at most 8, strongest first
   std::size_t n_directions_examined = 0;
-  std::string directions_note;           ///< the same for directions
+  std::string directions_note;  ///< the same for directions
+  /// The direction of the largest gap of a method, if asked for. It is fitted to the labels, so its p-values are NaN.
+  std::optional<DirectionExplanation> maximiser;
   std::vector<ExtremeRow> most_x;        ///< at most 10, the most X-like first
   std::vector<ExtremeRow> most_y;        ///< at most 10, the most Y-like first
-  std::vector<std::string> row_columns;  ///< columns of ExtremeRow::values, at most 20
+  std::vector<std::string> row_columns;  ///< columns of ExtremeRow::cells, at most 20
+  std::vector<double> scores_x;          ///< of all rows of X by the witness; NaN: the row has no weight
+  std::vector<double> scores_y;
+  std::vector<RelationExplanation> relations;  ///< at most 20, strongest first
+  std::size_t n_relations_examined = 0;        ///< pairs that the p-values of relations are adjusted for
+  std::size_t n_relation_rows = 0;             ///< pooled rows behind them, chosen at random
   Scatter scatter;
   std::optional<ImageExplanation> image;
   Warnings notes;  ///< how weights and cluster sizes were handled
@@ -180,11 +266,14 @@ void validate(const ExplainOptions& options, std::size_t dim);
 
 /// Explains where two samples differ.
 ///
-/// Columns and the principal directions of a kernel are tested one by one. All are functions of the unlabelled pool,
-/// and all are tested with the same random permutations, so each p-value is exact (with the sequential method of Besag
-/// and Clifford) and the adjusted p-values hold family-wise (directions) or control the false discovery rate (columns).
-/// The statistic of a direction is the Wasserstein distance along it, or its part in the lowest or highest tenth of the
-/// pool, whichever is largest relative to its mean under permutation.
+/// The columns of the table, the principal directions of a kernel and the relations of pairs of columns are tested one
+/// by one. All are functions of the unlabelled pool, and all are tested with the same random permutations, so each
+/// p-value is exact (with the sequential method of Besag and Clifford) and the adjusted p-values hold family-wise
+/// (directions) or control the false discovery rate (columns). The statistic of a direction is the Wasserstein distance
+/// along it, or its part in the lowest or highest tenth of the pool, whichever is largest relative to its mean under
+/// permutation.
+///
+/// Objects (kqd/kernel/objects.hpp) have no columns: there are directions and rows, without sensitivities.
 ///
 /// The witness is a kernel discriminant of the labels. The score of a row is its value there; the score of an isolated
 /// row is computed with that row left out. Scores are descriptive and have no p-values.

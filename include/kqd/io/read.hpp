@@ -15,7 +15,8 @@
 
 namespace kqd KQD_PUBLIC {
 
-/// Options for reading. The defaults compare every column, and refuse cells that are not numbers.
+/// Options for reading. By default the types of columns are inferred from all samples, and missing values are marked by
+/// a column of their own (docs/guide/data.md).
 struct ReadOptions {
   /// The columns to compare and the columns to exclude, as lists such as "age, temp_*, a..d, 3-7": names, numbers
   /// from 1, ranges by number or between two names, and globs (* and ?). A name goes before a number. A name in double
@@ -28,10 +29,14 @@ struct ReadOptions {
   std::string weights_column = {};
   /// The column whose value, a number or a text, names the block or cluster of a row; also taken out of the points.
   std::string unit_column = {};
-  Categorical categorical = Categorical::raise;
-  /// ISO dates and times are numbers: days since 1970-01-01.
+  Categorical categorical = Categorical::automatic;
+  /// Types of columns, as a list such as "plan=category, day=date-dmy": columns as above, and number, category, text
+  /// (hashed), date, date-dmy, date-mdy (the order of day and month) or id (excluded). A text in a column of numbers
+  /// counts as missing.
+  std::string types = {};
+  /// Dates and times are numbers: days since 1970-01-01. With Categorical::automatic they are anyway.
   bool dates = false;
-  NaPolicy na = NaPolicy::raise;
+  NaPolicy na = NaPolicy::indicator;
   /// Texts or numbers that mean "missing", in addition to the usual spellings.
   std::vector<std::string> na_values = {};
   /// Whether spellings such as NA, none, - and ? mean "missing". Without them only an empty cell and `na_values` do.
@@ -111,10 +116,28 @@ struct SampleList {
   std::vector<RowCounts> rows = {};
   Preparation preparation = {};  ///< of the columns; its rows are those of the first two
   Warnings warnings = {};        ///< as of a pair
+  /// As of a pair, of the rows of all samples in their order.
+  std::vector<std::int64_t> units = {};
+  std::vector<std::string> unit_names = {};
 };
 
 /// Several samples from several files, with the columns of all in the order of the first: as read_pair, file by file.
 [[nodiscard]] SampleList read_samples(const std::vector<std::string>& paths, const ReadOptions& options = {});
+
+/// Cells as texts, for kernels of objects (kqd/kernel/objects.hpp).
+struct TextList {
+  std::vector<std::string> columns;                            ///< names, or numbers from 1
+  std::vector<std::vector<std::vector<std::string>>> samples;  ///< per sample, row and column
+  std::vector<std::vector<std::size_t>> rows;  ///< per sample, the number of each row in its file, from 1
+  Preparation preparation = {};
+  Warnings notes = {};
+};
+
+/// The columns to compare (ReadOptions::columns and drop) as texts, of several files, or of one that a group column
+/// splits into two samples. Throws what read_samples() and read_grouped() throw; an empty cell is an error, and so are
+/// more than 65536 different texts in a column.
+[[nodiscard]] TextList read_texts(const std::vector<std::string>& paths, const ReadOptions& options = {},
+                                  const std::string& group_column = "");
 
 /// The names of both samples in one file: "both.npz:x" and "both.npz:y" for an archive that holds these two arrays.
 /// Nothing for a path of another kind. Throws Error{unreadable_input} for an archive without them, listing its arrays.

@@ -25,10 +25,18 @@ enum class KernelFamily {
   polynomial,             ///< (x.y + offset)^degree
   normalised_polynomial,  ///< the polynomial over sqrt(k(x,x) k(y,y))
   energy,                 ///< (|x-o|^beta + |y-o|^beta - |x-y|^beta) / 2, induced by a distance [Sej13]
+  mixed,                  ///< product over the columns of a table: numbers, categories, missing values; see below
   sum,                    ///< sum of weight_i k_i
   product,                ///< product of k_i
   custom,                 ///< a function of the caller, see KernelSpec::custom()
 };
+
+// The kernel "mixed" is exp(-D / (2 s^2)), with the sum D over the columns of the table. A number adds (x - y)^2 / c^2
+// with a robust scale c of the pool: a Gaussian kernel. A category of L levels adds 2 L / (L - 1) where the levels
+// differ: the kernel of Aitchison and Aitken [AA76] with smoothing lambda = (L-1) r / (1 + (L-1) r), r = exp(-L /
+// ((L-1) s^2)); a missing value is a level. A number of 2 to 10 different whole values adds |x - y| / c: the ordered
+// kernel of Wang and van Ryzin. A number next to a missing value adds 2. So each column adds 2 on average, a category
+// as much as a number: 50 columns of 0 and 1 do not hide 3 numbers.
 
 /// A kernel function of the caller, by blocks: writes values(i, j) = k(x_i, z_j), with a row of `values` for every row
 /// of x and a column for every row of z. Called from several threads at once. An exception that it throws ends the run
@@ -41,12 +49,15 @@ using KernelFunction =
 /// in 1e-150 .. 1e150 where it is squared (gaussian, rq, imq) and in 1e-300 .. 1e300 elsewhere.
 struct KernelSpec {
   KernelFamily family = KernelFamily::gaussian;
-  std::optional<double> bandwidth = {};                 ///< s; unset: chosen by the bandwidth rule
-  double alpha = 1.0;                                   ///< rq: 1e-6 .. 1e6
-  double beta = 0.5;                                    ///< imq: > 0; energy: in (0, 2]
-  int degree = 3;                                       ///< polynomials: 1..64
-  double offset = 1.0;                                  ///< linear, polynomials: >= 0
-  std::vector<double> origin = {};                      ///< energy: o; empty: the pooled mean
+  std::optional<double> bandwidth = {};  ///< s; unset: chosen by the bandwidth rule
+  double alpha = 1.0;                    ///< rq: 1e-6 .. 1e6
+  double beta = 0.5;                     ///< imq: > 0; energy: in (0, 2]
+  int degree = 3;                        ///< polynomials: 1..64
+  double offset = 1.0;                   ///< linear, polynomials: >= 0
+  std::vector<double> origin = {};       ///< energy: o; empty: the pooled mean
+  /// mixed: differences of a column of the samples are divided by this; < 0: the column is ordered and adds
+  /// |difference / scale| in place of the square; empty: from the pool and the roles of its columns.
+  std::vector<double> column_scales = {};
   double weight = 1.0;                                  ///< as a part of a sum: >= 0
   std::vector<KernelSpec> parts = {};                   ///< of a sum or product
   std::string name = {};                                ///< custom: its name in results

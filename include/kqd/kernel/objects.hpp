@@ -19,6 +19,12 @@ namespace kqd KQD_PUBLIC {
 // such a kernel are the numbers of the objects, 0, 1, 2, ..., in one column (numbered_rows()). It is known nowhere
 // else: reference points are objects, so directions need ReferenceMeasure::pooled, or points that are numbers.
 
+/// True for the kernels of this file, and for a sum or product with one.
+[[nodiscard]] bool is_of_objects(const KernelSpec& kernel);
+
+/// A kernel of objects by a function of their numbers: it fills values(i, j) = k(object a_i, object b_j).
+[[nodiscard]] KernelSpec function_of_objects(std::string name, KernelFunction function);
+
 /// The numbers first, first + 1, ..., as a sample of one column.
 [[nodiscard]] Sample numbered_rows(std::size_t first, std::size_t count);
 

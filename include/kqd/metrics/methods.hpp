@@ -1,6 +1,8 @@
 #pragma once
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "kqd/core/parameters.hpp"
 #include "kqd/core/run_control.hpp"
@@ -17,7 +19,6 @@ struct MethodUses {
   bool points = false;          ///< the caller's own reference points: they span directions, or are locations
   bool power = false;           ///< p
   bool weighting = false;       ///< nu
-  bool columns = false;         ///< the columns themselves besides a kernel: kernel values are not enough
   bool max_memory = false;      ///< bound on memory
   bool own_scales = false;      ///< its test measures every column in its own scale, unless that is switched off
 };
@@ -51,6 +52,9 @@ struct MethodInfo {
 
 /// Every method, in the order in which they are listed.
 [[nodiscard]] std::span<const MethodInfo> methods();
+
+/// The methods whose statistic is a largest gap, of which the direction is reported (MethodInfo::supremum).
+[[nodiscard]] std::vector<std::string> methods_with_maximiser();
 
 /// The method with this id; throws Error{invalid_option} with a suggestion for a misspelt one.
 [[nodiscard]] const MethodInfo& find_method(std::string_view id);

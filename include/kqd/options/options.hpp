@@ -13,6 +13,7 @@
 #include "kqd/explain/explain.hpp"
 #include "kqd/io/read.hpp"
 #include "kqd/metrics/embedding_table.hpp"
+#include "kqd/monitor/monitor.hpp"
 #include "kqd/two_sample/two_sample_test.hpp"
 
 namespace kqd KQD_PUBLIC {
@@ -20,13 +21,15 @@ namespace kqd KQD_PUBLIC {
 /// The form of a result, and where it is written.
 struct OutputOptions {
   bool json = false;
+  bool json_lines = false;  ///< an object per batch of a monitor
   bool csv = false;
   bool markdown = false;
   bool quiet = false;
-  bool exit_code = false;   ///< exit with 1 when a difference is found
-  std::string file = {};    ///< empty or "-": standard output
-  std::string report = {};  ///< an HTML page; empty: none
-  std::string config = {};  ///< a file of settings; read by the program
+  bool exit_code = false;     ///< exit with 1 when a difference is found, or when a margin is not met
+  std::string file = {};      ///< empty or "-": standard output
+  std::string report = {};    ///< an HTML page; empty: none
+  std::string rows_csv = {};  ///< the scores of all rows; empty: none
+  std::string config = {};    ///< a file of settings; read by the program
 };
 
 /// Commands of the program, and functions of Python of the same name. A set of them is a sum.
@@ -35,7 +38,9 @@ enum Command : unsigned {
   kDistanceCommand = 2,
   kExplainCommand = 4,
   kMatrixCommand = 8,
-  kEmbedCommand = 16
+  kEmbedCommand = 16,
+  kProfileCommand = 32,
+  kMonitorCommand = 64
 };
 
 /// Options of `kqd embed`.
@@ -46,6 +51,18 @@ struct EmbedOptions {
   std::string directions_file = {};              ///< where the directions are written; empty: nowhere
 };
 
+/// Options of `kqd monitor` besides those of its tests.
+struct MonitorSettings {
+  BaselineRule baseline = {};
+  Adjustment adjustment = Adjustment::benjamini_hochberg;
+  bool alarm = false;  ///< the alarm decides, not the tests of single batches
+  std::optional<double> average_run_length = {};
+  std::string state_file = {};   ///< continued if it is there, and written; empty: none
+  bool show = false;             ///< print the state, take no batch
+  std::string time_column = {};  ///< one file has all batches, by this column
+  std::string every = "day";     ///< length of a batch by time: day, week, month, or a number of rows
+};
+
 /// Everything that options set. The meaning of the fields from `bandwidth` on depends on other options: complete()
 /// combines them.
 struct Settings {
@@ -54,9 +71,12 @@ struct Settings {
   TwoSampleOptions test = {.method = ""};  ///< an empty method means default_test_method()
   ExplainOptions explain = {};
   EmbedOptions embed = {};
+  MonitorSettings monitor = {};
   OutputOptions output = {};
-  std::string group_column = {};  ///< one file has both samples, separated by this column
-  bool test_pairs = false;        ///< of a matrix
+  std::string group_column = {};          ///< one file has both samples, separated by this column
+  std::string names = {};                 ///< what texts call the samples, separated by commas; empty: by their files
+  bool test_pairs = false;                ///< of a matrix
+  std::vector<std::string> against = {};  ///< reference batches that a margin is learnt from; a front end reads them
 
   std::optional<double> bandwidth = {};  ///< for every part of the kernel that leaves it open; empty: the median rule
   std::string compat = {};               ///< names of compat flags, separated by commas
@@ -116,6 +136,9 @@ struct OptionInfo {
 /// Defaults of a command.
 [[nodiscard]] Settings default_settings(Command command);
 
+/// For front ends that read no files: throws Error{invalid_option} if an option names one.
+void require_no_files(const Settings& settings);
+
 /// The values that the option accepts, in words: "a whole number in 1..1048576", "one of raise, omit".
 [[nodiscard]] std::string accepted_values(const OptionInfo& option);
 
@@ -129,7 +152,7 @@ void set_option(Settings& settings, const OptionInfo& option, std::string_view t
 /// Combines options that depend on each other, once all are set: kernel and bandwidth, the method and its parameters,
 /// compat flags, missing values. Chooses the method where none is set (default_test_method()). Throws
 /// Error{invalid_option}.
-void complete(Settings& settings, bool kernel_values_only = false);
+void complete(Settings& settings);
 
 /// "power, weighting: no effect on method mmd": a warning for each reason, about those of `given` without effect.
 [[nodiscard]] Warnings no_effect_warnings(const Settings& settings, std::span<const OptionInfo* const> given,
@@ -137,6 +160,10 @@ void complete(Settings& settings, bool kernel_values_only = false);
 
 /// The options that differ from the defaults of their command; to be asked before complete().
 [[nodiscard]] std::vector<const OptionInfo*> changed_options(const Settings& settings);
+
+/// Throws Error{invalid_option} if an option is set that decides how rows are read or counted: a profile has them
+/// counted already. To be asked before complete().
+void require_for_profiles(const Settings& settings);
 
 /// Names of the program, "--power 2", of Python, "power=2", and of R, "power = 2", for render().
 [[nodiscard]] std::string program_names(std::string_view id, std::string_view value);

@@ -25,7 +25,7 @@ struct FieldInfo {
 };
 
 /// The objects that --json prints.
-enum class ResultKind { test, distance, matrix, explanation, embedding };
+enum class ResultKind { test, distance, matrix, explanation, embedding, monitor };
 
 /// The fields of an object, in the order in which JSON has them.
 [[nodiscard]] std::vector<FieldInfo> result_fields(ResultKind kind);

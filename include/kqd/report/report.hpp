@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "kqd/metrics/discrepancy.hpp"
 #include "kqd/metrics/distance_matrix.hpp"
 #include "kqd/metrics/embedding_table.hpp"
+#include "kqd/testing/pvalue.hpp"
 #include "kqd/two_sample/pairwise_tests.hpp"
 #include "kqd/two_sample/two_sample_test.hpp"
 
@@ -30,7 +32,17 @@ struct RunInfo {
   double elapsed_s = 0.0;
   OptionNames option_names = library_names;  ///< how warnings write options
   NamedSettings settings = {};               ///< options that were set
+  std::string x_label = "X";                 ///< how texts call the sample X, such as "march"
+  std::string y_label = "Y";
+  /// Of a distance between profiles: holds the distance of their rows for certain.
+  std::optional<Interval> interval = {};
 };
+
+/// Names of two samples in texts: the values of the group column, or the names of the files without folders, suffixes
+/// and what both have in common ("customers-march.csv" and "customers-april.csv": "march" and "april"); "X" and "Y"
+/// where that does not distinguish them.
+[[nodiscard]] std::pair<std::string, std::string> sample_labels(const std::string& x_name, const std::string& y_name,
+                                                                const Preparation& preparation = {});
 
 /// Properties of the reader's screen. The default is plain text of any width, as for a file.
 struct TextStyle {

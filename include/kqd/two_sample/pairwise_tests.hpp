@@ -14,6 +14,10 @@
 
 namespace kqd KQD_PUBLIC {
 
+/// Options of the distances that go with tests of all pairs: those of the same method, or of the method of its effect
+/// size when the test has no distance of its own.
+[[nodiscard]] DistanceMatrixOptions distances_for(const TwoSampleOptions& options);
+
 /// The tests of all pairs of several samples.
 struct PairwiseTests {
   std::string method;       ///< of the tests; that of the distances may be another one

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,11 +15,17 @@ namespace kqd KQD_PUBLIC {
 
 /// Options of make_profile().
 struct ProfileOptions {
-  /// Rows of a group; 0: a 128th of the rows. Samples to be compared later need at least that many rows, better 100
-  /// times.
+  /// "adaptive": everything that the adaptive test and e-KQD need. "ekqd" or "supkqd": the directions of these only,
+  /// which is smaller and faster.
+  std::string method = "adaptive";
+  /// Rows of a group; 0: a 128th of the rows, of blocks a 32nd. Samples to be compared later need at least that many
+  /// rows, better 100 times.
   std::uint64_t rows_per_group = 0;
-  /// Kernel, bandwidth, seed and parameters of the adaptive test; threads.
+  GroupRule groups = {};                     ///< how rows are assigned to groups
+  std::span<const std::uint64_t> keys = {};  ///< of the rows, unless they are assigned at random: RowBlock::keys
+  /// Kernel, bandwidth, directions, seed and parameters of the method; threads.
   MethodOptions statistic = {};
+  bool own_scales = true;  ///< as of a test
 };
 
 /// The extent of a sample that is there as a whole: its id follows from the values of its rows, in any order.
@@ -33,7 +40,7 @@ struct ProfileOptions {
 /// A profile that can be compared and merged with another: by the spec of `like`, so that no row is held out. Columns
 /// are matched by name where both have names.
 [[nodiscard]] Profile make_profile(const Sample& sample, const Profile& like, ThreadCount threads = {},
-                                   const RunControl* control = nullptr);
+                                   const RunControl* control = nullptr, std::span<const std::uint64_t> keys = {});
 
 /// Are two samples from the same distribution, judged by their profiles? Permutes groups: exact, because directions
 /// and grids depend on rows that are in no group. Method adaptive (the default), ekqd or supkqd with the directions of

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,8 +11,10 @@
 #include "kqd/core/visibility.hpp"
 #include "kqd/core/warning.hpp"
 #include "kqd/metrics/discrepancy.hpp"
+#include "kqd/profile/group_rule.hpp"
 #include "kqd/testing/permutation_test.hpp"
 #include "kqd/testing/pvalue.hpp"
+#include "kqd/two_sample/margin.hpp"
 
 namespace kqd KQD_PUBLIC {
 
@@ -44,6 +47,10 @@ struct TwoSampleOptions {
   Calibration calibration = Calibration::permutation;
   /// Groups need an independent design without weights, and a method with MethodInfo::groups.
   Permute permute = Permute::automatic;
+  /// How rows are assigned to groups. By keys or in blocks, groups are permuted however many rows there are.
+  GroupRule groups = {};
+  /// Of the rows of X, then of Y, unless they are assigned at random: keys, or ranks within their sample.
+  std::vector<std::uint64_t> group_keys = {};
   WeightsAs weights_as = WeightsAs::checked;
   /// Tests with MethodUses::own_scales, such as the adaptive one, measure every column from its pooled median in units
   /// of its pooled scale: units of columns do not matter. False for images and other rows whose columns have one unit.
@@ -52,13 +59,14 @@ struct TwoSampleOptions {
   bool effect_interval = false;  ///< an interval for the effect size, by half-samples: 199 more evaluations
   /// Of the adaptive test: per_direction and directions of the e-KQD that its effect size comes from, else empty.
   bool effect_directions = false;
+  MarginOptions margin = {};  ///< judges the size of the difference as well; never changes the p-value
 };
 
 /// The method of a test that names none: "adaptive", or "ekqd" when `statistic` sets an option that only a method with
 /// one statistic uses (directions, reference points, coefficients, power, weighting, compat flags) to another value
-/// than its default, or when only kernel values of the rows are known. The outputs that are asked for (intervals,
-/// profiles, the null distribution) never matter. All front ends follow this rule.
-[[nodiscard]] std::string_view default_test_method(const MethodOptions& statistic, bool kernel_values_only = false);
+/// than its default. The outputs that are asked for (intervals, profiles, the null distribution) never matter. All
+/// front ends follow this rule.
+[[nodiscard]] std::string_view default_test_method(const MethodOptions& statistic);
 
 /// One of the component statistics of a test that combines several.
 struct Configuration {
@@ -71,9 +79,10 @@ struct Configuration {
 
 /// The groups of rows that a test permuted.
 struct PermutedGroups {
-  std::size_t rows_per_group = 0;
-  std::size_t num_x = 0;  ///< groups of X
+  std::size_t rows_per_group = 0;  ///< on average, where groups differ in size
+  std::size_t num_x = 0;           ///< groups of X
   std::size_t num_y = 0;
+  GroupRule rule = {};
 };
 
 /// The outcome of two_sample_test() with the settings that were used.
@@ -83,9 +92,11 @@ struct TwoSampleResult {
   /// (statistic - its permutation mean) / pooled scale of the same directions: near 0 when the samples are alike
   /// whatever their size, about Cohen's d for a shift along a single direction.
   double effect_size = 0.0;
-  std::optional<Interval> effect_interval;  ///< at TestOptions::confidence; claimed away from the null hypothesis only
-  std::vector<double> per_direction;        ///< observed tau_p(u_i); empty for methods without directions
-  KernelSpec kernel;                        ///< with the bandwidths that were used
+  std::optional<Interval> effect_interval;   ///< at TestOptions::confidence; claimed away from the null hypothesis only
+  std::optional<DifferenceSize> difference;  ///< with a margin: then the effect size and its interval are of this
+  std::optional<MarginResult> margin;        ///< the effect judged by the margin
+  std::vector<double> per_direction;         ///< observed tau_p(u_i); empty for methods without directions
+  KernelSpec kernel;                         ///< with the bandwidths that were used
   bool own_scales = false;  ///< the statistics saw every column in its own scale; the effect size as it was given
   std::size_t num_directions = 0;
   std::size_t num_reference = 0;

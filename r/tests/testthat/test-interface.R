@@ -33,7 +33,7 @@ test_that("columns are matched by name", {
 test_that("factors, text, dates and missing values are treated as the program treats them", {
   x <- data.frame(n = c(1, 2, 3, 4), f = factor(c("a", "b", "a", "a")), d = as.Date("2024-01-01") + 0:3)
   y <- data.frame(n = c(2, 3, 4), f = factor(c("b", "b", "c")), d = as.Date("2024-02-01") + 0:2)
-  expect_match(message_of(kqd_distance(x, y)), "categorical = \"onehot\"", fixed = TRUE)
+  expect_match(message_of(kqd_distance(x, y, categorical = "raise")), "categorical = \"onehot\"", fixed = TRUE)
   coded <- function(data) {
     cbind(data$n, data$f == "a", data$f == "b", data$f == "c", as.numeric(data$d))
   }
@@ -41,8 +41,10 @@ test_that("factors, text, dates and missing values are treated as the program tr
                    as.numeric(kqd_distance(coded(x), coded(y), seed = 0)))
   expect_identical(as.numeric(kqd_distance(x, y, categorical = "drop", seed = 0)),
                    as.numeric(kqd_distance(x[c("n", "d")], y[c("n", "d")], seed = 0)))
+  expect_identical(as.numeric(kqd_distance(x, y, seed = 0)),
+                   as.numeric(kqd_distance(coded(x), coded(y), seed = 0)))
   x$n[2] <- NA
-  expect_match(message_of(kqd_distance(x[c("n", "d")], y[c("n", "d")])), "na = \"omit\"", fixed = TRUE)
+  expect_match(message_of(kqd_distance(x[c("n", "d")], y[c("n", "d")], na = "raise")), "na = \"omit\"", fixed = TRUE)
   expect_warning(omitted <- kqd_distance(x[c("n", "d")], y[c("n", "d")], na = "omit", seed = 0), "1 of 4")
   expect_identical(as.numeric(omitted), as.numeric(kqd_distance(x[-2, c("n", "d")], y[c("n", "d")], seed = 0)))
   times <- data.frame(t = as.POSIXct("2024-01-01", tz = "UTC") + 86400 * (0:3), flag = c(TRUE, FALSE, TRUE, TRUE))
@@ -85,6 +87,14 @@ test_that("embeddings share directions", {
   expect_equal(dim(quantile(base, c(0.1, 0.5))), c(8, 2))
   expect_match(message_of(kqd_distance(base, kqd_embedding(bits_y, seed = 1))), "directions of their own")
   expect_output(print(base), "60 rows x 4 columns along 8 directions")
+})
+
+test_that("the direction of the largest gap is explained", {
+  found <- kqd_explain(bits_x, bits_y, maximiser = "max-sw", seed = 1, n_resamples = 99)
+  expect_equal(nrow(found$maximiser), 1)
+  expect_true(is.nan(found$maximiser$p.value))
+  expect_equal(found$maximiser$statistic, as.numeric(kqd_distance(bits_x, bits_y, method = "max-sw", seed = 1)), tolerance = 1e-9)
+  expect_equal(nrow(kqd_explain(bits_x, bits_y, seed = 1, n_resamples = 99)$maximiser), 0)
 })
 
 test_that("tables list methods and options", {

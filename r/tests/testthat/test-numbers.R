@@ -23,6 +23,39 @@ test_that("numbers are those of Python, bit by bit", {
   expect_identical(quantile(kqd_embedding(bits_x, seed = 7), 0.5)[[1]], bits[["embedding"]])
 })
 
+# The definitions in R: rho(x) = q u(x), centered (q - <u, mu>) u(x) + mu(x).
+test_that("embeddings are those of their definition", {
+  base <- kqd_embedding(bits_x, kernel = "gaussian@1.5", n_directions = 5, seed = 1)
+  other <- predict(base, bits_y)
+  kernel <- function(a, b) exp(-(outer(rowSums(a^2), rowSums(b^2), "+") - 2 * a %*% t(b)) / (2 * 1.5^2))
+  terms <- coef(base)
+  u <- function(points) t(kernel(points, terms$reference) %*% terms$coefficients)
+  levels <- c(0.1, 0.5)
+  q <- quantile(base, levels)
+  points <- bits_y[1:7, ]
+  expect_lt(max(abs(kqd_evaluate(base, points, levels)[, 2, ] - q[, 2] * u(points))), 1e-12)
+  mu <- colMeans(kernel(bits_x, points))
+  expect_lt(max(abs(kqd_mean_embedding(base, points) - mu)), 1e-12)
+  means <- rowMeans(u(bits_x))
+  expect_lt(max(abs(kqd_evaluate(base, points, 0.1, centered = TRUE)[, 1, ] -
+                      sweep((q[, 1] - means) * u(points), 2, mu, "+"))), 1e-12)
+  products <- t(terms$coefficients) %*% kernel(terms$reference, terms$reference) %*% terms$coefficients
+  expected <- outer(q[, 2], quantile(other, 0.5)[, 1]) * products
+  expect_lt(max(abs(kqd_inner_product(base, other, levels)[, 2, , 2] - expected)), 1e-12)
+  centred <- kqd_inner_product(base, other, 0.5, centered = TRUE)[, 1, , 1]
+  a <- q[, 2] - means
+  b <- quantile(other, 0.5)[, 1] - rowMeans(u(bits_y))
+  of_y <- rowMeans(u(bits_y))  # <u, mu_Y>
+  cross <- mean(kernel(bits_x, bits_y))
+  expect_lt(max(abs(centred - (outer(a, b) * products + outer(a * of_y, rep(1, 5)) + outer(rep(1, 5), b * means) + cross))), 1e-12)
+  gaps <- vapply(1:5, function(i) {
+    level <- (seq_len(3e4) - 0.5) / 3e4
+    mean(abs(quantile(base, level)[i, ] - quantile(other, level)[i, ]))
+  }, 0)
+  expect_lt(abs(as.numeric(kqd_distance(base, other)) - mean(gaps)), 1e-3)
+  expect_lt(abs(as.numeric(kqd_distance(base, other, method = "supkqd")) - max(gaps)), 1e-3)
+})
+
 # Sums of some thousand terms of size 1, in another order: the tolerance is a hundred times their rounding.
 test_that("the energy distance is that of package energy", {
   skip_if_not_installed("energy")

@@ -14,10 +14,13 @@
 #include "core/warning.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
+#include "kqd/kernel/objects.hpp"
 #include "metrics/adaptive/column_shapes.hpp"
 #include "metrics/adaptive/directional_bundle.hpp"
 #include "metrics/adaptive/mean_bundle.hpp"
+#include "metrics/adaptive/relations.hpp"
 #include "metrics/adaptive/second_order.hpp"
+#include "metrics/adaptive/table_parts.hpp"
 #include "metrics/quantile/kqd.hpp"
 #include "profile/column_scales.hpp"
 
@@ -31,6 +34,8 @@ struct StatisticWeights {
   double coarse = 0.0;
   double fine = 0.0;
   double finest = 0.0;
+
+  [[nodiscard]] bool any() const { return quantiles + coarse + fine + finest > 0.0; }
 };
 struct GridBandwidth {
   double factor;  // of the rule's bandwidth
@@ -43,19 +48,36 @@ constexpr std::array<GridBandwidth, 5> kGrid = {{
     {1.0, {.quantiles = 3.0, .coarse = 2.0, .finest = 3.0}},
     {2.0, {.quantiles = 2.0}},
 }};
+// In one column few kinds of difference exist, and statistics that see the same one would share the level.
+constexpr std::array<GridBandwidth, kGrid.size()> kGridOfOneColumn = {{
+    {0.1, {.quantiles = 0.7}},
+    {0.25, {.fine = 5.0}},
+    {0.5, {.fine = 5.0}},
+    {1.0, {.coarse = 0.5}},
+    {2.0, {}},
+}};
 constexpr StatisticWeights kClosestPoints = {.coarse = 2.0};
 constexpr StatisticWeights kOneKernel = {.quantiles = 2.0, .coarse = 2.0, .fine = 2.0, .finest = 3.0};
 constexpr StatisticWeights kLinearCombinations = {.fine = 3.0};
 constexpr double kColumnsOnAverage = 3.0;
 constexpr double kLargestColumn = 2.5;
-constexpr double kShapes = 3.0;
-constexpr double kOnlyColumn = 0.5;
+constexpr double kOnlyColumn = 1.0;
+// Two columns have no statistic of their spreads, one has few kinds of difference.
+constexpr double shapes_weight(std::size_t dim) {
+  return dim == 1 ? 1.0 : (dim == 2 ? 3.0 : 2.0);
+}
 // In few columns single directions show changes of spread and dependence as well: the weights of their own statistics
 // grow with the number of columns.
 constexpr double kSpread = 7.0;  // at most, and 1 per column
+constexpr double kSpreadOfOnlyColumn = 2.0;
 constexpr double kLargestProduct = 2.0;
 constexpr double kProductsOnAverage = 1.5;
 constexpr double kColumnsForProducts = 5.0;  // fewer columns have less weight
+constexpr double kLargestSquare = 1.0;       // from three columns on
+constexpr double kLargestTriple = 1.0;
+constexpr double kShares = 5.0;  // of levels and missing values
+constexpr double kNumbersAndCategories = 6.0;
+constexpr double kCategories = 4.0;
 
 // A bandwidth is used if the nearest pairs of rows, a low quantile of all distances, are near each other on its scale:
 // otherwise every row is on its own. In many columns all distances are alike, and small bandwidths see nothing.
@@ -89,11 +111,17 @@ constexpr double kShapeBudget = 8e5;  // pooled rows times functions
 constexpr double kFewestShapes = 128.0;
 constexpr double kMostShapes = 1024.0;
 
+constexpr std::size_t kMostShares = 1024;  // of levels
+constexpr std::size_t kFewestLevels = 4;   // of each category whatever their number
+
 constexpr std::size_t kMostComponents = 256;
 constexpr std::size_t kMultipliedComponents = 10;
 constexpr double kPairBudget = 8e5;  // pooled rows times pairs of columns that are multiplied
 constexpr std::size_t kFewestPairs = 128;
 constexpr std::size_t kMostPairs = 1000;
+constexpr std::size_t kLeastColumnsForTriples = 3;
+constexpr std::size_t kMostTriples = 300;
+constexpr std::size_t kShareOfSquares = 4;  // one in so many products may be a square of a column
 
 constexpr double kColumnBudget = 2e7;       // pooled rows times columns that are tested one by one
 constexpr std::size_t kFewestColumns = 64;  // tested one by one whatever the number of rows
@@ -140,6 +168,7 @@ struct AggregateBuilder {
   std::vector<double> row_weights;
   BundleMemory memory;
   AggregatedPlan& plan;
+  TableParts parts = {};                         // of `rows`
   std::vector<ColumnScale> scales = {};          // of functions of rows that are not scaled yet
   std::shared_ptr<GroupedSummary> summary = {};  // of grouped rows; null: rows are permuted
   std::vector<MeanFeatures> means = {};
@@ -175,33 +204,57 @@ std::string family_name(KernelSpec spec) {
   return to_string(spec);
 }
 
-// The columns to test one by one: all, or a label-blind choice of as many as the budget allows.
-std::vector<std::size_t> chosen_columns(const Pool& rows, std::size_t num_rows, Seed seed, Warnings& warnings) {
-  const auto budget = static_cast<std::size_t>(kColumnBudget / static_cast<double>(num_rows));
+// The numbers to test one by one: all, or a label-blind choice of as many as the budget allows.
+std::vector<std::size_t> chosen_columns(const AggregateBuilder& builder, Warnings& warnings) {
+  std::vector<std::size_t> numbers = builder.parts.columns_of(ColumnKind::number);
+  const auto budget = static_cast<std::size_t>(kColumnBudget / static_cast<double>(builder.num_rows));
   const std::size_t most = std::max(kFewestColumns, budget);
-  if (rows.dim() <= most) {
-    std::vector<std::size_t> all(rows.dim());
-    for (std::size_t k = 0; k < all.size(); ++k) all[k] = k;
-    return all;
-  }
-  warn(warnings, WarningId::columns_sampled, most, rows.dim());
-  RandomStream stream(seed, Purpose::linear_directions);
-  auto some = sample_without_replacement(rows.dim(), most, stream);
+  if (numbers.size() <= most) return numbers;
+  warn(warnings, WarningId::columns_sampled, most, numbers.size());
+  RandomStream stream(builder.options.seed, Purpose::linear_directions);
+  auto some = sample_without_replacement(numbers.size(), most, stream);
   std::ranges::sort(some);
+  for (std::size_t& k : some) k = numbers[k];
   return some;
+}
+
+// Shares of the most frequent levels of every category, and of missing values.
+void add_shares(AggregateBuilder& builder) {
+  const std::vector<TablePart>& parts = builder.parts.parts;
+  const auto of_number = [](const TablePart& part) { return part.kind == ColumnKind::number; };
+  const std::size_t num_categories = parts.size() - static_cast<std::size_t>(std::ranges::count_if(parts, of_number));
+  if (num_categories == 0) return;
+  const std::size_t most = std::max(kFewestLevels, kMostShares / num_categories);
+  const std::vector<LevelColumn> levels = level_columns(builder.rows, builder.parts);
+  std::vector<std::size_t> columns;
+  std::vector<FunctionGroup> groups;
+  for (const TablePart& part : parts) {
+    if (of_number(part)) continue;
+    const TablePart own = most_frequent(part, most, levels);
+    columns.insert(columns.end(), own.columns.begin(), own.columns.end());
+    const auto size = static_cast<double>(own.columns.size());
+    groups.push_back({own.columns.size(), std::max(1.0, own.columns.size() < part.columns.size() ? size : size - 1.0)});
+  }
+  builder.means.push_back({.name = "shares of levels and missing values",
+                           .count = columns.size(),
+                           .functions = builder.share(ColumnValues{columns}),
+                           .statistics = {MeanSummary::group},
+                           .groups = std::move(groups)});
+  builder.mean_weights.push_back(kShares);
 }
 
 void add_columns(AggregateBuilder& builder, Warnings& warnings) {
   const Pool rows = builder.rows;
-  const auto columns = chosen_columns(rows, builder.num_rows, builder.options.seed, warnings);
-  const SharedFunctions values = builder.share(ColumnValues{columns});
+  add_shares(builder);
+  const auto columns = chosen_columns(builder, warnings);
+  if (columns.empty()) return;
+  const SharedFunctions values = builder.share(ColumnValues{columns, builder.parts.marks});
   const auto add = [&](GapWeight gap_weight, const std::string& name, std::vector<GapSummary> summaries) {
     builder.add_directions({name, columns.size(), values}, std::move(summaries), gap_weight);
   };
   if (rows.dim() == 1) {
-    add(GapWeight::size, "the column", {GapSummary::largest});
     add(GapWeight::anderson_darling, "the column, by ranks and tails", {GapSummary::largest});
-    builder.plan.weights = {kOnlyColumn, kOnlyColumn};
+    builder.plan.weights = {kOnlyColumn};
   } else {
     add(GapWeight::size, "single columns", {GapSummary::largest});
     add(GapWeight::anderson_darling, "single columns, by ranks and tails", {GapSummary::average, GapSummary::largest});
@@ -211,12 +264,13 @@ void add_columns(AggregateBuilder& builder, Warnings& warnings) {
       std::clamp(kShapeBudget / static_cast<double>(builder.num_rows), kFewestShapes, kMostShapes));
   const std::size_t degree = std::min(kLargestDegree, most_functions / columns.size());
   if (degree < kLeastDegree) return;
-  builder.means.push_back({.name = "shapes of single columns",
-                           .count = degree * columns.size(),
-                           .functions = builder.share(column_shapes(rows, columns, degree, builder.options.threads)),
-                           .statistics = {MeanSummary::largest},
-                           .group_size = degree});
-  builder.mean_weights.push_back(kShapes);
+  builder.means.push_back(
+      {.name = "shapes of single columns",
+       .count = degree * columns.size(),
+       .functions = builder.share(column_shapes(rows, columns, builder.parts.marks, degree, builder.options.threads)),
+       .statistics = {MeanSummary::largest},
+       .group_size = degree});
+  builder.mean_weights.push_back(shapes_weight(rows.dim()));
 }
 
 // Means and quantiles along the principal functions of one kernel.
@@ -277,7 +331,7 @@ std::vector<std::pair<double, StatisticWeights>> bandwidths(const KernelSpec& ke
   const double smallest = smallest_bandwidth(kernel.family);
   const auto in_range = [&](double h) { return h >= smallest && h <= 1.0 / smallest; };
   std::vector<std::pair<double, StatisticWeights>> grid;
-  for (const auto& [factor, weights] : kGrid) {
+  for (const auto& [factor, weights] : rows.dim() == 1 ? kGridOfOneColumn : kGrid) {
     if (!in_range(factor * middle)) {
       fail_option("bandwidth", middle,
                   fmt::format("a number in {:g} .. {:g}, because the adaptive test takes {} to {} times it as well",
@@ -295,7 +349,7 @@ std::vector<std::pair<double, StatisticWeights>> bandwidths(const KernelSpec& ke
   };
   const bool joins = in_range(close) && std::ranges::all_of(grid, is_another);
   const double least = std::min(middle, kLeastBandwidth * distances[distances.size() / kNearQuantile]);
-  std::erase_if(grid, [&](const auto& entry) { return entry.first < least; });
+  std::erase_if(grid, [&](const auto& entry) { return entry.first < least || !entry.second.any(); });
   if (joins) grid.emplace_back(close, kClosestPoints);
   return grid;
 }
@@ -326,7 +380,7 @@ std::size_t num_kernel_landmarks(std::size_t num_rows) {
 }
 
 // Changes of spread and of dependence, which are small along every single direction: distances to the centre in three
-// metrics, and products of columns and of components.
+// metrics, squares of columns, products of columns and of components, and products that differ between clusters.
 void add_second_order(AggregateBuilder& builder, std::size_t permutation_count) {
   const Pool rows = builder.rows;
   const Seed seed = builder.options.seed;
@@ -341,33 +395,70 @@ void add_second_order(AggregateBuilder& builder, std::size_t permutation_count) 
   builder.add_directions({ridges.size() == 1 ? "distance to the centre" : "distances to the centre", ridges.size(),
                           builder.share(LeverageScores{components, ridges})},
                          {GapSummary::largest}, GapWeight::size);
-  const auto dim = static_cast<double>(rows.dim());
-  builder.plan.weights.push_back(std::min(kSpread, dim));
+  const auto dim = static_cast<double>(builder.parts.num_sources());
+  builder.plan.weights.push_back(rows.dim() == 1 ? kSpreadOfOnlyColumn : std::min(kSpread, dim));
   if (rows.dim() == 1) return;
   const auto most_pairs =
       static_cast<std::size_t>(std::clamp(kPairBudget / static_cast<double>(builder.num_rows),
                                           static_cast<double>(kFewestPairs), static_cast<double>(kMostPairs)));
-  const SharedFunctions products =
-      builder.share(second_moments(components, rows, kMultipliedComponents, most_pairs, seed));
-  builder.add_means({{.name = "products of columns and components",
-                      .count = products.map->count,
-                      .functions = products,
-                      .statistics = {MeanSummary::largest, MeanSummary::average}}},
-                    permutation_count);
+  const TableParts& parts = builder.parts;
+  const PairProducts pairs = second_moments(components, rows, parts, kMultipliedComponents, most_pairs, seed);
+  const SharedFunctions products = builder.share(pairs);
+  std::vector<MeanFeatures> features = {{.name = "products of columns and components",
+                                         .count = products.map->count,
+                                         .functions = products,
+                                         .statistics = {MeanSummary::largest, MeanSummary::average}}};
   const double share = std::min(1.0, (dim - 1.0) / (kColumnsForProducts - 1.0));
   builder.plan.weights.push_back(share * kLargestProduct);
   builder.plan.weights.push_back(share * kProductsOnAverage);
+  const auto add_largest = [&](const std::string& name, const SharedFunctions& functions, double weight) {
+    features.push_back(
+        {.name = name, .count = functions.map->count, .functions = functions, .statistics = {MeanSummary::largest}});
+    builder.plan.weights.push_back(weight);
+  };
+  const std::size_t num_numbers = parts.columns_of(ColumnKind::number).size();
+  if (num_numbers >= kLeastColumnsForTriples) {
+    if (num_numbers <= most_pairs / kShareOfSquares) {
+      add_largest("squares of columns", builder.share(squares_of_columns(pairs, rows, parts)), kLargestSquare);
+    }
+    if (pairs.pairs.size() == num_numbers * (num_numbers - 1) / 2 && pairs.pairs.size() <= kMostTriples) {
+      add_largest("products of columns and the first component", builder.share(third_moments(components, pairs, rows)),
+                  kLargestTriple);
+    }
+  }
+  const auto add_relations = [&](RelationKind kind, const std::string& name, double weight) {
+    RelationProducts found = relation_products(rows, parts, kind, most_relation_functions(builder.num_rows), seed);
+    if (found.relations.empty()) return;
+    features.push_back({.name = name,
+                        .count = found.products.pairs.size(),
+                        .functions = builder.share(std::move(found.products)),
+                        .statistics = {MeanSummary::group},
+                        .groups = std::move(found.groups)});
+    builder.plan.weights.push_back(weight);
+  };
+  if (parts.mixed()) {
+    add_relations(RelationKind::number_and_category, "relations of numbers and categories", kNumbersAndCategories);
+    add_relations(RelationKind::categories, "relations of categories", kCategories);
+  }
+  builder.add_means(std::move(features), permutation_count);
 }
 
 struct ScaledSamples {
   Matrix<double> x;
   Matrix<double> y;
+  std::vector<ColumnRole> roles;  // of their columns
 };
 
-// e-KQD along Gaussian directions, which gives the effect size: its reference points are not rows, so none is held out.
+// e-KQD along Gaussian directions, which gives the effect size. Its reference points are not rows, so none is held out;
+// those of objects are, and stay.
 MethodOptions options_of_effect(const MethodOptions& options, std::size_t max_memory) {
   MethodOptions plain = options;
-  plain.directions = {.num_directions = kEffectDirections, .num_reference = kEffectDirections};
+  plain.directions = {.num_directions = kEffectDirections};
+  if (is_of_objects(options.kernel)) {
+    plain.directions.reference = ReferenceMeasure::pooled;
+  } else {
+    plain.directions.num_reference = kEffectDirections;
+  }
   plain.power = 1.0;
   plain.weighting = {};
   plain.max_memory = max_memory;
@@ -388,21 +479,53 @@ AggregateBuilder begin(const TestPool& pool, const MethodOptions& options, const
     builder.rows = prepared.grouped->pilot();
     builder.summary = std::make_shared<GroupedSummary>(prepared.grouped);
   }
-  if (!request.own_scales) return builder;
+  // Arrays of one unit have no categories unless someone says so.
+  const std::vector<ColumnRole> roles = request.own_scales || !pool.roles().empty()
+                                            ? roles_of_columns(builder.rows, pool.roles())
+                                            : roles_of_numbers(builder.rows.dim());
+  std::vector<std::size_t> columns(builder.rows.dim());
+  std::iota(columns.begin(), columns.end(), std::size_t{0});
+  if (!request.own_scales) {
+    builder.rows.roles = pool.roles();
+    builder.parts = table_parts(roles, columns);
+    return builder;
+  }
   const bool grouped = builder.summary != nullptr;
   const Pool given = builder.rows;
   // Other rows than the pilot may have other values.
-  const auto scales =
+  auto scales =
       fit_column_scales(given.x, given.y, grouped ? ConstantColumns::kept : ConstantColumns::left_out, options.threads);
-  const auto scaled = std::make_shared<const ScaledSamples>(
-      ScaledSamples{scaled_rows(scales, given.x, options.threads), scaled_rows(scales, given.y, options.threads)});
+  scale_parts(given, roles, scales);
+  columns.clear();
+  for (const ColumnScale& scale : scales) columns.push_back(scale.column);
+  builder.parts = table_parts(roles, columns);
+  std::vector<ColumnRole> of_scaled;
+  for (const std::size_t column : columns) of_scaled.push_back(roles[column]);
+  const auto scaled = std::make_shared<const ScaledSamples>(ScaledSamples{scaled_rows(scales, given.x, options.threads),
+                                                                          scaled_rows(scales, given.y, options.threads),
+                                                                          std::move(of_scaled)});
   prepared.aggregate.data = scaled;
-  builder.rows = {scaled->x, scaled->y, given.order};
+  builder.rows = {scaled->x, scaled->y, given.order, scaled->roles};
   if (grouped) builder.scales = scales;
   return builder;
 }
 
-PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& request) {
+// Objects have no columns: statistics along the principal functions of their kernel.
+void add_objects(AggregateBuilder& builder, const KernelSpec& kernel, std::size_t landmarks) {
+  const std::string name = fmt::format("kernel {}", to_string(kernel));
+  add_kernel(builder, kernel, name, kOneKernel, landmarks);
+  if (!builder.plan.bundles.empty()) return;
+  // All objects are alike: no permutation differs from another.
+  const Matrix<double> first(1, 1, builder.rows.row(0)[0]);
+  const SharedFunctions nothing = builder.share(KernelFunctions{kernel, first, Matrix<double>(1, 1, 0.0)});
+  builder.add_directions({fmt::format("quantiles, {}", name), 1, nothing}, {GapSummary::average}, GapWeight::size);
+  builder.plan.weights.push_back(1.0);
+}
+
+PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const PlanRequest& given) {
+  const bool of_objects = is_of_objects(options.kernel);
+  PlanRequest request = given;
+  if (of_objects) request.set_aside = request.own_scales = false;
   const ParameterValues parameters("adaptive", kParameters, options.parameters);
   const std::size_t num_rows = pool.order.size();
   const MemoryShares shares = memory_shares(options.max_memory, request.groups ? 0 : num_rows);
@@ -420,11 +543,15 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
   }
   const std::size_t landmarks =
       parameters.count("landmarks") > 0 ? parameters.count("landmarks") : num_kernel_landmarks(num_rows);
-  add_columns(builder, prepared.warnings);
-  const auto trouble = linear_trouble(builder.scales.empty() ? builder.rows : pool.rows(), builder.scales);
-  if (trouble) warn(prepared.warnings, *trouble);
-  add_kernels(builder, kernel, landmarks, !trouble);
-  if (!trouble) add_second_order(builder, request.permutation_count);
+  if (of_objects) {
+    add_objects(builder, kernel, landmarks);
+  } else {
+    add_columns(builder, prepared.warnings);
+    const auto trouble = linear_trouble(builder.scales.empty() ? builder.rows : pool.rows(), builder.scales);
+    if (trouble) warn(prepared.warnings, *trouble);
+    add_kernels(builder, kernel, landmarks, !trouble);
+    if (!trouble) add_second_order(builder, request.permutation_count);
+  }
   if (!builder.means.empty()) builder.add_means(std::move(builder.means), request.permutation_count);
   if (builder.summary != nullptr) builder.summary->collect(options.threads);
   auto& weights = prepared.aggregate.weights;
@@ -440,29 +567,32 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
 
 Method adaptive_method() {
   return {
-      .info = {.id = "adaptive",
-               .family = "kernel quantiles",
-               .summary =
-                   "many kinds of difference at once: columns, linear and kernel directions, means and quantiles",
-               .reports = "log sum (w/p)^1.5 over configurations, p their smooth p-values and w their weights",
-               .cost = "N m (d + m) + (l + d) N log N",
-               .permutation = "(l + d + r) N",
-               .calibrations = "permutation, sign-flip",
-               .details =
-                   "Looks at the samples in many ways: quantiles of single columns (by values, and by ranks with "
-                   "weight on the tails), means and quantiles along linear principal components and along the "
-                   "principal functions of the kernel at bandwidths from a tenth of the median rule (or the closest "
-                   "points, if they are closer) to twice it. Everything is chosen from the unlabelled pool. Each "
-                   "statistic is turned into a smooth p-value by its own permutations, a soft minimum of them is "
-                   "taken (parameter combine), and the same permutations calibrate it: one layer, exact. The table "
-                   "of configurations says which kind of difference was found; its adjusted p-values hold for all "
-                   "of them together. The effect size is that of ekqd.",
-               .reference = "kqd: docs/design/0005-adaptive-test.md; min-p: Westfall and Young (1993)",
-               .sign_flip = true,
-               .groups = true,
-               .uses = {.kernel = true, .columns = true, .max_memory = true, .own_scales = true},
-               .parameters = kParameters,
-               .effect_method = "ekqd"},
+      .info =
+          {.id = "adaptive",
+           .family = "kernel quantiles",
+           .summary = "many kinds of difference at once: columns, linear and kernel directions, means and quantiles",
+           .reports = "log sum (w/p)^1.5 over configurations, p their smooth p-values and w their weights",
+           .cost = "N m (d + m) + (l + d) N log N",
+           .permutation = "(l + d + r) N",
+           .calibrations = "permutation, sign-flip",
+           .details =
+               "Looks at the samples in many ways: quantiles of single columns (by values, and by ranks with "
+               "weight on the tails) and their shapes, distances to the centre, squares and products of columns, "
+               "shares of levels and of missing values, relations of numbers and categories, "
+               "means and quantiles along linear principal components and along the principal functions of the "
+               "kernel at bandwidths from a tenth of the median rule (or the closest points, if they are closer) "
+               "to twice it. Objects and Gram matrices have no columns: of them it looks at means and quantiles along "
+               "the principal functions of their kernel. Everything is chosen from the unlabelled pool. Each "
+               "statistic is turned into a smooth p-value by its own permutations, a soft minimum of them is "
+               "taken (parameter combine), and the same permutations calibrate it: one layer, exact. The table "
+               "of configurations says which kind of difference was found; its adjusted p-values hold for all "
+               "of them together. The effect size is that of ekqd.",
+           .reference = "kqd: docs/design/0005-adaptive-test.md; min-p: Westfall and Young (1993)",
+           .sign_flip = true,
+           .groups = true,
+           .uses = {.kernel = true, .max_memory = true, .own_scales = true},
+           .parameters = kParameters,
+           .effect_method = "ekqd"},
       .prepare = prepare};
 }
 

@@ -9,9 +9,9 @@ namespace kqd {
 
 /// Legendre polynomials of degree 1 to `degree` of the rank of each column in the pool, as Neyman's smooth test
 /// compares them: together they see any change in the shape of a single column, whatever its unit. Ranks are read off
-/// 257 quantiles of the column. A function of the
+/// 257 quantiles of the column, of the rows that have a value. A function of the
 /// unlabelled pool only. Cost: a sort per column, then O(degree) per row and column.
 [[nodiscard]] RankPolynomials column_shapes(const Pool& rows, const std::vector<std::size_t>& columns,
-                                            std::size_t degree, ThreadCount threads);
+                                            const MissingMarks& marks, std::size_t degree, ThreadCount threads);
 
 }  // namespace kqd

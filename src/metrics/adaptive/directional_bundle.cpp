@@ -6,11 +6,38 @@
 #include <utility>
 
 #include "core/executor.hpp"
+#include "core/summation.hpp"
 #include "metrics/quantile/gap_scan.hpp"
 #include "metrics/quantile/pooled_projections.hpp"
 #include "profile/grouped_gaps.hpp"
 
 namespace kqd {
+namespace {
+
+// Labels of some rows.
+std::vector<LabelBatch> labels_at(std::span<const LabelBatch> batches, std::span<const std::size_t> positions) {
+  std::vector<LabelBatch> made(batches.size());
+  for (std::size_t g = 0; g < batches.size(); ++g) {
+    made[g].count = batches[g].count;
+    made[g].words.reserve(positions.size());
+    for (const std::size_t i : positions) made[g].words.push_back(batches[g].words[i]);
+    for (unsigned b = 0; b < batches[g].count; ++b) {
+      for (const std::uint64_t word : made[g].words) made[g].num_x[b] += (word >> b) & 1U;
+    }
+  }
+  return made;
+}
+
+// Gaps of permutations that leave one sample without any of the rows are 0.
+void leave_out_empty_samples(std::span<const LabelBatch> batches, std::span<double> taus) {
+  for (std::size_t k = 0; k < taus.size(); ++k) {
+    const LabelBatch& batch = batches[k / LabelBatch::kCapacity];
+    const std::size_t of_x = batch.num_x[k % LabelBatch::kCapacity];
+    if (of_x == 0 || of_x == batch.num_rows()) taus[k] = 0.0;
+  }
+}
+
+}  // namespace
 
 DirectionalBundle::DirectionalBundle(BundleDirections directions, std::vector<GapSummary> summaries,
                                      GapWeight gap_weight, const Pool& rows, std::vector<double> row_weights,
@@ -46,7 +73,7 @@ DirectionalBundle::DirectionalBundle(BundleDirections directions, std::vector<Ga
       first_line_(first_line) {}
 
 std::size_t DirectionalBundle::kept_bytes() const {
-  return kept_ == nullptr ? 0 : directions_.count * KqdPlan::bytes_per_direction(rows_.size());
+  return kept_.empty() ? 0 : directions_.count * KqdPlan::bytes_per_direction(rows_.size());
 }
 
 std::vector<std::string> DirectionalBundle::names() const {
@@ -58,43 +85,90 @@ std::vector<std::string> DirectionalBundle::names() const {
   return names;
 }
 
-std::unique_ptr<const KqdPlan> DirectionalBundle::sorted(std::size_t first, std::size_t count,
-                                                         ThreadCount threads) const {
+std::vector<DirectionalBundle::SortedPart> DirectionalBundle::sorted(std::size_t first, std::size_t count,
+                                                                     ThreadCount threads) const {
   MethodOptions options;  // p = 1, uniform levels: the scan
   options.threads = threads;
-  return std::make_unique<const KqdPlan>(project_pool(*directions_.functions.map, rows_, first, count, threads),
-                                         row_weights_, options, Over::mean, nullptr, gap_weight_);
+  Matrix<double> projections = project_pool(*directions_.functions.map, rows_, first, count, threads);
+  std::vector<SortedPart> parts;
+  const auto add = [&](std::vector<std::size_t> positions, Matrix<double> values, std::vector<double> weights) {
+    parts.push_back({std::move(positions), std::make_unique<const KqdPlan>(std::move(values), std::move(weights),
+                                                                           options, Over::mean, nullptr, gap_weight_)});
+  };
+  std::vector<std::size_t> complete;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto values = projections.row(i);
+    std::vector<std::size_t> positions;
+    const auto missing = [](double value) { return std::isnan(value); };
+    if (std::ranges::none_of(values, missing)) {
+      complete.push_back(i);
+      continue;
+    }
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      if (!missing(values[k])) positions.push_back(k);
+    }
+    if (positions.size() < 2) continue;
+    Matrix<double> own(1, positions.size());
+    std::vector<double> weights;
+    for (std::size_t k = 0; k < positions.size(); ++k) {
+      own(0, k) = values[positions[k]];
+      if (!row_weights_.empty()) weights.push_back(row_weights_[positions[k]]);
+    }
+    add(std::move(positions), std::move(own), std::move(weights));
+  }
+  if (complete.size() < count) {
+    for (std::size_t i = 0; i < complete.size(); ++i) {
+      if (i != complete[i]) std::ranges::copy(projections.row(complete[i]), projections.row(i).begin());
+    }
+    projections = Matrix<double>(projections.view().row_range(0, complete.size()));
+  }
+  if (!complete.empty()) add({}, std::move(projections), row_weights_);
+  return parts;
 }
 
 void DirectionalBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<double> values,
                                  ThreadCount threads) const {
   for (std::size_t r = 0; r < values.rows(); ++r) std::ranges::fill(values.row(r), 0.0);
   if (data_ != nullptr) return add_grouped_gaps(batches, values, threads);
-  if (kept_ != nullptr) return add_sorted_gaps(*kept_, batches, values, threads);
+  if (!kept_.empty()) return add_sorted_gaps(kept_, batches, values, threads);
   for (std::size_t first = 0; first < directions_.count; first += directions_at_a_time_) {
     stop_point();
     const std::size_t count = std::min(directions_at_a_time_, directions_.count - first);
-    add_sorted_gaps(*sorted(first, count, threads), batches, values, threads);
+    add_sorted_gaps(sorted(first, count, threads), batches, values, threads);
   }
 }
 
-void DirectionalBundle::add_sorted_gaps(const KqdPlan& sorted, std::span<const LabelBatch> batches,
+void DirectionalBundle::add_sorted_gaps(const std::vector<SortedPart>& parts, std::span<const LabelBatch> batches,
                                         MatrixView<double> values, ThreadCount threads) const {
-  const std::vector<double> expected = sorted.expected_gaps();
-  Matrix<double> taus(expected.size(), values.cols());
-  sorted.evaluate_directions(batches, taus, threads);
-  add_gaps(std::move(taus), expected, values);
+  for (const auto& [positions, plan] : parts) {
+    std::vector<double> expected = plan->expected_gaps();
+    Matrix<double> taus(expected.size(), values.cols());
+    if (positions.empty()) {
+      plan->evaluate_directions(batches, taus, threads);
+    } else {
+      const std::vector<LabelBatch> own = labels_at(batches, positions);
+      plan->evaluate_directions(own, taus, threads);
+      for (std::size_t i = 0; i < taus.rows(); ++i) leave_out_empty_samples(own, taus.row(i));
+      const double share = static_cast<double>(positions.size()) / static_cast<double>(rows_.size());
+      for (double& gap : expected) gap /= std::sqrt(share);
+    }
+    add_gaps(std::move(taus), expected, values);
+  }
 }
 
 void DirectionalBundle::add_grouped_gaps(std::span<const LabelBatch> batches, MatrixView<double> values,
                                          ThreadCount threads) const {
-  const UnitPermutations permutations(batches, values.cols());
+  const UnitPermutations permutations(batches, values.cols(), data_->unit_rows);
   std::vector<double> expected(directions_.count);
   Matrix<double> taus(expected.size(), values.cols());
   parallel_for_blocks(expected.size(), 1, threads, [&](std::size_t i, std::size_t) {
     const GroupedLine& line = data_->lines[first_line_ + i];
     expected[i] = expected_grouped_gap(line, gap_weight_);
-    grouped_gaps(line, gap_weight_, permutations, taus.row(i));
+    const std::vector<double> rows = line.unit_rows();
+    if (rows == data_->unit_rows) return grouped_gaps(line, gap_weight_, permutations, taus.row(i));
+    const double share = sum(rows) / sum(data_->unit_rows);
+    expected[i] /= std::sqrt(share);
+    grouped_gaps(line, gap_weight_, UnitPermutations(batches, values.cols(), rows), taus.row(i));
   });
   add_gaps(std::move(taus), expected, values);
 }

@@ -36,6 +36,9 @@ struct BundleMemory {
 /// sorts and scans a few directions at a time and drops them: a call serves 2048 permutations, so that a usual test
 /// makes one, and memory stays within its bound however many directions there are. Same values both ways.
 ///
+/// Rows in which a direction is not a number, because a value is missing, do not take part in its gap; these are
+/// divided by the root of the share of the others more, as they vary more.
+///
 /// Of grouped rows, counts along a grid of each direction take the place of sorted projections.
 class DirectionalBundle : public StatisticBundle {
  public:
@@ -65,11 +68,16 @@ class DirectionalBundle : public StatisticBundle {
   [[nodiscard]] double tie_slack(std::size_t r, double value) const override;
 
  private:
-  [[nodiscard]] std::unique_ptr<const KqdPlan> sorted(std::size_t first, std::size_t count, ThreadCount threads) const;
+  // Sorted directions that the same rows take part in.
+  struct SortedPart {
+    std::vector<std::size_t> positions;  // of the rows; empty: all
+    std::unique_ptr<const KqdPlan> plan;
+  };
+  [[nodiscard]] std::vector<SortedPart> sorted(std::size_t first, std::size_t count, ThreadCount threads) const;
   // Adds directions with their gaps and expected gaps.
   void add_gaps(Matrix<double> taus, std::span<const double> expected, MatrixView<double> values) const;
-  void add_sorted_gaps(const KqdPlan& sorted, std::span<const LabelBatch> batches, MatrixView<double> values,
-                       ThreadCount threads) const;
+  void add_sorted_gaps(const std::vector<SortedPart>& parts, std::span<const LabelBatch> batches,
+                       MatrixView<double> values, ThreadCount threads) const;
   void add_grouped_gaps(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const;
 
   BundleDirections directions_;
@@ -78,7 +86,7 @@ class DirectionalBundle : public StatisticBundle {
   Pool rows_;  // none of grouped rows
   std::vector<double> row_weights_;
   std::size_t directions_at_a_time_ = 0;
-  std::unique_ptr<const KqdPlan> kept_;      // all directions; null: they do not fit
+  std::vector<SortedPart> kept_;             // all directions; empty: they do not fit
   std::shared_ptr<const GroupedData> data_;  // of grouped rows
   std::size_t first_line_ = 0;               // of the data
 };

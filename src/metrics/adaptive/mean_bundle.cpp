@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "core/executor.hpp"
@@ -15,12 +16,23 @@ namespace kqd {
 namespace {
 
 constexpr std::size_t kRowsPerTile = 256;
+constexpr std::size_t kPermutationsPerTask = 256;
+constexpr std::size_t kSlabBytes = std::size_t{16} << 20U;  // of values of functions that are held at once
 constexpr std::size_t kMaxTasks = 16;  // partial sums that are kept apart until they are added in order
 constexpr std::size_t kNumWhitened = 30;
 constexpr double kRidge = 0.03;  // of the largest variance
 // Error of a difference of means, in units of the sizes of the terms of one value: the mean of the pool, which is added
 // with compensation, is off by some eps of them, and errors of single values average out.
 constexpr double kMeanError = 16.0 * std::numeric_limits<double>::epsilon();
+
+// z = (r^(1/3) - center) / spread for a sum r of squares divided by its mean [Wilson and Hilferty].
+struct CubeRootScore {
+  double center;
+  double spread;
+
+  explicit CubeRootScore(double degrees)
+      : center(1.0 - 2.0 / (9.0 * degrees)), spread(std::sqrt(2.0 / (9.0 * degrees))) {}
+};
 
 std::size_t rows_per_task(std::size_t num_rows) {
   const std::size_t tiles = (num_rows + kRowsPerTile - 1) / kRowsPerTile;
@@ -45,10 +57,10 @@ MeanBundle::MeanBundle(std::vector<MeanFeatures> features, GroupedSummary& summa
     : features_(std::move(features)),
       pool_(summary.rows().pilot()),
       data_(summary.data()),
-      num_rows_(data_->num_units * data_->rows_per_unit),
-      num_positions_(data_->num_units) {
+      num_rows_(data_->num_rows()),
+      num_positions_(data_->num_units()) {
   measure(threads);
-  total_weight_ = static_cast<double>(num_positions_);
+  weigh_units();
   add_statistics(permutation_count);
   for (const MeanFeatures& own : features_) unit_means_.push_back(summary.add_means(own.functions.map, threads));
 }
@@ -60,12 +72,19 @@ MeanBundle::MeanBundle(std::vector<MeanFeatures> features, std::shared_ptr<const
       pool_{},
       data_(std::move(data)),
       unit_means_(std::move(unit_means)),
-      num_rows_(data_->num_units * data_->rows_per_unit),
-      num_positions_(data_->num_units),
-      total_weight_(static_cast<double>(data_->num_units)),
+      num_rows_(data_->num_rows()),
+      num_positions_(data_->num_units()),
       means_(mean_squared_sizes.size(), 0.0),
       mean_squared_sizes_(std::move(mean_squared_sizes)) {
+  weigh_units();
   add_statistics(permutation_count);
+}
+
+void MeanBundle::weigh_units() {
+  total_weight_ = static_cast<double>(num_positions_);
+  if (data_->equal_units()) return;
+  weights_ = data_->unit_rows;
+  total_weight_ = static_cast<double>(num_rows_);
 }
 
 void MeanBundle::add_statistics(std::size_t permutation_count) {
@@ -139,6 +158,10 @@ MeanBundle::Statistic MeanBundle::statistic(const MeanFeatures& features, std::s
                                    static_cast<double>(permutation_count) * static_cast<double>(permutation_count));
   Statistic made{
       .first = first, .factors = {}, .group_size = summary == MeanSummary::largest ? features.group_size : 0};
+  if (summary == MeanSummary::group) {
+    add_group_factors(features, first, most_error, made);
+    return made;
+  }
   const double ridge = summary == MeanSummary::fine ? kRidge * features.variances.front() : 0.0;
   for (std::size_t j = 0; j < features.count; ++j) {
     const double variance = features.variances[j];
@@ -163,17 +186,43 @@ MeanBundle::Statistic MeanBundle::statistic(const MeanFeatures& features, std::s
         made.factors.push_back(variance * most_error > size && variance > 0.0 ? 1.0 / variance : 0.0);
         made.error += made.factors.back() * size;
         break;
+      case MeanSummary::group:
+        break;
     }
   }
   return made;
+}
+
+void MeanBundle::add_group_factors(const MeanFeatures& features, std::size_t first, double most_error,
+                                   Statistic& made) const {
+  made.groups = features.groups;
+  std::size_t begin = 0;
+  for (const FunctionGroup& group : features.groups) {
+    const auto variances = std::span(features.variances).subspan(begin, group.size);
+    const double ridge = kRareShare * std::max(0.0, sum(variances)) / static_cast<double>(group.size);
+    double mean = 0.0;
+    for (std::size_t j = 0; j < group.size; ++j) {
+      const double variance = variances[j];
+      const bool varies = variance > 0.0 && variance * most_error > mean_squared_sizes_[first + begin + j];
+      made.factors.push_back(varies ? 1.0 / (variance + ridge) : 0.0);
+      mean += made.factors.back() * variance;
+    }
+    double error = 0.0;
+    for (std::size_t j = begin; j < begin + group.size; ++j) {
+      if (mean > 0.0) made.factors[j] /= mean;
+      error += made.factors[j] * mean_squared_sizes_[first + j];
+    }
+    made.error = std::max(made.error, error);
+    begin += group.size;
+  }
 }
 
 std::vector<std::string> MeanBundle::names() const {
   std::vector<std::string> names;
   for (const MeanFeatures& own : features_) {
     for (const MeanSummary summary : own.statistics) {
-      names.push_back(own.name + std::array{", coarse", ", fine", ", finest", ", the largest",
-                                            ", on average"}[static_cast<std::size_t>(summary)]);
+      names.push_back(own.name + std::array{", coarse", ", fine", ", finest", ", the largest", ", on average",
+                                            ", the largest"}[static_cast<std::size_t>(summary)]);
     }
   }
   return names;
@@ -211,52 +260,94 @@ void MeanBundle::centred_functions(std::size_t begin, MatrixView<double> values)
 }
 
 void MeanBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const {
-  const std::size_t count = means_.size();
-  const std::size_t permutation_count = values.cols();
-  const std::size_t step = rows_per_task(num_positions_);
-  const std::size_t num_tasks = (num_positions_ + step - 1) / step;
-  const simd::RowGroupLabels labels(batches, permutation_count);
-  // Column j < count: sum of weight * function j over the rows labelled X; the last column: their weight.
-  std::vector<Matrix<double>> sums(num_tasks);
-  parallel_for_blocks(num_positions_, step, threads, [&](std::size_t begin, std::size_t end) {
-    Matrix<double>& own = sums[begin / step] = Matrix<double>(permutation_count, count + 1, 0.0);
-    Matrix<double> tile(kRowsPerTile, count + 1);
-    for (std::size_t first = begin; first < end; first += kRowsPerTile) {
-      stop_point();
-      const std::size_t num_rows = std::min(end - first, kRowsPerTile);
-      const auto rows = tile.view().row_range(0, num_rows);
-      centred_functions(first, rows.column_range(0, count));
-      for (std::size_t i = 0; i < num_rows; ++i) {
-        rows(i, count) = 1.0;
-        if (weights_.empty()) continue;
-        for (double& value : rows.row(i)) value *= weights_[first + i];
-      }
-      simd::add_labelled_rows(rows, labels, first, own);
+  const simd::RowGroupLabels labels(batches, values.cols());
+  const FunctionSums sums = labelled_sums(labels, threads);
+  parallel_for_blocks(values.cols(), kPermutationsPerTask, threads, [&](std::size_t begin, std::size_t end) {
+    std::vector<double> scales(end - begin);
+    for (std::size_t k = begin; k < end; ++k) {
+      const double of_x = sums(means_.size(), k);
+      // The functions sum to 0 over the pool: mean over X - mean over Y = S (1/W_X + 1/W_Y).
+      scales[k - begin] = total_weight_ / (of_x * (total_weight_ - of_x));
+    }
+    for (std::size_t r = 0; r < statistics_.size(); ++r) {
+      read_differences(statistics_[r], sums, begin, scales, values.row(r).subspan(begin, end - begin));
     }
   });
-  Matrix<double>& total = sums.front();
-  for (std::size_t t = 1; t < num_tasks; ++t) {
-    for (std::size_t k = 0; k < permutation_count; ++k) {
-      for (std::size_t j = 0; j <= count; ++j) total(k, j) += sums[t](k, j);
-    }
-  }
-  for (std::size_t k = 0; k < permutation_count; ++k) {
-    const double of_x = total(k, count);
-    // The functions sum to 0 over the pool: mean over X - mean over Y = S (1/W_X + 1/W_Y).
-    const double scale = total_weight_ / (of_x * (total_weight_ - of_x));
-    for (std::size_t r = 0; r < statistics_.size(); ++r) {
-      const Statistic& own = statistics_[r];
-      const std::size_t group = own.group_size == 0 ? own.factors.size() : own.group_size;
-      double largest = 0.0;
-      for (std::size_t first = 0; first < own.factors.size(); first += group) {
-        double sum = 0.0;
-        for (std::size_t j = first; j < std::min(first + group, own.factors.size()); ++j) {
-          const double gap = scale * total(k, own.first + j);
-          sum += own.factors[j] * gap * gap;
+}
+
+// The last function is 1 for every row: its sum is the weight of the rows labelled X.
+MeanBundle::FunctionSums MeanBundle::labelled_sums(const simd::RowGroupLabels& labels, ThreadCount threads) const {
+  const std::size_t count = means_.size() + 1;
+  FunctionSums sums(count, labels.permutation_count());
+  const std::size_t num_tiles = (num_positions_ + kRowsPerTile - 1) / kRowsPerTile;
+  const std::size_t slab_rows =
+      std::clamp(kSlabBytes / (count * sizeof(double)) / kRowsPerTile, std::size_t{1}, num_tiles) * kRowsPerTile;
+  // Values of one group of functions after another, so that their sums are added in one pass that stays in the cache.
+  Matrix<double> slab(sums.num_groups() * slab_rows, FunctionSums::kGroup, 0.0);
+  for (std::size_t begin = 0; begin < num_positions_; begin += slab_rows) {
+    const std::size_t num_rows = std::min(slab_rows, num_positions_ - begin);
+    parallel_for_blocks(num_rows, kRowsPerTile, threads, [&](std::size_t first, std::size_t last) {
+      Matrix<double> tile(last - first, count, 1.0);
+      centred_functions(begin + first, tile.view().column_range(0, count - 1));
+      for (std::size_t i = first; i < last; ++i) {
+        const double w = weight(begin + i);
+        for (std::size_t j = 0; j < count; ++j) {
+          slab(j / FunctionSums::kGroup * slab_rows + i, j % FunctionSums::kGroup) = w * tile(i - first, j);
         }
-        largest = std::max(largest, sum);
       }
-      values(r, k) = own.group_size == 0 ? largest : std::sqrt(largest);
+    });
+    parallel_for_blocks(sums.num_groups(), 1, threads, [&](std::size_t group, std::size_t) {
+      for (std::size_t first = 0; first < num_rows; first += kRowsPerTile) {
+        const std::size_t size = std::min(kRowsPerTile, num_rows - first);
+        simd::add_labelled_rows(slab.view().row_range(group * slab_rows + first, size), labels, begin + first,
+                                sums.group(group));
+      }
+    });
+  }
+  return sums;
+}
+
+void MeanBundle::read_differences(const Statistic& statistic, const FunctionSums& sums, std::size_t begin,
+                                  std::span<const double> scales, std::span<double> values) const {
+  if (!statistic.groups.empty()) return read_groups(statistic, sums, begin, scales, values);
+  const std::size_t num_factors = statistic.factors.size();
+  const std::size_t group = statistic.group_size == 0 ? num_factors : statistic.group_size;
+  std::ranges::fill(values, 0.0);
+  std::vector<double> of_group(values.size());
+  for (std::size_t first = 0; first < num_factors; first += group) {
+    std::ranges::fill(of_group, 0.0);
+    for (std::size_t j = first; j < std::min(first + group, num_factors); ++j) {
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        const double gap = scales[k] * sums(statistic.first + j, begin + k);
+        of_group[k] += statistic.factors[j] * gap * gap;
+      }
+    }
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = std::max(values[k], of_group[k]);
+  }
+  if (statistic.group_size == 0) return;
+  for (double& value : values) value = std::sqrt(value);
+}
+
+void MeanBundle::read_groups(const Statistic& statistic, const FunctionSums& sums, std::size_t begin,
+                             std::span<const double> scales, std::span<double> values) const {
+  std::ranges::fill(values, std::numeric_limits<double>::lowest());
+  std::vector<double> of_group(values.size());
+  const double rows_per_weight = static_cast<double>(num_rows_) / total_weight_;
+  std::size_t j = 0;
+  for (const FunctionGroup& group : statistic.groups) {
+    const CubeRootScore score(group.degrees);
+    std::ranges::fill(of_group, 0.0);
+    for (const std::size_t end = j + group.size; j < end; ++j) {
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        const double of_x = sums(statistic.first + j, begin + k);
+        of_group[k] += statistic.factors[j] * of_x * of_x;
+      }
+    }
+    // A difference of means is a sum times the scale. Its variance under permutation is that of the function times
+    // 1/nx + 1/ny, which is the scale in rows.
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const double ratio = rows_per_weight * scales[k] * of_group[k];
+      values[k] = std::max(values[k], (std::cbrt(ratio) - score.center) / score.spread);
     }
   }
 }
@@ -268,11 +359,28 @@ double MeanBundle::tie_slack(std::size_t r, double value) const {
   // Sums of N centred values round by sqrt(N) eps of themselves.
   const Statistic& own = statistics_[r];
   const double error = own.error;
+  if (!own.groups.empty()) return slack_of_groups(own);
   if (own.group_size > 0) {  // a root: half the relative error of its square
     const double of_square = slack_of_square(value * value, error);
     return std::min(std::sqrt(of_square), of_square / std::max(value, std::numeric_limits<double>::min()));
   }
   return slack_of_square(value, error);
+}
+
+double MeanBundle::slack_of_groups(const Statistic& statistic) const {
+  const double least_scale = 4.0 / static_cast<double>(num_rows_);  // of differences: 1/nx + 1/ny or more
+  double largest = 0.0;
+  for (const FunctionGroup& group : statistic.groups) {
+    const CubeRootScore score(group.degrees);
+    // Slack falls as values rise; those below their mean, a score of 0, count for nothing.
+    const double root = score.center;
+    const double of_cube = slack_of_square(root * root * root * least_scale, statistic.error) / least_scale;
+    // |a - b| <= |a^3 - b^3| / a^2, and at most the cube root of it.
+    const double of_root =
+        std::min(std::cbrt(of_cube), of_cube / std::max(root * root, std::numeric_limits<double>::min()));
+    largest = std::max(largest, of_root / score.spread);
+  }
+  return largest;
 }
 
 double MeanBundle::slack_of_square(double value, double error) const {

@@ -7,20 +7,25 @@
 #include "core/statistic_bundle.hpp"
 #include "profile/function_set.hpp"
 #include "profile/grouped_summary.hpp"
+#include "simd/label_sums.hpp"
 
 namespace kqd {
 
 /// How differences of means d_j become one number, see MeanBundle.
-enum class MeanSummary { coarse, fine, finest, largest, average };
+enum class MeanSummary { coarse, fine, finest, largest, average, group };
+
+/// Part of the mean variance of a group of functions: those of less variance count less in MeanSummary::group.
+inline constexpr double kRareShare = 0.25;
 
 /// Functions of the rows whose means are compared.
 struct MeanFeatures {
   std::string name;
   std::size_t count = 0;
-  SharedFunctions functions;            ///< have sizes
-  std::vector<MeanSummary> statistics;  ///< one of each
-  std::vector<double> variances = {};   ///< of the functions over the pool; empty: computed
-  std::size_t group_size = 1;           ///< the largest statistic is over groups of so many neighbouring functions
+  SharedFunctions functions;               ///< have sizes
+  std::vector<MeanSummary> statistics;     ///< one of each
+  std::vector<double> variances = {};      ///< of the functions over the pool; empty: computed
+  std::size_t group_size = 1;              ///< the largest statistic is over groups of so many neighbouring functions
+  std::vector<FunctionGroup> groups = {};  ///< of MeanSummary::group
 };
 
 /// Differences of the means of many functions f_j of the rows: with d_j the difference and v_j the pooled variance,
@@ -29,7 +34,11 @@ struct MeanFeatures {
 ///   finest    sum_j d_j^2 / v_j                 whitened: over the 30 leading functions, fewer where rounding of the
 ///                                               others would make ties of different values,
 ///   largest   sqrt(max_j d_j^2 / v_j)           over all functions but those, or over sums of groups of them,
-///   average   sum_j d_j^2 / v_j                 over the same.
+///   average   sum_j d_j^2 / v_j                 over the same,
+///   group     the largest z over groups of functions, from sum_j d_j^2 / (v_j + a quarter of the group's mean v_j):
+///   this
+///             sum divided by its mean under permutation, as the normal score that the cube root of chi-square with the
+///             group's degrees of freedom gives (Wilson and Hilferty), so that groups of any size compare.
 /// Labels are read once for all of them. Of grouped rows, the mean of each unit takes the place of a row.
 /// Cost: that of the functions, and O(N) per function and permutation.
 class MeanBundle : public StatisticBundle {
@@ -61,10 +70,40 @@ class MeanBundle : public StatisticBundle {
   struct Statistic {
     std::size_t first = 0;
     std::vector<double> factors;
-    std::size_t group_size = 0;  // of the largest; 0: the sum of all
-    double error = 0.0;          // sum, or largest, of factor times mean squared size
+    std::size_t group_size = 0;              // of the largest; 0: the sum of all
+    double error = 0.0;                      // sum, or largest, of factor times mean squared size
+    std::vector<FunctionGroup> groups = {};  // compared by normal scores
   };
 
+  // Sums of functions over the rows that a permutation labels X, eight functions at a time.
+  class FunctionSums {
+   public:
+    static constexpr std::size_t kGroup = 8;
+
+    FunctionSums(std::size_t num_functions, std::size_t permutation_count)
+        : num_groups_((num_functions + kGroup - 1) / kGroup),
+          permutation_count_(permutation_count),
+          sums_(num_groups_ * permutation_count, kGroup, 0.0) {}
+
+    [[nodiscard]] std::size_t num_groups() const { return num_groups_; }
+    /// A row per permutation.
+    [[nodiscard]] MatrixView<double> group(std::size_t number) {
+      return sums_.view().row_range(number * permutation_count_, permutation_count_);
+    }
+    [[nodiscard]] double operator()(std::size_t function, std::size_t permutation) const {
+      return sums_(function / kGroup * permutation_count_ + permutation, function % kGroup);
+    }
+
+   private:
+    std::size_t num_groups_;
+    std::size_t permutation_count_;
+    Matrix<double> sums_;
+  };
+
+  [[nodiscard]] FunctionSums labelled_sums(const simd::RowGroupLabels& labels, ThreadCount threads) const;
+  // values[k] of permutation begin + k; `scales` turn a sum into a difference of means.
+  void read_differences(const Statistic& statistic, const FunctionSums& sums, std::size_t begin,
+                        std::span<const double> scales, std::span<double> values) const;
   // values(i, j) = function j of all features at row begin + i, less its pooled mean; sizes as above, if asked for.
   void evaluate_rows(std::size_t begin, std::size_t end, MatrixView<double> values,
                      MatrixView<double> sizes = {}) const;
@@ -72,9 +111,16 @@ class MeanBundle : public StatisticBundle {
   void centred_functions(std::size_t begin, MatrixView<double> values) const;
   // Fills means_ and mean_squared_sizes_ from the rows of the pool, and the variances that are missing.
   void measure(ThreadCount threads);
+  // The mean of a unit counts as often as it has rows.
+  void weigh_units();
   void add_statistics(std::size_t permutation_count);
   [[nodiscard]] Statistic statistic(const MeanFeatures& features, std::size_t first, MeanSummary summary,
                                     std::size_t permutation_count) const;
+  void read_groups(const Statistic& statistic, const FunctionSums& sums, std::size_t begin,
+                   std::span<const double> scales, std::span<double> values) const;
+  // Factors of the functions of groups, such that the mean of a group's sum under permutation is 1/nx + 1/ny.
+  void add_group_factors(const MeanFeatures& features, std::size_t first, double most_error, Statistic& made) const;
+  [[nodiscard]] double slack_of_groups(const Statistic& statistic) const;
   // Of a sum of squares with this sum of factors times squared sizes.
   [[nodiscard]] double slack_of_square(double value, double error) const;
   [[nodiscard]] double weight(std::size_t i) const { return weights_.empty() ? 1.0 : weights_[i]; }
@@ -85,7 +131,7 @@ class MeanBundle : public StatisticBundle {
   std::vector<std::size_t> unit_means_;      // of each list of features: number in the data
   std::size_t num_rows_;                     // that are compared
   std::size_t num_positions_;                // of a permutation: rows or units
-  std::vector<double> weights_;
+  std::vector<double> weights_;              // of positions; empty: equal
   double total_weight_ = 0.0;
   std::vector<double> means_;  // of all functions, one list of features after another
   std::vector<double> mean_squared_sizes_;

@@ -8,6 +8,7 @@
 #include "core/random.hpp"
 #include "core/summation.hpp"
 #include "kernel/kernel_block.hpp"
+#include "metrics/adaptive/relations.hpp"
 #include "simd/matrix_product.hpp"
 
 namespace kqd {
@@ -62,24 +63,14 @@ void keep_most_correlated(const PairProducts& columns, const Pool& rows, std::si
   std::ranges::sort(pairs);
 }
 
-// All pairs of columns, or those of the largest correlations.
-PairProducts column_products(const Pool& rows, std::size_t most_pairs, Seed seed) {
-  PairProducts columns;
-  columns.mean = pooled_mean(rows);
-  std::vector<CompensatedSum> squares(rows.dim());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const auto row = rows.row(i);
-    for (std::size_t k = 0; k < row.size(); ++k) {
-      const double deviation = row[k] - columns.mean[k];
-      squares[k].add(deviation * deviation);
-    }
-  }
-  for (const CompensatedSum& total : squares) {
-    columns.deviation.push_back(std::sqrt(total.value() / static_cast<double>(rows.size())));
-  }
+// All pairs of numbers, or those of the largest correlations.
+PairProducts column_products(const Pool& rows, const TableParts& parts, std::size_t most_pairs, Seed seed) {
+  PairProducts columns = measured_columns(rows, parts);
+  const std::vector<std::size_t> numbers = parts.columns_of(ColumnKind::number);
   RandomStream stream(seed, Purpose::linear_directions);
-  auto some = sample_without_replacement(rows.dim(), std::min(rows.dim(), kColumnsForCorrelations), stream);
+  auto some = sample_without_replacement(numbers.size(), std::min(numbers.size(), kColumnsForCorrelations), stream);
   std::ranges::sort(some);
+  for (std::size_t& k : some) k = numbers[k];
   columns.pairs = all_pairs(some);
   if (columns.pairs.size() > most_pairs) keep_most_correlated(columns, rows, most_pairs, seed, columns.pairs);
   return columns;
@@ -102,13 +93,33 @@ LinearComponents linear_components(const Pool& pool, const PrincipalOptions& opt
   return made;
 }
 
-PairProducts second_moments(const LinearComponents& components, const Pool& rows, std::size_t most_components,
-                            std::size_t most_pairs, Seed seed) {
-  PairProducts made = column_products(rows, most_pairs, seed);
+PairProducts second_moments(const LinearComponents& components, const Pool& rows, const TableParts& parts,
+                            std::size_t most_components, std::size_t most_pairs, Seed seed) {
+  PairProducts made = column_products(rows, parts, most_pairs, seed);
+  if (made.marks.any()) made.centres = means_where_known(FunctionSet{{}, made}, rows);
   const std::size_t rank = std::min(most_components, components.variances.size());
   made.num_components = rank;
   made.components.mean = components.mean;
   made.components.weights = Matrix<double>(components.weights.view().column_range(0, rank));
+  return made;
+}
+
+PairProducts squares_of_columns(const PairProducts& products, const Pool& rows, const TableParts& parts) {
+  PairProducts made{.mean = products.mean, .deviation = products.deviation, .pairs = {}, .marks = products.marks};
+  for (const std::size_t k : parts.columns_of(ColumnKind::number)) made.pairs.emplace_back(k, k);
+  made.components.mean = products.components.mean;
+  made.components.weights = Matrix<double>(made.mean.size(), 0);
+  if (made.marks.any()) made.centres = means_where_known(FunctionSet{{}, made}, rows);
+  return made;
+}
+
+TripleProducts third_moments(const LinearComponents& components, const PairProducts& products, const Pool& rows) {
+  TripleProducts made{products};
+  made.factors.num_components = 1;
+  made.factors.components.weights = Matrix<double>(components.weights.view().column_range(0, 1));
+  made.factors.components.variances = {components.variances.front()};
+  made.factors.centres.clear();
+  if (made.factors.marks.any()) made.factors.centres = means_where_known(FunctionSet{{}, made}, rows);
   return made;
 }
 

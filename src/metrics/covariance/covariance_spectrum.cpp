@@ -1,39 +1,24 @@
 #include "metrics/covariance/covariance_spectrum.hpp"
-#include "simd/matrix_product.hpp"
-
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "core/eigenpairs.hpp"
+#include "simd/matrix_product.hpp"
+
 namespace kqd {
-namespace {
-
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-Eigen::Map<const RowMajor> as_eigen(const Matrix<double>& matrix) {
-  return {matrix.data(), static_cast<Eigen::Index>(matrix.rows()), static_cast<Eigen::Index>(matrix.cols())};
-}
-
-}  // namespace
 
 CovarianceSpectrum::CovarianceSpectrum(const Matrix<double>& gram, bool centered, Norm norm)
     : centered_(centered), norm_(norm) {
   const std::size_t n = gram.rows();
   for (std::size_t i = 0; i < n; ++i) largest_diagonal_ = std::max(largest_diagonal_, gram(i, i));
-  const Eigen::SelfAdjointEigenSolver<RowMajor> solver(as_eigen(gram));
-  const auto& values = solver.eigenvalues();  // ascending
-  const double floor = static_cast<double>(n) * std::numeric_limits<double>::epsilon() *
-                       std::max(0.0, values(static_cast<Eigen::Index>(n) - 1));
-  const auto first = static_cast<std::size_t>(
-      std::ranges::count_if(values.data(), values.data() + n, [&](double v) { return v <= floor; }));
+  const auto [values, vectors] = symmetric_eigenpairs(gram);
+  const double floor = static_cast<double>(n) * std::numeric_limits<double>::epsilon() * std::max(0.0, values.back());
+  const auto first = static_cast<std::size_t>(std::ranges::count_if(values, [&](double v) { return v <= floor; }));
   factor_ = Matrix<double>(n, n - first);
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t k = first; k < n; ++k) {
-      const auto column = static_cast<Eigen::Index>(k);
-      factor_(i, k - first) = solver.eigenvectors()(static_cast<Eigen::Index>(i), column) * std::sqrt(values(column));
-    }
+    for (std::size_t k = first; k < n; ++k) factor_(i, k - first) = vectors(i, k) * std::sqrt(values[k]);
   }
 }
 
@@ -57,8 +42,13 @@ double CovarianceSpectrum::between(std::span<const double> p, std::span<const do
       for (std::size_t k = 0; k < r; ++k) operator_matrix(i, k) -= mean_p[i] * mean_p[k] - mean_q[i] * mean_q[k];
     }
   }
-  const Eigen::SelfAdjointEigenSolver<RowMajor> solver(as_eigen(operator_matrix), Eigen::EigenvaluesOnly);
-  return norm_ == Norm::trace ? solver.eigenvalues().cwiseAbs().sum() : solver.eigenvalues().cwiseAbs().maxCoeff();
+  double total = 0.0;
+  double largest = 0.0;
+  for (const double value : symmetric_eigenvalues(operator_matrix)) {
+    total += std::abs(value);
+    largest = std::max(largest, std::abs(value));
+  }
+  return norm_ == Norm::trace ? total : largest;
 }
 
 double CovarianceSpectrum::rounding() const {

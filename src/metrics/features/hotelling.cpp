@@ -1,12 +1,12 @@
 #include "metrics/features/hotelling.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
 
+#include "core/eigenpairs.hpp"
 #include "metrics/features/mean_gap.hpp"
 #include "simd/matrix_product.hpp"
 
@@ -40,29 +40,25 @@ void add_covariance(const GroupSums& group, Eigen::MatrixXd& matrix) {
 
 WhitenedFeatures whiten(const FeatureMap& map, const PooledFeatures& features) {
   const GroupSums all = features.all();
-  const auto f = static_cast<Eigen::Index>(map.count);
-  Eigen::MatrixXd covariance(f, f);
+  const std::size_t f = map.count;
+  Matrix<double> covariance(f, f);
   std::size_t p = 0;
-  for (Eigen::Index k = 0; k < f; ++k) {
-    for (Eigen::Index l = k; l < f; ++l, ++p) {
+  for (std::size_t k = 0; k < f; ++k) {
+    for (std::size_t l = k; l < f; ++l, ++p) {
       // Rows are measured from their mean; units are not, quite.
-      const double means = features.num_additions() > 0 ? all.features[static_cast<std::size_t>(k)] / all.weight *
-                                                              (all.features[static_cast<std::size_t>(l)] / all.weight)
-                                                        : 0.0;
+      const double means =
+          features.num_additions() > 0 ? all.features[k] / all.weight * (all.features[l] / all.weight) : 0.0;
       covariance(k, l) = covariance(l, k) = all.products[p] / all.weight - means;
     }
   }
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(covariance);
-  const Eigen::VectorXd& variances = solver.eigenvalues();
-  const auto basis = std::make_shared<Matrix<double>>(map.count, map.count);
+  const auto [variances, vectors] = symmetric_eigenpairs(covariance);
+  const auto basis = std::make_shared<Matrix<double>>(f, f);
   WhitenedFeatures whitened;
-  for (Eigen::Index k = 0; k < f; ++k) {
-    if (!(variances(k) > kFlat * variances(f - 1))) continue;  // all of them when there is no variance at all
+  for (std::size_t k = 0; k < f; ++k) {
+    if (!(variances[k] > kFlat * variances.back())) continue;  // all of them when there is no variance at all
     const std::size_t column = whitened.eigenvalues.size();
-    for (Eigen::Index i = 0; i < f; ++i) {
-      (*basis)(static_cast<std::size_t>(i), column) = solver.eigenvectors()(i, k) / std::sqrt(variances(k));
-    }
-    whitened.eigenvalues.push_back(variances(k));
+    for (std::size_t i = 0; i < f; ++i) (*basis)(i, column) = vectors(i, k) / std::sqrt(variances[k]);
+    whitened.eigenvalues.push_back(variances[k]);
   }
   const std::size_t rank = whitened.eigenvalues.size();
   const std::vector<double> centre(features.centre().begin(), features.centre().end());

@@ -1,12 +1,12 @@
 #include "metrics/features/landmarks.hpp"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "core/eigenpairs.hpp"
 #include "core/executor.hpp"
 #include "core/random.hpp"
 #include "kernel/kernel_block.hpp"
@@ -31,9 +31,10 @@ Eigen::Map<const RowMajor> as_eigen(const Matrix<double>& matrix) {
 
 // (1/q) times the sum of all but the q largest eigenvalues of W K W.
 double ridge(const Eigen::MatrixXd& gram, const Eigen::VectorXd& weights, std::size_t q) {
-  const Eigen::MatrixXd weighted = weights.asDiagonal() * gram * weights.asDiagonal();
-  const Eigen::VectorXd ascending =
-      Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(weighted, Eigen::EigenvaluesOnly).eigenvalues();
+  const RowMajor weighted = weights.asDiagonal() * gram * weights.asDiagonal();
+  const auto r = static_cast<std::size_t>(weighted.rows());
+  const std::vector<double> values = symmetric_eigenvalues({weighted.data(), r, r});
+  const Eigen::Map<const Eigen::VectorXd> ascending(values.data(), weighted.rows());
   const Eigen::Index tail = std::max<Eigen::Index>(0, ascending.size() - static_cast<Eigen::Index>(q));
   const double floor = kRidgeFloor * std::max(weighted.trace(), std::numeric_limits<double>::min());
   return std::max(ascending.head(tail).cwiseMax(0.0).sum(), floor) / static_cast<double>(q);

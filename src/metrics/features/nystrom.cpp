@@ -1,11 +1,11 @@
 #include "metrics/features/nystrom.hpp"
 #include "metrics/numerics.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <cmath>
 #include <memory>
 #include <utility>
 
+#include "core/eigenpairs.hpp"
 #include "core/fail.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
@@ -15,38 +15,28 @@ namespace kqd {
 namespace {
 
 // The two triangles are computed separately and may differ in the last digit.
-Eigen::MatrixXd symmetric_gram(const Kernel& kernel, const Matrix<double>& landmarks) {
+Matrix<double> symmetric_gram(const Kernel& kernel, const Matrix<double>& landmarks) {
   Matrix<double> gram(landmarks.rows(), landmarks.rows());
   kernel.evaluate(landmarks, landmarks, gram);
-  const auto r = static_cast<Eigen::Index>(gram.rows());
-  Eigen::MatrixXd symmetric(r, r);
-  for (Eigen::Index i = 0; i < r; ++i) {
-    for (Eigen::Index j = 0; j < r; ++j) {
-      const auto a = static_cast<std::size_t>(i);
-      const auto b = static_cast<std::size_t>(j);
-      symmetric(i, j) = 0.5 * (gram(a, b) + gram(b, a));
-    }
+  for (std::size_t i = 0; i < gram.rows(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) gram(i, j) = gram(j, i) = 0.5 * (gram(i, j) + gram(j, i));
   }
-  require_finite(std::span(symmetric.data(), static_cast<std::size_t>(symmetric.size())),
-                 "a kernel value between landmarks");
-  return symmetric;
+  require_finite(gram.values(), "a kernel value between landmarks");
+  return gram;
 }
 
 }  // namespace
 
 Matrix<double> nystrom_factor(const Kernel& kernel, const Matrix<double>& landmarks, NystromRoot root) {
-  const auto r = static_cast<Eigen::Index>(landmarks.rows());
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(symmetric_gram(kernel, landmarks));
-  const double largest = solver.eigenvalues()(r - 1);
-  Eigen::Index first = 0;
-  while (first < r && !(solver.eigenvalues()(first) > kSmallestEigenvalue * largest && largest > 0.0)) ++first;
-  Matrix<double> columns(landmarks.rows(), static_cast<std::size_t>(r - first));
-  for (Eigen::Index k = first; k < r; ++k) {
-    const double lambda = solver.eigenvalues()(k);
-    const double divisor = root == NystromRoot::half ? std::sqrt(lambda) : lambda;
-    for (Eigen::Index i = 0; i < r; ++i) {
-      columns(static_cast<std::size_t>(i), static_cast<std::size_t>(k - first)) = solver.eigenvectors()(i, k) / divisor;
-    }
+  const std::size_t r = landmarks.rows();
+  const auto [values, vectors] = symmetric_eigenpairs(symmetric_gram(kernel, landmarks));
+  const double largest = values.back();
+  std::size_t first = 0;
+  while (first < r && !(values[first] > kSmallestEigenvalue * largest && largest > 0.0)) ++first;
+  Matrix<double> columns(r, r - first);
+  for (std::size_t k = first; k < r; ++k) {
+    const double divisor = root == NystromRoot::half ? std::sqrt(values[k]) : values[k];
+    for (std::size_t i = 0; i < r; ++i) columns(i, k - first) = vectors(i, k) / divisor;
   }
   return columns;
 }

@@ -21,8 +21,10 @@ constexpr double kCoincident = 1e-10;
 constexpr double kCancelled = 1e-8;
 // The pull on a point that is in balance with its mass differs from it by rounding only.
 constexpr double kBalance = 1e-12;
-// A Newton step is solved until its residual is this part of the gradient; the next step does the rest.
-constexpr double kResidual = 0.03;
+// A Newton step is solved until its residual is a part of the gradient: its norm, which is at most 1 and falls to 0, so
+// that the steps converge quadratically; within these bounds.
+constexpr double kLargestResidual = 0.03;
+constexpr double kLeastResidual = 1e-4;
 // Curvature below this part of the largest is rounding.
 constexpr double kNoCurvature = 1e-12;
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
@@ -73,7 +75,7 @@ class Search {
   bool step(double tolerance) {
     const auto nearest = static_cast<std::size_t>(std::ranges::min_element(at_.distances) - at_.distances.begin());
     const bool at_point = at_.pulls[nearest] == 0.0;
-    if (!at_point && at_.gradient_norm <= 16.0 * kEpsilon * scale_ * at_.total_pull) return finish();
+    if (!at_point && at_.gradient_norm <= 16.0 * kEpsilon * scale_ * at_.total_pull) return settle();
     // Steps towards a point become short before they reach it, so the nearest one is tried.
     if (!checked_[nearest] && is_median(nearest)) {
       at_ = measured(only(nearest));
@@ -86,10 +88,20 @@ class Search {
     }
     const double length = move();
     if (length > tolerance * at_.objective) return false;
-    return finish();
+    return settle();
   }
 
  private:
+  // Where points are linearly dependent, many weights give the same f, and those that Newton's steps lead to may leave
+  // a gradient whose coefficients cancel: rounding then hides up to sqrt(eps) of it. Weiszfeld's step gives weights
+  // whose gradient has small coefficients, so the search goes on from there once.
+  bool settle() {
+    if (settled_) return finish();
+    settled_ = true;
+    at_ = measured(weiszfeld());
+    return false;
+  }
+
   // Closer still, and all weights are positive.
   bool finish() {
     at_ = measured(weiszfeld());
@@ -206,7 +218,8 @@ class Search {
     Vector residual = at_.gradient;  // of the opposite sign, as the direction
     Vector residual_products = at_.gradient_products;
     double squared = at_.gradient_norm * at_.gradient_norm;
-    const double enough = kResidual * kResidual * squared;
+    const double part = std::clamp(at_.gradient_norm, kLeastResidual, kLargestResidual);
+    const double enough = part * part * squared;
     Vector direction = residual;
     Vector direction_products = residual_products;
     for (std::size_t k = 0; k < n && squared > enough; ++k) {
@@ -249,6 +262,7 @@ class Search {
   Matrix<double> gram_;
   double scale_ = 0.0;
   std::vector<bool> checked_;  // points that are not the median
+  bool settled_ = false;
   std::size_t num_products_ = 0;
   Iterate at_;
 };

@@ -6,8 +6,10 @@
 
 #include "core/executor.hpp"
 #include "core/fail.hpp"
+#include "kqd/kernel/objects.hpp"
 #include "kqd/metrics/embedding.hpp"
 #include "metrics/data_warnings.hpp"
+#include "metrics/object_options.hpp"
 #include "metrics/quantile/kqd.hpp"
 #include "metrics/sample_list.hpp"
 #include "metrics/test_pool.hpp"
@@ -21,9 +23,11 @@ std::vector<double> even_levels(std::size_t n) {
 }
 
 EmbeddingTable embedding_table(std::span<const SampleView> samples, std::span<const std::string> names,
-                               std::span<const double> levels, const MethodOptions& options,
-                               const RunControl* control) {
+                               std::span<const double> levels, const MethodOptions& given, const RunControl* control) {
   const StopScope stoppable(control);
+  const bool of_objects = is_of_objects(given.kernel);
+  MethodOptions options = given;
+  if (of_objects) adapt_to_objects(to_string(given.kernel), options.directions);
   validate(options);
   if (samples.empty()) fail(ErrorCode::shape_mismatch, "no samples, expected at least one");
   if (levels.empty()) fail_option("levels", "", "at least one level");
@@ -36,7 +40,7 @@ EmbeddingTable embedding_table(std::span<const SampleView> samples, std::span<co
   const CheckedList checked(samples, names, options.threads);
   EmbeddingTable table{.names = {names.begin(), names.end()},
                        .sizes = {},
-                       .dim = samples.front().dim(),
+                       .dim = of_objects ? 0 : samples.front().dim(),
                        .levels = {levels.begin(), levels.end()},
                        .quantiles = {},
                        .directions = {},

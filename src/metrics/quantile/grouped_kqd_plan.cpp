@@ -71,9 +71,7 @@ GroupedKqdPlan::GroupedKqdPlan(std::shared_ptr<const GroupedData> data, std::siz
     const double range = values.back() - values.front();
     largest_range_ = std::max(largest_range_, range);
     deviations.push_back(range > 0.0 ? range * std::sqrt(relative_variance(values, counts, range)) : 0.0);
-    const double all = static_cast<double>(num_rows()) * static_cast<double>(data_->rows_per_unit);
-    if (is_mostly_one_value(static_cast<std::size_t>(*std::ranges::max_element(counts)),
-                            static_cast<std::size_t>(all))) {
+    if (is_mostly_one_value(static_cast<std::size_t>(*std::ranges::max_element(counts)), data_->num_rows())) {
       ++num_flat_;
     }
   }
@@ -90,7 +88,7 @@ void GroupedKqdPlan::evaluate(std::span<const LabelBatch> batches, std::span<dou
 
 void GroupedKqdPlan::evaluate_directions(std::span<const LabelBatch> batches, MatrixView<double> taus,
                                          ThreadCount threads) const {
-  const UnitPermutations permutations(batches, taus.cols());
+  const UnitPermutations permutations(batches, taus.cols(), data_->unit_rows);
   parallel_for_blocks(taus.rows(), 1, threads, [&](std::size_t i, std::size_t) {
     if (sums_of_gaps()) {
       grouped_gaps(line(i), GapWeight::size, permutations, taus.row(i));
@@ -98,6 +96,35 @@ void GroupedKqdPlan::evaluate_directions(std::span<const LabelBatch> batches, Ma
       grouped_quantile_gaps(line(i), Power{power_}, weighting_, permutations, taus.row(i));
     }
   });
+}
+
+std::vector<GroupedKqdPlan::WithoutUnit> GroupedKqdPlan::without_units(const LabelBatch& observed,
+                                                                       ThreadCount threads) const {
+  Matrix<double> taus(num_directions_, num_rows());
+  Matrix<double> variances(num_directions_, num_rows(), 0.0);
+  parallel_for_blocks(num_directions_, 1, threads, [&](std::size_t i, std::size_t) {
+    gaps_without_units(line(i), Power{power_}, weighting_, observed, taus.row(i));
+    const std::vector<double>& values = line(i).grid.values;
+    const double range = values.back() - values.front();
+    if (!(range > 0.0)) return;
+    const std::vector<double> all = rows_per_bin(line(i));
+    std::vector<double> left(all.size());
+    for (std::size_t u = 0; u < num_rows(); ++u) {
+      for (std::size_t b = 0; b < all.size(); ++b) left[b] = all[b] - static_cast<double>(line(i).counts(u, b));
+      variances(i, u) = range * range * relative_variance(values, left, range);
+    }
+  });
+  std::vector<WithoutUnit> found(num_rows());
+  std::vector<double> own(num_directions_);
+  for (std::size_t u = 0; u < found.size(); ++u) {
+    double variance = 0.0;
+    for (std::size_t i = 0; i < num_directions_; ++i) {
+      own[i] = taus(i, u);
+      variance += variances(i, u) / static_cast<double>(num_directions_);
+    }
+    found[u] = {over_directions(over_, own, power_), std::sqrt(variance)};
+  }
+  return found;
 }
 
 double GroupedKqdPlan::tie_slack(double value) const {

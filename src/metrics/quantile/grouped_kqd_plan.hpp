@@ -18,7 +18,7 @@ class GroupedKqdPlan : public DirectionalPlan {
   GroupedKqdPlan(std::shared_ptr<const GroupedData> data, std::size_t first_line, std::size_t count,
                  const MethodOptions& options, Over over);
 
-  [[nodiscard]] std::size_t num_rows() const override { return data_->num_units; }
+  [[nodiscard]] std::size_t num_rows() const override { return data_->num_units(); }
   void evaluate(std::span<const LabelBatch> batches, std::span<double> values, ThreadCount threads) const override;
   [[nodiscard]] std::size_t batches_per_call() const override { return kBatchesAtATime; }
   [[nodiscard]] double tie_slack(double value) const override;
@@ -27,6 +27,14 @@ class GroupedKqdPlan : public DirectionalPlan {
   [[nodiscard]] std::size_t num_directions() const override { return num_directions_; }
   [[nodiscard]] double pooled_scale() const override { return pooled_scale_; }
   [[nodiscard]] std::size_t num_flat() const override { return num_flat_; }
+
+  /// The statistic and the pooled scale without one of the units.
+  struct WithoutUnit {
+    double value = 0.0;
+    double pooled_scale = 0.0;
+  };
+  /// One for each unit, which permutation 0 of the batch labels.
+  [[nodiscard]] std::vector<WithoutUnit> without_units(const LabelBatch& observed, ThreadCount threads) const;
 
  private:
   static constexpr std::size_t kBatchesAtATime = 32;

@@ -1,12 +1,12 @@
 #include "metrics/quantile/sphere_ascent.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
 
+#include "core/eigenpairs.hpp"
 #include "core/executor.hpp"
 #include "core/random.hpp"
 #include "core/summation.hpp"
@@ -238,19 +238,16 @@ Spectrum extreme_eigenvectors(std::size_t dim, Seed seed, const Apply& apply) {
     normalise(next);
     basis.push_back(std::move(next));
   }
-  Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver;
-  const auto size = static_cast<Eigen::Index>(diagonal.size());
-  solver.computeFromTridiagonal(Eigen::Map<Eigen::VectorXd>(diagonal.data(), size),
-                                Eigen::Map<Eigen::VectorXd>(below.data(), size - 1));
-  const auto combine = [&](Eigen::Index column) {
+  const Eigenpairs pairs = tridiagonal_eigenpairs(diagonal, below);
+  const auto combine = [&](std::size_t column) {
     Vector v(dim, 0.0);
     for (std::size_t j = 0; j < basis.size(); ++j) {
-      add_scaled(v, solver.eigenvectors()(static_cast<Eigen::Index>(j), column), basis[j]);
+      add_scaled(v, pairs.vectors(j, column), basis[j]);
     }
     normalise(v);
     return v;
   };
-  return {solver.eigenvalues()(size - 1), combine(size - 1), combine(0)};
+  return {pairs.values.back(), combine(diagonal.size() - 1), combine(0)};
 }
 
 // out = sum_i weights_i phi_i (phi_i - mean) . w: a covariance, for weights that sum to 1.

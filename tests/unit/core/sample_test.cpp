@@ -77,6 +77,21 @@ TEST(SampleValidation, a_view_with_a_stride_is_judged_by_its_own_columns) {
   });
 }
 
+TEST(ValidatePair, refuses_roles_that_do_not_fit) {
+  const Matrix<double> points(3, 2, 1.0);
+  const std::vector<ColumnRole> one = {{ColumnKind::level, 0}};
+  const std::vector<ColumnRole> other = {{ColumnKind::number, 0}, {ColumnKind::number, 1}};
+  const std::vector<ColumnRole> both = {{ColumnKind::number, 0}, {ColumnKind::missing, 0}};
+  expect_error(ErrorCode::shape_mismatch, "X: 1 roles for 2 columns, expected one role per column, or none", [&] {
+    validate({points.view(), {}, one}, "X");
+  });
+  expect_error(ErrorCode::shape_mismatch, "the columns of X have other roles than those of Y, expected the same", [&] {
+    validate_pair({points.view(), {}, both}, {points.view(), {}, other});
+  });
+  validate_pair({points.view(), {}, both}, {points.view(), {}, both});
+  validate_pair({points.view(), {}, both}, {points.view(), {}, {}});
+}
+
 TEST(SampleValidation, bad_weights_are_refused) {
   const auto with = [](std::vector<double> weights) {
     Sample sample = two_by_three();

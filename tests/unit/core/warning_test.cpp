@@ -29,7 +29,7 @@ TEST(WarningCatalogue, has_one_row_per_id_with_a_name_of_its_own) {
     EXPECT_TRUE(std::regex_match(std::string(entry.name), std::regex("[a-z]+(-[a-z]+)*"))) << entry.name;
     EXPECT_EQ(parse_warning(warning_name(entry.id)), entry.id);
   }
-  EXPECT_EQ(warning_catalogue().back().id, WarningId::slow_precision_weights);  // the last id
+  EXPECT_EQ(warning_catalogue().back().id, WarningId::neighbours_alike);  // the last id
   test::expect_error(ErrorCode::invalid_option, "unknown warning \"few\"",
                      [] { static_cast<void>(parse_warning("few")); });
 }

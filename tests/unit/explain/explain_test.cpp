@@ -358,7 +358,7 @@ TEST(Explain, rows_of_weight_zero_are_excluded_and_others_keep_their_numbers) {
     EXPECT_TRUE(row.in_y || row.index > 0);
     EXPECT_EQ(row.row, row.index + 1);
     const double cell = row.in_y ? y.points(row.index, 1) : x.points(row.index, 1);
-    EXPECT_EQ(row.values.front(), cell);  // the first column shown is the one that differs
+    EXPECT_EQ(std::stod(row.cells.front()), cell);  // the first column shown is the one that differs
   }
 }
 

@@ -21,10 +21,10 @@ namespace {
 class PrepareSamples : public testing::Test {
  protected:
   SamplePair pair(std::string_view x, std::string_view y, const ReadOptions& options) const {
-    return read_pair(folder_.write("x.csv", x), folder_.write("y.csv", y), options);
+    return read_pair(folder_.write("x.csv", x), folder_.write("y.csv", y), strict(options));
   }
   SamplePair grouped(std::string_view text, const std::string& column, const ReadOptions& options = {}) const {
-    return read_grouped(folder_.write("x.csv", text), column, options);
+    return read_grouped(folder_.write("x.csv", text), column, strict(options));
   }
 
   template <class Call>
@@ -590,11 +590,13 @@ TEST_F(PrepareSamples, changes_are_described_in_sentences) {
                                    .standardize = Standardize::zscore,
                                    .max_rows = 1,
                                    .seed = {7}});
-  EXPECT_EQ(describe(samples.preparation),
-            (Names{"3 of 4 columns compared", "text as columns of 0 and 1 (onehot): c (2)",
-                   "dates as days since 1970-01-01: d", "1 row of X and 0 of Y omitted for missing values",
-                   "random subsample by seed 7: 1 of 2 rows of X, 1 of 2 rows of Y",
-                   "columns centred and scaled by the pooled mean and standard deviation (zscore)"}));
+  EXPECT_EQ(
+      describe(samples.preparation),
+      (Names{"columns: a integer (1 and 0 missing), c category of 1, d date (to change a type: types; missing values: "
+             "na)",
+             "3 of 4 columns compared", "1 row of X and 0 of Y omitted for missing values",
+             "random subsample by seed 7: 1 of 2 rows of X, 1 of 2 rows of Y",
+             "columns centred and scaled by the pooled mean and standard deviation (zscore)"}));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 class ReadFiles : public testing::Test {
  protected:
   SamplePair pair(std::string_view x, std::string_view y, const ReadOptions& options = {}) const {
-    SamplePair result = read_pair(folder_.write("x.csv", x), folder_.write("y.csv", y), options);
+    SamplePair result = read_pair(folder_.write("x.csv", x), folder_.write("y.csv", y), strict(options));
     for (Warnings* warnings : {&result.notes, &result.warnings}) {
       for (Warning& warning : *warnings) {
         for (WarningValue& value : warning.values) {

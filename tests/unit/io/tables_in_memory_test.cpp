@@ -60,7 +60,7 @@ TEST(Frame, one_sample_is_prepared_too) {
 std::string refusal_of(const Frame& x) {
   const Frame y{.name = "y", .columns = {{"a", std::vector{1.0}}}};
   try {
-    static_cast<void>(prepare_pair(x, y));
+    static_cast<void>(prepare_pair(x, y, {.categorical = Categorical::raise, .na = NaPolicy::raise}));
   } catch (const Error& error) {
     return error.what();
   }

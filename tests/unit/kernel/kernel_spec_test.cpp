@@ -83,7 +83,7 @@ TEST(KernelText, bad_texts_are_refused) {
   };
   const std::string known =
       "expected one of gaussian, laplace, matern12, matern32, matern52, rq, imq, linear, polynomial, "
-      "normalised-polynomial, energy";
+      "normalised-polynomial, energy, mixed";
   refused("gausian", ("kernel = gausian: " + known + "; did you mean gaussian?").c_str());
   refused("", ("kernel: " + known).c_str());
   refused("sigmoid-tanh", ("kernel = sigmoid-tanh: " + known).c_str());

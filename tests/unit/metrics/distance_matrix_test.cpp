@@ -198,11 +198,10 @@ TEST(DistanceMatrix, refuses_what_makes_no_matrix) {
                      [&] { (void)distance_matrix(std::span(mixed).first(1), letters(1)); });
   test::expect_error(ErrorCode::shape_mismatch, "1 names for 2 samples, expected one each",
                      [&] { (void)distance_matrix(mixed, letters(1)); });
-  test::expect_error(
-      ErrorCode::invalid_option,
-      "method = adaptive: expected a method with a distance; this one is only a test. Use ekqd or "
-      "another method",
-      [&] { (void)matrix_of(samples, few_directions("adaptive")); });
+  test::expect_error(ErrorCode::invalid_option,
+                     "method = adaptive: expected a method with a distance; this one is only a test. Use ekqd or "
+                     "another method",
+                     [&] { (void)matrix_of(samples, few_directions("adaptive")); });
   DistanceMatrixOptions options;
   options.statistic.directions.reference = ReferenceMeasure::balanced;
   test::expect_error(ErrorCode::invalid_option,

@@ -183,7 +183,7 @@ TEST(MmdRff, names_what_it_cannot_do) {
     test::expect_error(ErrorCode::invalid_option,
                        "kernel = " + to_string(parse_kernel(kernel)) +
                            ": expected one with random Fourier features: gaussian, laplace, matern12, matern32, "
-                           "matern52, rq, imq, their sums and products",
+                           "matern52, rq, imq, mixed, their sums and products",
                        run({}, kernel));
   }
   test::expect_error(ErrorCode::invalid_option,

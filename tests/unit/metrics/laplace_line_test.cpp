@@ -165,10 +165,10 @@ TEST(LaplaceLine, takes_a_million_rows) {
   TwoSampleOptions options;
   options.method = "mmd-v";
   options.statistic = with_kernel("laplace@1");
-  options.test.num_permutations = 99;
+  options.test.num_permutations = 19;
   const TwoSampleResult found = two_sample_test(x, y, options);
   EXPECT_NEAR(found.test.statistic, distance("mmd-v", x, y, options.statistic).statistic, 1e-10);
-  EXPECT_EQ(found.test.pvalue, 0.01);  // a shift of ten standard errors of the mean
+  EXPECT_EQ(found.test.pvalue, 0.05);  // a shift of ten standard errors of the mean
   options.statistic = with_kernel("gaussian");
   EXPECT_THROW(static_cast<void>(distance("mmd-v", x, y, options.statistic)), Error);
 }

@@ -20,9 +20,13 @@ namespace {
 
 const std::map<std::string, std::string, std::less<>>& other_values() {
   static const std::map<std::string, std::string, std::less<>> values = {
-      {"bandwidth", "0.1"},        {"delimiter", "tab"},          {"image_shape", "28x28x1"},
-      {"reference", "points.csv"}, {"design", "blocks:a:b"},      {"max_memory", "2000000B"},
-      {"parameters", "slices=3"},  {"weighting", "triangle:0.5"}, {"levels", "0.25,0.5"}};
+      {"bandwidth", "0.1"},          {"delimiter", "tab"},
+      {"image_shape", "28x28x1"},    {"reference", "points.csv"},
+      {"design", "blocks:a:b"},      {"max_memory", "2000000B"},
+      {"parameters", "slices=3"},    {"weighting", "triangle:0.5"},
+      {"levels", "0.25,0.5"},        {"groups", "key:user:id"},
+      {"tolerance", "0.5"},          {"baseline", "previous"},
+      {"average_run_length", "100"}, {"every", "week"}};
   return values;
 }
 

@@ -17,6 +17,7 @@ TEST(KeyedPermutation, is_a_permutation_of_its_range) {
       for (std::uint64_t i = 0; i < size; ++i) {
         const std::uint64_t p = place(i);
         EXPECT_LT(p, size);
+        EXPECT_EQ(place.number_at(p), i);
         places.insert(p);
       }
       EXPECT_EQ(places.size(), size);

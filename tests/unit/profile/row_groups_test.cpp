@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -86,6 +87,44 @@ TEST(RowGroups, of_x_and_y_exchanged_hold_the_same_rows) {
     return sets;
   };
   EXPECT_EQ(parts(groups, 0), parts(other, n));
+}
+
+// Every key is in one group, and groups have equally many keys.
+TEST(RowGroups, by_keys_keep_the_rows_of_a_key_together) {
+  const std::size_t nx = 2000;
+  const std::size_t ny = 1500;
+  std::vector<std::uint64_t> keys;
+  for (std::size_t i = 0; i < nx + ny; ++i) keys.push_back(i < nx ? (i * i) % 401 : i % 270);
+  const RowGroups groups = make_row_groups(all_rows(nx + ny), nx, Seed{3}, GroupAssignment::key, keys);
+  std::map<std::pair<bool, std::uint64_t>, std::size_t> group_of_key;
+  std::vector<std::set<std::uint64_t>> keys_of(groups.num_units());
+  for (std::size_t unit = 0; unit < groups.num_units(); ++unit) {
+    const bool is_x = groups.order[unit] < groups.sizes.num_x;
+    for (const std::size_t row : groups.rows_of(unit)) {
+      EXPECT_EQ(row < nx, is_x);
+      const auto [found, is_new] = group_of_key.try_emplace({is_x, keys[row]}, unit);
+      EXPECT_EQ(found->second, unit);
+      keys_of[unit].insert(keys[row]);
+    }
+  }
+  for (const auto& own : keys_of) EXPECT_EQ(own.size(), keys_of.front().size());
+  EXPECT_EQ(groups.sizes.num_y * keys_of.front().size(), 270U);
+}
+
+TEST(RowGroups, in_blocks_are_contiguous_and_have_all_rows) {
+  const std::size_t n = 1000;
+  std::vector<std::uint64_t> ranks;
+  for (std::size_t i = 0; i < 2 * n; ++i) ranks.push_back((i * 377) % n);
+  const RowGroups groups = make_row_groups(all_rows(2 * n), n, Seed{3}, GroupAssignment::blocks, ranks);
+  EXPECT_EQ(groups.sizes.num_x, 32U);
+  EXPECT_EQ(groups.rows.size(), 2 * n);
+  for (std::size_t unit = 0; unit < groups.num_units(); ++unit) {
+    std::vector<std::uint64_t> own;
+    for (const std::size_t row : groups.rows_of(unit)) own.push_back(ranks[row]);
+    std::ranges::sort(own);
+    EXPECT_EQ(own.back() - own.front() + 1, own.size());
+    EXPECT_NEAR(static_cast<double>(own.size()), 1000.0 / 32.0, 1.0);
+  }
 }
 
 TEST(RowGroups, of_an_empty_sample_are_an_error) {

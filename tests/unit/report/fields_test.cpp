@@ -93,8 +93,8 @@ TEST_F(Fields, csv_has_every_field_that_fits_a_cell) {
 }
 
 TEST_F(Fields, names_are_unique_and_every_field_has_a_meaning) {
-  for (const ResultKind kind :
-       {ResultKind::test, ResultKind::distance, ResultKind::matrix, ResultKind::explanation, ResultKind::embedding}) {
+  for (const ResultKind kind : {ResultKind::test, ResultKind::distance, ResultKind::matrix, ResultKind::explanation,
+                                ResultKind::embedding, ResultKind::monitor}) {
     std::set<std::string_view> names;
     for (const FieldInfo& field : result_fields(kind)) {
       EXPECT_TRUE(names.insert(field.name).second) << field.name;
@@ -161,11 +161,10 @@ TEST_F(Fields, effect_size_of_an_aggregated_test_names_its_method) {
 TEST_F(Fields, guide_lists_every_field_with_its_meaning) {
   std::ifstream file(KQD_TEST_DATA "/../../docs/guide/json.md");
   const std::string guide((std::istreambuf_iterator<char>(file)), {});
-  const std::vector<std::pair<ResultKind, std::string>> sections = {{ResultKind::test, "kqd.test/2"},
-                                                                    {ResultKind::distance, "kqd.distance/2"},
-                                                                    {ResultKind::matrix, "kqd.matrix/2"},
-                                                                    {ResultKind::explanation, "kqd.explain/2"},
-                                                                    {ResultKind::embedding, "kqd.embedding/1"}};
+  const std::vector<std::pair<ResultKind, std::string>> sections = {
+      {ResultKind::test, "kqd.test/2"},           {ResultKind::distance, "kqd.distance/2"},
+      {ResultKind::matrix, "kqd.matrix/2"},       {ResultKind::explanation, "kqd.explain/2"},
+      {ResultKind::embedding, "kqd.embedding/1"}, {ResultKind::monitor, "kqd.monitor/1"}};
   for (const auto& [kind, schema] : sections) {
     std::string table = "\n| field | meaning |\n|---|---|\n";
     for (const FieldInfo& field : result_fields(kind)) {

@@ -41,6 +41,13 @@ SharedFunctions columns(std::size_t count) {
   return SharedFunctions(FunctionSet{.functions = ColumnValues{std::move(all)}});
 }
 
+// Columns that are all numbers.
+TableParts numbers(std::size_t count) {
+  std::vector<std::size_t> all(count);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return table_parts(roles_of_numbers(count), all);
+}
+
 // The principal functions of a kernel.
 MeanFeatures principal_features(std::string name, const Kernel& kernel, const PrincipalBasis& basis,
                                 std::vector<MeanSummary> statistics) {
@@ -305,7 +312,8 @@ TEST(SecondMoments, are_differences_of_mean_products_by_brute_force) {
     const Pool rows = data.pool.rows();
     const auto weights = data.pool.weights_of(data.pool.order);
     const LinearComponents components = linear_components(rows, {.num_landmarks = 43, .max_rank = 10}, Seed{2}, {});
-    const SharedFunctions functions(FunctionSet{.functions = second_moments(components, rows, 3, 100, Seed{2})});
+    const SharedFunctions functions(
+        FunctionSet{.functions = second_moments(components, rows, numbers(4), 3, 100, Seed{2})});
     const MeanBundle bundle(
         {{"products", functions.map->count, functions, {MeanSummary::largest, MeanSummary::average}}}, rows, weights, 6,
         ThreadCount{2});
@@ -360,11 +368,74 @@ TEST(SecondMoments, are_differences_of_mean_products_by_brute_force) {
   }
 }
 
+// The leading eigenvector by power iteration.
+std::vector<double> leading_direction(const Matrix<double>& covariance) {
+  std::vector<double> v(covariance.rows(), 1.0);
+  for (int step = 0; step < 10'000; ++step) {
+    std::vector<double> next(v.size(), 0.0);
+    for (std::size_t j = 0; j < v.size(); ++j) {
+      for (std::size_t k = 0; k < v.size(); ++k) next[j] += covariance(j, k) * v[k];
+    }
+    const double length = std::sqrt(std::inner_product(next.begin(), next.end(), next.begin(), 0.0));
+    for (double& value : next) value /= length;
+    v = std::move(next);
+  }
+  return v;
+}
+
+TEST(ThirdMoments, are_products_of_two_columns_and_the_first_component_by_brute_force) {
+  Labelled data(150, 151, 4, false, false);
+  for (Sample* sample : {&data.x, &data.y}) {
+    for (std::size_t i = 0; i < sample->points.rows(); ++i) {
+      sample->points(i, 2) *= 3.0;  // one component leads, or the iteration would not converge
+      if (i == 5) sample->points(i, 0) = 40.0;
+    }
+  }
+  const Pool rows = data.pool.rows();
+  const LinearComponents components = linear_components(rows, {.num_landmarks = 301, .max_rank = 4}, Seed{2}, {});
+  const PairProducts pairs = second_moments(components, rows, numbers(4), 2, 100, Seed{2});
+  const RowFunctions triples = make_functions({.functions = third_moments(components, pairs, rows)});
+  const RowFunctions squares = make_functions({.functions = squares_of_columns(pairs, rows, numbers(4))});
+  ASSERT_EQ(triples->count, 6U);
+  ASSERT_EQ(squares->count, 4U);
+  const Matrix<double> of_triples = project_pool(*triples, rows, 0, 6, ThreadCount{2});
+  const Matrix<double> of_squares = project_pool(*squares, rows, 0, 4, ThreadCount{2});
+  const Moments moments = moments_of(rows);
+  const std::vector<double> direction = leading_direction(moments.covariance);
+  double variance = 0.0;
+  for (std::size_t j = 0; j < 4; ++j) {
+    for (std::size_t k = 0; k < 4; ++k) variance += direction[j] * moments.covariance(j, k) * direction[k];
+  }
+  bool cut = false;
+  double sign = 0.0;  // of the component, the same for all rows
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::vector<double> column(4);
+    double z = 0.0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const double deviation = rows.row(i)[k] - moments.mean[k];
+      z += direction[k] * deviation / std::sqrt(variance);
+      column[k] = std::clamp(deviation / std::sqrt(moments.covariance(k, k)), -4.0, 4.0);
+      cut = cut || std::abs(column[k]) == 4.0;
+      EXPECT_NEAR(of_squares(k, i), column[k] * column[k], 1e-12 * (1.0 + column[k] * column[k]));
+    }
+    z = std::clamp(z, -4.0, 4.0);
+    std::size_t f = 0;
+    for (std::size_t a = 0; a < 4; ++a) {
+      for (std::size_t b = a + 1; b < 4; ++b, ++f) {
+        const double product = column[a] * column[b] * z;
+        if (sign == 0.0) sign = std::copysign(1.0, product * of_triples(f, i));
+        EXPECT_NEAR(of_triples(f, i), sign * product, 1e-9 * (1.0 + std::abs(product)));
+      }
+    }
+  }
+  EXPECT_TRUE(cut);
+}
+
 TEST(ColumnShapes, are_sums_of_differences_of_mean_polynomials_of_ranks) {
   for (const bool ties : {false, true}) {
     const Labelled data(100, 157, 2, false, ties);  // 257 rows: each is a knot
     const Pool rows = data.pool.rows();
-    const SharedFunctions functions(FunctionSet{.functions = column_shapes(rows, {0, 1}, 3, ThreadCount{2})});
+    const SharedFunctions functions(FunctionSet{.functions = column_shapes(rows, {0, 1}, {}, 3, ThreadCount{2})});
     const MeanBundle bundle(
         {{.name = "shapes", .count = 6, .functions = functions, .statistics = {MeanSummary::largest}, .group_size = 3}},
         rows, {}, 6, ThreadCount{2});
@@ -413,7 +484,8 @@ TEST(SecondMoments, of_many_columns_are_those_of_the_most_correlated_pairs) {
   const TestPool pool = make_test_pool(x, y, ThreadCount{1});
   const Pool rows = pool.rows();
   const LinearComponents components = linear_components(rows, {.num_landmarks = 20, .max_rank = 2}, Seed{2}, {});
-  const RowFunctions products = make_functions({.functions = second_moments(components, rows, 0, 1, Seed{2})});
+  const RowFunctions products =
+      make_functions({.functions = second_moments(components, rows, numbers(rows.dim()), 0, 1, Seed{2})});
   ASSERT_EQ(products->count, 1U);
   Matrix<double> points(rows.size(), rows.dim());
   copy_rows(rows, 0, points);

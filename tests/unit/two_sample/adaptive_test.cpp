@@ -83,6 +83,24 @@ TEST(AdaptiveTest, finds_a_change_of_shape_in_one_column_and_says_so) {
   EXPECT_LE(smallest_adjusted(result, "shapes of single columns"), 0.01);
 }
 
+// Correlations of both signs in two clusters, which cancel in every product of two columns.
+TEST(AdaptiveTest, finds_correlations_that_cancel_between_clusters_and_says_so) {
+  const SyntheticPair pair = problem("hdgm", 2000, 10, {});
+  const TwoSampleResult result = two_sample_test(pair.x, pair.y, adaptive(199));
+  EXPECT_LE(result.test.pvalue, 0.01);
+  EXPECT_LE(smallest_adjusted(result, "products of columns and the first component"), 0.01);
+  EXPECT_GT(smallest_adjusted(result, "products of columns and components"), 0.05);
+}
+
+TEST(AdaptiveTest, finds_a_change_of_variance_in_one_column_of_many_and_says_so) {
+  const Sample x = draw(200, 50, 1);
+  Sample y = draw(200, 50, 2);
+  for (std::size_t i = 0; i < 200; ++i) y.points(i, 17) *= 1.8;
+  const TwoSampleResult result = two_sample_test(x, y, adaptive(199));
+  EXPECT_LE(result.test.pvalue, 0.01);
+  EXPECT_LE(smallest_adjusted(result, "squares of columns"), 0.01);
+}
+
 TEST(AdaptiveTest, finds_a_change_in_a_column_of_small_units) {
   Sample x = draw(150, 3, 1);
   Sample y = draw(150, 3, 2);
@@ -222,7 +240,9 @@ TEST(AdaptiveTest, effect_interval_and_directions_are_those_of_ekqd_and_change_n
 TEST(DefaultTestMethod, is_adaptive_unless_an_option_of_one_statistic_is_set) {
   MethodOptions options;
   EXPECT_EQ(default_test_method(options), "adaptive");
-  EXPECT_EQ(default_test_method(options, true), "ekqd");
+  options.kernel = gram_kernel(Matrix<double>(1, 1, 1.0));
+  EXPECT_EQ(default_test_method(options), "adaptive");
+  options.kernel = {};
   options.kernel = parse_kernel("laplace@2");
   options.seed = Seed{3};
   EXPECT_EQ(default_test_method(options), "adaptive");

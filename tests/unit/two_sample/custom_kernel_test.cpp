@@ -143,7 +143,7 @@ TEST(CustomKernel, is_refused_by_methods_that_need_more_than_values) {
   options.kernel = own_gaussian();
   expect_error(ErrorCode::invalid_option,
                "kernel = own (a function): expected one with random Fourier features: gaussian, laplace, matern12, "
-               "matern32, matern52, rq, imq, their sums and products",
+               "matern32, matern52, rq, imq, mixed, their sums and products",
                [&] { static_cast<void>(distance("mmd-rff", d.x, d.y, options)); });
   expect_error(ErrorCode::invalid_option, "scf: kernel own, needs gaussian: its bandwidth is the width of the window",
                [&] { static_cast<void>(distance("scf", d.x, d.y, options)); });

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/random.hpp"
+#include "directions/principal.hpp"
 #include "kqd/kqd.hpp"
 #include "kqd/testing/permutations.hpp"
 #include "metrics/adaptive/directional_bundle.hpp"

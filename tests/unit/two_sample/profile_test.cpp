@@ -14,6 +14,7 @@
 #include "core/random.hpp"
 #include "profile/keyed_permutation.hpp"
 #include "profile/profile_spec.hpp"
+#include "profile/row_places.hpp"
 #include "support/errors.hpp"
 #include "support/scratch_folder.hpp"
 
@@ -137,7 +138,7 @@ TEST(Profile, coarsening_commutes_with_merging_and_adds_groups_up) {
 TEST(Profile, counts_every_row_of_a_group_in_its_bin) {
   const ProfileSpec& spec = *made().profile.spec();
   const ProfilePart& part = ProfileAccess::state(made().profile).parts.front();
-  EXPECT_EQ(spec.pilot_rows, kRowsOfProfile / 10);
+  EXPECT_EQ(spec.held_out.front().rows, kRowsOfProfile / 10);
   EXPECT_EQ(part.num_groups, (kRowsOfProfile - kRowsOfProfile / 10) / 8);
   const KeyedPermutation place(kRowsOfProfile, Seed{spec.seed}, made().extent.id);
   std::size_t line = 0;
@@ -152,16 +153,17 @@ TEST(Profile, counts_every_row_of_a_group_in_its_bin) {
       const auto* columns = std::get_if<ColumnValues>(&functions.set.functions);
       if (columns == nullptr) continue;
       columns_seen = true;
-      Matrix<std::uint32_t> expected(part.num_groups, functions.lines[k].num_bins(), 0U);
+      Matrix<std::uint32_t> expected(part.num_groups + 1, functions.lines[k].num_bins(), 0U);
       for (std::size_t i = 0; i < kRowsOfProfile; ++i) {
         const std::uint64_t at = place(i);
-        if (at < spec.pilot_rows || (at - spec.pilot_rows) / 8 >= part.num_groups) continue;
+        const std::uint64_t held_out = spec.held_out.front().rows;
+        const std::uint64_t group = at < held_out ? part.num_groups : (at - held_out) / 8;
         const ColumnScale& scale = functions.set.scales[columns->columns[k]];
         const double v =
             (std::scalbn(made().sample.points(i, scale.column), -scale.exponent) - scale.center) / scale.scale;
         const auto& edges = functions.lines[k].edges;
         const auto bin = std::ranges::count_if(edges, [&](double edge) { return edge <= v; });
-        ++expected((at - spec.pilot_rows) / 8, static_cast<std::size_t>(bin));
+        ++expected(std::min(group, part.num_groups), static_cast<std::size_t>(bin));
       }
       EXPECT_TRUE(std::ranges::equal(expected.values(), counts.values()));
     }
@@ -195,6 +197,170 @@ TEST(Profile, of_a_part_of_a_sample_is_not_tested) {
   test::expect_error(ErrorCode::invalid_option,
                      "rows 101 to 640 of a sample of 640 rows are missing: merge the profiles of all its parts",
                      [&] { static_cast<void>(two_sample_test(made().profile, part)); });
+}
+
+// ---- Rows that are left out, keys, blocks ----
+
+// The rows of a sample whose number is not a multiple of seven, as blocks of a stream have them.
+struct Kept {
+  Matrix<double> rows;
+  std::vector<std::uint64_t> numbers;
+};
+
+Kept kept_rows(const Sample& sample, std::size_t first, std::size_t count) {
+  Kept kept;
+  for (std::size_t i = first; i < first + count; ++i) {
+    if (i % 7 != 0) kept.numbers.push_back(i);
+  }
+  kept.rows = Matrix<double>(kept.numbers.size(), sample.points.cols());
+  for (std::size_t i = 0; i < kept.numbers.size(); ++i) {
+    std::ranges::copy(sample.points.row(kept.numbers[i]), kept.rows.row(i).begin());
+  }
+  return kept;
+}
+
+Profile without_some_rows(std::initializer_list<std::size_t> cuts) {
+  Profile profile(made().profile.spec());
+  for (const auto* cut = cuts.begin(); cut + 1 != cuts.end(); ++cut) {
+    const Kept kept = kept_rows(made().sample, cut[0], cut[1] - cut[0]);
+    profile.update(
+        made().extent,
+        RowBlock{.rows = kept.rows, .first_row = cut[0], .num_read = cut[1] - cut[0], .numbers = kept.numbers});
+  }
+  return profile;
+}
+
+TEST(Profile, of_rows_of_which_some_are_left_out_has_groups_of_their_own_sizes) {
+  const Profile profile = without_some_rows({0, kRowsOfProfile});
+  EXPECT_EQ(without_some_rows({0, 1, 100, 101, 500, kRowsOfProfile}).serialize(), profile.serialize());
+  EXPECT_EQ(Profile::deserialize(profile.serialize()).serialize(), profile.serialize());
+  EXPECT_EQ(profile.num_rows(), kRowsOfProfile);
+  EXPECT_EQ(profile.num_counted(), kRowsOfProfile - (kRowsOfProfile + 6) / 7);
+  profile.require_complete();
+  const ProfilePart& all = ProfileAccess::state(made().profile).parts.front();
+  const ProfilePart& some = ProfileAccess::state(profile).parts.front();
+  EXPECT_EQ(some.num_groups, all.num_groups);
+  std::size_t smaller = 0;
+  for (std::size_t g = 0; g < all.num_groups; ++g) {
+    EXPECT_EQ(all.group_rows[g], 8U);
+    EXPECT_LE(some.group_rows[g], 8U);
+    smaller += some.group_rows[g] < 8 ? 1U : 0U;
+  }
+  EXPECT_GT(smaller, all.num_groups / 4);
+  // Rows that are there keep their groups.
+  for (std::size_t line = 0; line < all.counts.size(); ++line) {
+    EXPECT_TRUE(std::ranges::equal(some.counts[line].values(), all.counts[line].values(), std::less_equal<>()));
+  }
+  TwoSampleOptions options;
+  options.test.num_permutations = 99;
+  const Profile shifted = make_profile(draw_profiled(900, 3, 0.6), made().profile);
+  EXPECT_EQ(two_sample_test(profile, shifted, options).test.pvalue, 0.01);
+  test::expect_error(ErrorCode::shape_mismatch, "1 rows of rows 1 to 2 need as many ascending numbers in that range",
+                     [&] {
+                       Profile other(made().profile.spec());
+                       other.update(made().extent, RowBlock{.rows = Matrix<double>(1, 2, 0.0), .num_read = 2});
+                     });
+}
+
+TEST(Profile, without_any_row_of_a_group_is_tested_without_the_group) {
+  // All rows of X but those of one sample part are left out: most groups are empty.
+  Profile few(made().profile.spec());
+  const std::vector<std::uint64_t> numbers = {3, 50, 51, 52, 53, 300, 301, 302, 303, 304, 305, 306};
+  Matrix<double> rows(numbers.size(), 2);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::ranges::copy(made().sample.points.row(numbers[i]), rows.row(i).begin());
+  }
+  const SampleExtent other{made().extent.id + 1, kRowsOfProfile};
+  few.update(other, RowBlock{.rows = rows, .num_read = kRowsOfProfile, .numbers = numbers});
+  const TwoSampleResult result = two_sample_test(few, made().profile, {});
+  EXPECT_LE(result.groups->num_x, numbers.size());
+  EXPECT_GT(result.groups->num_x, 0U);
+  EXPECT_TRUE(std::isfinite(result.test.statistic));
+}
+
+std::vector<std::uint64_t> keys_of(std::size_t n, std::size_t rows_per_key) {
+  std::vector<std::uint64_t> keys;
+  for (std::size_t i = 0; i < n; ++i) keys.push_back(key_of("user " + std::to_string(i / rows_per_key)));
+  return keys;
+}
+
+TEST(Profile, keeps_rows_with_one_key_in_one_group) {
+  const Sample sample = draw_profiled(1200, 5);
+  const std::vector<std::uint64_t> keys = keys_of(1200, 6);
+  ProfileOptions options = profile_options();
+  options.rows_per_group = 20;
+  options.groups = parse_group_rule("key:user");
+  options.keys = keys;
+  const Profile profile = make_profile(sample, options);
+  EXPECT_EQ(to_string(profile.group_rule()), "key:user");
+  EXPECT_EQ(profile.num_counted(), 1200U);
+  const ProfilePart& part = ProfileAccess::state(profile).parts.front();
+  for (const std::uint32_t rows : part.group_rows) EXPECT_EQ(rows % 6, 0U);
+  const std::string bytes = profile.serialize();
+  EXPECT_EQ(Profile::deserialize(bytes).serialize(), bytes);
+  // The order of the rows does not matter, and neither do the blocks they come in.
+  Profile again(profile.spec());
+  const SampleExtent extent = sample_extent(sample);
+  again.update(extent, RowBlock{.rows = sample.points.view().row_range(700, 500),
+                                .first_row = 700,
+                                .keys = std::span(keys).subspan(700)});
+  again.update(extent, RowBlock{.rows = sample.points.view().row_range(0, 700), .keys = std::span(keys).first(700)});
+  EXPECT_EQ(again.serialize(), bytes);
+  test::expect_error(ErrorCode::shape_mismatch,
+                     "1200 rows with 0 keys, expected 1200 because groups are assigned by key:user",
+                     [&] { Profile(profile.spec()).update(extent, sample.points, 0); });
+}
+
+// Keys 0 .. 999 in 20 cells of the places, for 200 samples: 50 each on average. Chi-square with 19 degrees of freedom
+// has mean 19 and standard deviation sqrt(38); the mean of 200 is within 5 of its standard errors but for 6e-7.
+TEST(Profile, spreads_keys_that_are_neighbouring_numbers_at_random) {
+  ProfileSpec spec;
+  spec.rule = parse_group_rule("key:user");
+  double total = 0.0;
+  for (std::uint64_t id = 0; id < 200; ++id) {
+    const RowPlaces place(spec, {id, 20'000});
+    std::vector<double> cells(20, 0.0);
+    for (std::uint64_t key = 0; key < 1000; ++key) cells[place(0, key) / 1000] += 1.0;
+    for (const double count : cells) total += (count - 50.0) * (count - 50.0) / 50.0;
+  }
+  EXPECT_NEAR(total / 200.0, 19.0, 5.0 * std::sqrt(38.0 / 200.0));
+}
+
+TEST(Profile, keeps_neighbours_in_time_in_one_block) {
+  const Sample sample = draw_profiled(1000, 6);
+  std::vector<double> time(1000);
+  for (std::size_t i = 0; i < time.size(); ++i) time[i] = static_cast<double>((i * 377) % 1000);
+  const std::vector<std::uint64_t> ranks = ranks_of(time);
+  ProfileOptions options = profile_options();
+  options.rows_per_group = 25;
+  options.groups = parse_group_rule("blocks:time");
+  options.keys = ranks;
+  const Profile profile = make_profile(sample, options);
+  const std::uint64_t held_out = profile.spec()->held_out.front().rows;
+  ASSERT_EQ(held_out, 100U);
+  const RowPlaces place(*profile.spec(), sample_extent(sample));
+  std::vector<std::uint64_t> group_at(1000, 0);  // by time; 0: held out
+  for (std::size_t i = 0; i < 1000; ++i) {
+    const std::uint64_t at = place(i, ranks[i]);
+    group_at[ranks[i]] = at < held_out ? 0 : 1 + (at - held_out) / 25;
+  }
+  std::erase(group_at, 0);
+  EXPECT_EQ(group_at.size(), 900U);
+  EXPECT_TRUE(std::ranges::is_sorted(group_at));
+  EXPECT_EQ(group_at.back(), 36U);
+  for (const std::uint32_t rows : ProfileAccess::state(profile).parts.front().group_rows) EXPECT_LE(rows, 110U);
+}
+
+TEST(GroupRule, is_read_and_written) {
+  for (const char* text : {"random", "key:user", "blocks:time:of day"}) {
+    EXPECT_EQ(to_string(parse_group_rule(text)), text);
+  }
+  for (const char* text : {"key", "key:", "random:x", "blocks:"}) {
+    test::expect_error(ErrorCode::invalid_option,
+                       std::string("groups = ") + text + ": expected random, key:COLUMN or blocks:COLUMN",
+                       [&] { static_cast<void>(parse_group_rule(text)); });
+  }
+  EXPECT_THROW(static_cast<void>(parse_group_rule("by turns")), Error);
 }
 
 // ---- Files ----
@@ -254,8 +420,8 @@ TEST(ProfileFile, that_is_cut_short_or_damaged_is_refused) {
   expect_refused(bytes + "x");
   expect_refused("PAR1 something else");
   std::string newer = bytes;
-  newer[8] = 2;
-  test::expect_error(ErrorCode::unreadable_input, "not a valid profile: it has format 2.0, this version reads 1.x",
+  newer[8] = 3;
+  test::expect_error(ErrorCode::unreadable_input, "not a valid profile: it has format 3.0, this version reads 2.x",
                      [&] { static_cast<void>(Profile::deserialize(with_checksums(newer))); });
 }
 
@@ -279,6 +445,22 @@ TEST(ProfileFile, with_valid_checksums_is_refused_or_canonical) {
     }
   }
   EXPECT_GT(refused, kTrials / 4);
+}
+
+// Found by fuzzing: the error was that of the option, with the line break.
+TEST(ProfileFile, with_an_unknown_kernel_is_refused_in_one_line) {
+  std::string bytes = made().profile.serialize();
+  const std::size_t at = bytes.rfind("gaussian@");
+  ASSERT_NE(at, std::string::npos);
+  bytes[at + 2] = '\n';
+  try {
+    static_cast<void>(Profile::deserialize(with_checksums(bytes)));
+    ADD_FAILURE() << "a profile with an unknown kernel was read";
+  } catch (const Error& error) {
+    EXPECT_EQ(static_cast<int>(error.code()), static_cast<int>(ErrorCode::unreadable_input));
+    EXPECT_TRUE(std::string_view(error.what()).starts_with("not a valid profile: its kernel is \"ga\\nssian"))
+        << error.what();
+  }
 }
 
 TEST(ProfileFile, larger_than_the_limit_is_refused) {

@@ -25,18 +25,19 @@ function rowsTable({ x, y, n_x, n_y, data }) {
   ]);
 }
 
-function facts({ dim, data }) {
+function facts({ dim, kernel, data }) {
   const encoded = Object.entries(data.encoded ?? {});
   const unused = Math.max(0, (data.columns_read ?? 0) - (data.columns_used ?? 0));
   return [
-    `${count(dim, "column")} ${dim === 1 ? "is" : "are"} compared${unused > 0 ? `; ${count(unused, "column")} of the files ${unused === 1 ? "is" : "are"} not` : ""}.`,
-    missingSentence(data),
+    dim === 0 && `Objects are compared by their values of the kernel ${kernel}.`,
+    dim > 0 && `${count(dim, "column")} ${dim === 1 ? "is" : "are"} compared${unused > 0 ? `; ${count(unused, "column")} of the files ${unused === 1 ? "is" : "are"} not` : ""}.`,
+    dim > 0 && missingSentence(data),
     unusedRows(data) === 0 && "All rows are used.",
     encoded.length > 0 && `Text columns encoded as numbers: ${list(encoded.map(([name, n]) => `${name} (${count(n, "column")})`))}.`,
     data.dropped_texts?.length > 0 && `Text columns excluded: ${list(data.dropped_texts)}.`,
     data.booleans?.length > 0 && `Booleans encoded as 0 and 1: ${list(data.booleans)}.`,
     data.dates?.length > 0 && `Dates converted to days: ${list(data.dates)}.`,
-    scaleSentence(data.standardize),
+    dim > 0 && scaleSentence(data.standardize),
     data.max_rows > 0 && `At most ${count(data.max_rows, "row")} of each sample, chosen at random.`,
     data.group?.rows_without > 0 && `${count(data.group.rows_without, "row")} without a group ${data.group.rows_without === 1 ? "is" : "are"} excluded.`,
   ].filter(Boolean);

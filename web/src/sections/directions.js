@@ -7,7 +7,7 @@ const shownAtOnce = 3;
 
 /** The directions along which the samples differ most, with quantile levels and contributing columns. */
 export function directions({ explanation }) {
-  const all = explanation.directions;
+  const { directions: all, maximiser } = explanation;
   if (all.length === 0) return null;
   const rest = all.slice(shownAtOnce);
   return section(
@@ -19,6 +19,7 @@ export function directions({ explanation }) {
     all.some(hasContributions) && h("p", null, strengthSentence),
     sampleKey(),
     all.slice(0, shownAtOnce).map((direction) => directionPart(direction)),
+    maximiser && [h("p", null, maximiserSentence(maximiser)), directionPart(maximiser)],
     rest.length > 0 && h("details", null, h("summary", null, `${count(rest.length, "more direction")}`), rest.map((direction) => directionPart(direction))),
   );
 }
@@ -31,12 +32,16 @@ function adjustmentSentence({ n_directions_examined: examined, alpha, n_resample
   );
 }
 
-function principalSentence({ n_principal_rows: used, n_x, n_y }) {
+function principalSentence({ n_principal_rows: used, n_x, n_y, columns }) {
+  const what = columns.length > 0 ? "A direction is either a single column or a principal direction of the kernel, to which all columns contribute. " : "";
   return (
-    "A direction is either a single column or a principal direction of the kernel, to which all columns contribute. Principal directions are numbered by decreasing variance" +
+    `${what}Principal directions are numbered by decreasing variance` +
     `${used < n_x + n_y ? ` and computed from ${count(used, "row")} of ${integer(n_x + n_y)}, chosen at random; all rows are compared along them` : ""}.`
   );
 }
+
+const maximiserSentence = ({ family }) =>
+  `The last one is the direction in which ${family} finds the largest gap. It is fitted to the samples, so it has no p-value of its own.`;
 
 const strengthSentence =
   "Two numbers measure the contribution of a column. Strength: how far one standard deviation of the column moves a row along the direction, regardless of sign. " +
@@ -48,18 +53,26 @@ function directionPart(direction) {
   return h(
     "article",
     { class: "direction" },
-    h("h3", null, direction.name, h("span", { class: direction.reject ? "tag strong" : "tag" }, direction.reject ? "differs" : "not significant")),
+    h("h3", null, direction.name, tag(direction)),
     h("p", null, directionSentence(direction)),
     h("div", { class: "pair" }, profileFigure(direction), densityFigure(direction)),
     columnsTable(direction),
   );
 }
 
+const isFitted = ({ pvalue }) => pvalue === null;
+
+function tag(direction) {
+  if (isFitted(direction)) return h("span", { class: "tag" }, "fitted");
+  return h("span", { class: direction.reject ? "tag strong" : "tag" }, direction.reject ? "differs" : "not significant");
+}
+
 function directionSentence(direction) {
   const { effect, pvalue, pvalue_adjusted, reject, shares } = direction;
   const found = shares ? `Its value is ${placePhrase(direction)}.` : `The samples differ ${placePhrase(direction)}.`;
-  const shows = reject ? found : "The difference is not significant.";
-  return `${shows} Mean absolute difference of the quantiles: ${number(effect)} pooled SDs; p\u00a0=\u00a0${number(pvalue)}, adjusted ${number(pvalue_adjusted)}.`;
+  const shows = reject || isFitted(direction) ? found : "The difference is not significant.";
+  const tested = isFitted(direction) ? "" : `; p\u00a0=\u00a0${number(pvalue)}, adjusted ${number(pvalue_adjusted)}`;
+  return `${shows} Mean absolute difference of the quantiles: ${number(effect)} pooled SDs${tested}.`;
 }
 
 function profileFigure({ name, profile, where }) {

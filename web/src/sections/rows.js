@@ -2,9 +2,10 @@ import { h, section, table } from "../dom.js";
 import { cell, integer, percent, signed } from "../words.js";
 
 /** The rows most like X and most like Y; rows that are images are shown as images instead. */
-export function rows({ explanation }) {
+export function rows({ explanation, first_row: firstRow = 1 }) {
   const { rows: extremes, row_columns: names, dim, image } = explanation;
   if (image || !extremes || extremes.most_x.length + extremes.most_y.length === 0) return null;
+  const both = [...extremes.most_x, ...extremes.most_y];
   return section(
     "rows",
     "Most X-like and Y-like rows",
@@ -12,13 +13,13 @@ export function rows({ explanation }) {
       "p",
       null,
       "A negative score means that a row looks like X, a positive one that it looks like Y. " +
-        "A row of one sample may look like the other. Rows are counted from 1. " +
+        `A row of one sample may look like the other. Rows are counted from ${firstRow}. ` +
         trustSentence(explanation.witness_share) +
         fittedSentence(explanation) +
         (dim > names.length ? ` ${integer(names.length)} of ${integer(dim)} columns are shown, those with the largest differences.` : ""),
     ),
-    table("Most X-like rows", head(names), extremes.most_x.map(line)),
-    table("Most Y-like rows", head(names), extremes.most_y.map(line)),
+    table("Most X-like rows", head(names, both), extremes.most_x.map(line)),
+    table("Most Y-like rows", head(names, both), extremes.most_y.map(line)),
   );
 }
 
@@ -33,8 +34,9 @@ function fittedSentence({ n_witness_rows: used, n_x, n_y }) {
   return used < n_x + n_y ? ` It was fitted to ${integer(used)} of ${integer(n_x + n_y)} rows, chosen at random; all rows have a score.` : "";
 }
 
-function head(names) {
-  return [{ text: "row" }, { text: "score", number: true }, ...names.map((text) => ({ text, number: true }))];
+// Numbers are aligned to the right, texts to the left.
+function head(names, all) {
+  return [{ text: "row" }, { text: "score", number: true }, ...names.map((text, i) => ({ text, number: all.every(({ values }) => typeof values[i] !== "string") }))];
 }
 
 function line({ sample, row, score, values }) {
@@ -42,6 +44,6 @@ function line({ sample, row, score, values }) {
   return [
     h("span", { class: `key ${sample === "x" ? "x" : "y"}` }, `${name} ${integer(row)}`),
     signed(score),
-    ...values.map(cell),
+    ...values.map((value) => (value === null ? "missing" : cell(value))),
   ];
 }

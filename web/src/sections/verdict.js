@@ -1,22 +1,26 @@
-import { h } from "../dom.js";
-import { count, integer, interval, list, number, percent, placePhrase, wherePhrase } from "../words.js";
+import { h, svg } from "../dom.js";
+import { changes, mainFigure } from "./changes.js";
+import { count, integer, interval, list, number, percent, wherePhrase } from "../words.js";
 
 /** The result in words: the first section of the page. */
 export function verdict(report) {
-  const words = { test: testWords, distance: distanceWords, matrix: matrixWords }[report.kind](report);
+  const words = { test: testWords, distance: distanceWords, matrix: matrixWords, explanation: explanationWords, monitor: monitorWords }[report.kind](report);
   return h(
     "section",
     { id: "verdict", "aria-labelledby": "verdict-title" },
     h("h1", { id: "verdict-title" }, words.title),
     words.sentences.map((sentence) => h("p", { class: "lead" }, sentence)),
-    h(
-      "dl",
-      { class: "key-figures" },
-      words.figures.map(([term, value, note]) =>
-        h("div", null, h("dt", null, term), h("dd", null, h("strong", null, value), h("span", null, note))),
-      ),
-    ),
+    report.result?.verdict && marginBar(report.result),
+    h("div", { class: "first-screen" }, h("div", null, changes(report), keyFigures(words.figures)), mainFigure(report)),
     words.caution && h("p", { class: "caution" }, words.caution),
+  );
+}
+
+function keyFigures(figures) {
+  return h(
+    "dl",
+    { class: "key-figures" },
+    figures.map(([term, value, note]) => h("div", null, h("dt", null, term), h("dd", null, h("strong", null, value), h("span", null, note)))),
   );
 }
 
@@ -25,14 +29,16 @@ function testWords(report) {
   return {
     title: testTitle(result, explanation),
     sentences: [
+      marginSentence(result),
       pvalueSentence(result),
       whereSentence(result, explanation),
       explanationRejects(result, explanation)
-        ? "The tests of single columns and directions, with p-values adjusted for all of them, do find a difference. Which of the two counts should be decided before looking at the results."
+        ? "The tests of single columns, relations and directions, with p-values adjusted for all of them, do find a difference. Which of the two counts should be decided before looking at the results."
         : "",
     ],
     figures: [
       ["p-value", number(result.pvalue), pvalueNote(result)],
+      ...(result.separation ? [["separation", number(result.separation), separationNote(result)]] : []),
       ["effect size", result.n_resamples > 0 ? number(result.effect_size) : "\u2013", effectNote(result)],
       ["statistic", number(result.statistic, 4), nullNote(result)],
     ],
@@ -40,7 +46,57 @@ function testWords(report) {
   };
 }
 
+const marginTitles = {
+  different: "The samples differ by more than the margin",
+  equivalent: "The samples are equivalent within the margin",
+  undecided: "Undecided: the difference may be smaller or larger than the margin",
+};
+
+function marginSentence({ verdict, margin, pvalue_beyond, pvalue_within, alpha, rows_needed, margin_basis, batch_effects }) {
+  if (!verdict) return "";
+  const source = batch_effects.length > 0 ? `, learnt from ${count(batch_effects.length, "reference batch", "reference batches")}` : "";
+  const pvalue = { different: pvalue_beyond, equivalent: pvalue_within }[verdict];
+  const decision = pvalue === undefined ? "" : ` p\u00a0=\u00a0${number(pvalue, 2)} at level ${number(alpha)}.`;
+  const more = rows_needed ? ` A verdict needs about ${count(rows_needed, "row")}, if the effect is as estimated.` : "";
+  return `The margin is as far apart as a shift by ${number(margin)} standard deviations in one column${source}.${decision}${more} The verdict is ${margin_basis}.`;
+}
+
+/** The interval of the effect over an axis from 0, with the margin as a line. */
+function marginBar({ verdict, margin, effect_size, effect_size_ci: [low, high] }) {
+  const [width, left, right, axis] = [640, 12, 628, 58];
+  const end = 1.15 * Math.max(margin, high, effect_size);
+  const at = (value) => left + ((right - left) * Math.max(0, value)) / (end || 1);
+  const colour = { different: "var(--accent)", equivalent: "var(--x)", undecided: "var(--soft)" }[verdict];
+  const label = (value, y, text) => {
+    const place = at(value);
+    const anchor = place < 120 ? "start" : place > width - 120 ? "end" : "middle";
+    return svg("text", { x: place, y, "text-anchor": anchor, fill: "currentColor", "font-size": 13 }, text);
+  };
+  return svg(
+    "svg",
+    {
+      viewBox: `0 0 ${width} 92`,
+      class: "margin-bar",
+      role: "img",
+      "aria-label": `effect ${number(effect_size)}, interval ${interval([low, high])}, margin ${number(margin)}`,
+    },
+    svg("rect", { x: at(0), y: axis - 22, width: at(margin) - at(0), height: 22, fill: "var(--raised)" }),
+    svg("line", { x1: left, x2: right, y1: axis, y2: axis, stroke: "var(--rule)" }),
+    svg("line", { x1: at(low), x2: at(high), y1: axis - 11, y2: axis - 11, stroke: colour, "stroke-width": 6, "stroke-linecap": "round" }),
+    svg("circle", { cx: at(effect_size), cy: axis - 11, r: 6, fill: "var(--paper)", stroke: colour, "stroke-width": 3 }),
+    svg("line", { x1: at(margin), x2: at(margin), y1: axis - 30, y2: axis + 8, stroke: "currentColor", "stroke-width": 1.5, "stroke-dasharray": "4 3" }),
+    label(effect_size, axis - 34, `effect ${number(Math.max(0, effect_size), 2)}`),
+    label(margin, axis + 24, `margin ${number(margin, 2)}`),
+    Math.abs(at(margin) - left) > 40 && label(0, axis + 24, "0"),
+  );
+}
+
+function separationNote({ separation_ci, confidence_level }) {
+  return `${percent(confidence_level)} CI ${interval(separation_ci)}; probability that a simple rule tells a row of X from a row of Y, 0.5 by chance`;
+}
+
 function testTitle(result, explanation) {
+  if (result.verdict) return marginTitles[result.verdict];
   if (result.reject) return "The samples differ";
   return explanationRejects(result, explanation) ? "This test found no difference" : "No difference found";
 }
@@ -48,7 +104,7 @@ function testTitle(result, explanation) {
 // The tests of single columns and directions can reject when the test of the whole does not.
 function explanationRejects(result, explanation) {
   if (result.reject !== false || !explanation) return false;
-  return explanation.columns.some((column) => column.reject) || explanation.directions.some((direction) => direction.reject);
+  return explanation.changes.length > 0 || explanation.directions.some((direction) => direction.reject);
 }
 
 function pvalueSentence(result) {
@@ -61,18 +117,22 @@ function pvalueSentence(result) {
 
 function whereSentence(result, explanation) {
   if (!explanation) return "";
-  const different = explanation.columns.filter((column) => column.reject);
-  const named = different.slice(0, 3).map((column) => `${column.name} (${placePhrase(column)})`);
-  if (named.length > 0) {
-    const more = different.length > 3 ? `, most of all ${list(named)}` : `: ${list(named)}`;
-    const verb = different.length === 1 ? "differs" : "differ";
-    return `${integer(different.length)} of ${count(explanation.columns.length, "column")} ${verb} by ${different.length === 1 ? "itself" : "themselves"}${more}.`;
+  const { columns, relations = [], n_relations_examined: pairs } = explanation;
+  const parts = [
+    [columns.filter(({ reject }) => reject).length, columns.length, "column"],
+    [columns.filter(({ missing }) => missing?.reject).length, columns.filter(({ missing }) => missing).length, "share of missing values", "shares of missing values"],
+    [relations.filter(({ reject }) => reject).length, pairs, "relation between columns", "relations between columns"],
+  ].filter(([found]) => found > 0);
+  if (parts.length > 0) {
+    const verb = parts.length === 1 && parts[0][0] === 1 ? "differs" : "differ";
+    return `${list(parts.map(([found, of, ...words]) => `${integer(found)} of ${count(of, ...words)}`))} ${verb}.`;
   }
   const direction = explanation.directions.find((candidate) => candidate.reject);
   if (direction) {
-    return `No column differs by itself; the columns differ in combination, most along ${direction.name}, ${wherePhrase(direction.where)}.`;
+    const how = explanation.columns.length > 0 ? "No column differs by itself; the columns differ in combination, most along" : "They differ most along";
+    return `${how} ${direction.name}, ${wherePhrase(direction.where)}.`;
   }
-  return result.reject ? "No single column or direction differs significantly after adjustment for multiple testing." : "";
+  return result.reject ? `No single ${explanation.columns.length > 0 ? "column or " : ""}direction differs significantly after adjustment for multiple testing.` : "";
 }
 
 function pvalueNote(result) {
@@ -123,6 +183,20 @@ function distanceWords({ result, explanation }) {
   };
 }
 
+function explanationWords({ result, explanation }) {
+  const found = explanation.changes.length;
+  const alpha = number(explanation.alpha);
+  return {
+    title: found > 0 ? `${count(found, "change")} found` : "No change found",
+    sentences: [whereSentence({ ...result, reject: false }, explanation) || `No column, share of missing values or relation differs at level ${alpha} after adjustment.`],
+    figures: [
+      ["rows of X", integer(result.n_x), ""],
+      ["rows of Y", integer(result.n_y), ""],
+      ["columns", integer(explanation.columns.length), `adjusted p-values, level ${alpha}`],
+    ],
+  };
+}
+
 function matrixWords({ result }) {
   const pairs = pairsOf(result);
   const [nearest, furthest] = [pairs[0], pairs.at(-1)];
@@ -145,6 +219,25 @@ function matrixWords({ result }) {
       tested
         ? ["pairs that differ", `${integer(result.n_rejected)} of ${integer(result.n_pairs)}`, "adjusted by Holm\u2019s rule"]
         : ["pairs", integer(pairs.length), `by ${result.method}`],
+    ],
+  };
+}
+
+function monitorWords({ result }) {
+  const { batches, n_rejected: rejected, alarm, change, adjustment, alpha } = result;
+  const first = batches.find((batch) => batch.reject);
+  const rule = adjustment === "holm" ? "Holm, family-wise" : "Benjamini\u2013Hochberg";
+  const moved = batches.filter((batch) => batch.reject && batch.changed).map((batch) => batch.changed);
+  return {
+    title: rejected === 0 ? "No batch differs from the baseline" : `${integer(rejected)} of ${count(batches.length, "batch", "batches")} ${rejected === 1 ? "differs" : "differ"} from the baseline`,
+    sentences: [
+      first ? `The first is ${first.name}${moved.length > 0 ? `; what differs most: ${list([...new Set(moved)].slice(0, 4))}` : ""}.` : "",
+      alarm !== null ? `The alarm was raised at ${alarm}; the change began with ${change.start}.` : "The alarm was not raised.",
+    ],
+    figures: [
+      ["batches that differ", `${integer(rejected)} of ${integer(batches.length)}`, `adjusted by ${rule} at level ${number(alpha)}`],
+      ["since", change?.start ?? "\u2013", change && change.likely.length > 1 ? `likely from ${change.likely[0]} to ${change.likely.at(-1)}` : ""],
+      ["evidence", batches.length > 0 ? number(batches.at(-1).evidence) : "\u2013", `alarm at ${number(result.threshold)}`],
     ],
   };
 }

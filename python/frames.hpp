@@ -1,0 +1,15 @@
+#pragma once
+#include <pybind11/pybind11.h>
+
+#include "kqd/kqd.hpp"
+
+namespace kqd {
+
+/// Adds the names of the samples in texts: those that were given, or the values of a group column.
+void add_labels(const Settings& settings, RunInfo& run);
+
+/// prepare(x, y, group, settings): two samples from tables in memory, whose columns are tuples (name, values, type), or
+/// from files; see _frames.py.
+void bind_frames(pybind11::module_& m);
+
+}  // namespace kqd
