@@ -11,6 +11,9 @@ import pytest
 
 pytest.importorskip("mypy")
 PACKAGE = pathlib.Path(kqd.__file__).parent
+# mypy finds an installed package by itself, and refuses a search path with site-packages in it.
+SEARCH_PATH = {} if PACKAGE.parent.name == "site-packages" else {"PYTHONPATH": str(PACKAGE.parent), "MYPYPATH": str(PACKAGE.parent)}
+ENVIRONMENT = {**os.environ, **SEARCH_PATH}
 
 RIGHT = """
     from typing import Optional, Tuple
@@ -50,8 +53,8 @@ WRONG = {
 def mypy(tmp_path, *arguments):
     command = [sys.executable, "-m", "mypy", "--no-error-summary", "--ignore-missing-imports", "--show-error-codes",
                "--cache-dir", str(tmp_path / "cache"), *arguments]
-    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "MYPYPATH": str(PACKAGE.parent)},
-                          capture_output=True, text=True)
+    done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+    assert done.returncode in (0, 1) and done.stderr == "", done.stderr  # 2: mypy did not check anything
     return done.stdout
 
 
@@ -69,12 +72,11 @@ def test_types_of_package_and_callers_are_checked(tmp_path):
 # `./dev packages` has pyright, and a recent mypy.
 def test_pyright_and_stubtest_find_nothing(tmp_path):
     pytest.importorskip("pyright")
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "MYPYPATH": str(PACKAGE.parent)}
     (tmp_path / "right.py").write_text(textwrap.dedent(RIGHT))
     (tmp_path / "pyrightconfig.json").write_text("{}")
 
     def output_of(*command):
-        return subprocess.run([sys.executable, "-m", *command], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        return subprocess.run([sys.executable, "-m", *command], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
 
     for arguments in (["right.py"], ["--verifytypes", "kqd", "--ignoreexternal"]):
         done = output_of("pyright", "--pythonpath", sys.executable, *arguments)
