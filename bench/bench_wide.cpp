@@ -100,7 +100,9 @@ int main(int argc, char** argv) {
   rusage usage{};
   if (child < 0 || wait4(child, &status, 0, &usage) != child) throw std::runtime_error("the program does not start");
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  const auto of = [](const timeval& t) { return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec); };
+  const auto of = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
   fmt::print("{} columns, {} + {} rows: exit {}, {:.1f} s, processor time {:.1f} s, peak memory {:.2f} GB\n", columns,
              rows, rows, WEXITSTATUS(status), seconds.count(), of(usage.ru_utime) + of(usage.ru_stime),
              static_cast<double>(usage.ru_maxrss) * 1024e-9);
