@@ -100,8 +100,7 @@ std::vector<double> effects_of_batches(const Request& request) {
   if (!settings.group_column.empty()) {
     throw Error(ErrorCode::invalid_option,
                 {.subject = "against",
-                 .value = fmt::format("batches next to one file that " KQD_OPTION("group={}") " splits",
-                                      printable(settings.group_column)),
+                 .value = fmt::format("batches next to one file that --group {} splits", printable(settings.group_column)),
                  .expected = "two files",
                  .remedy = "Write the rows of both samples to files of their own"});
   }

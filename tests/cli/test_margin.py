@@ -87,7 +87,7 @@ def test_what_cannot_be_judged_is_an_error(kqd, shifted, arguments, message):
 
 def test_reference_batches_need_two_files(kqd, folder):
     (folder / "both.csv").write_text("a,arm\n" + "".join(f"{i % 7},{'xy'[i % 2]}\n" for i in range(60)))
-    run = kqd("test", "both.csv", "--group", "arm", "--tolerance", "auto", "--against", "both.csv", "both.csv")
+    run = kqd("test", "both.csv", "--group", "arm", "--tolerance", "auto", "--against", "both.csv")
     assert (run.code, run.stdout) == (2, "")
     assert "--against batches next to one file that --group arm splits: expected two files" in run.stderr
 
@@ -125,7 +125,7 @@ def test_a_plan_from_counts_needs_about_as_many_rows_as_one_from_normal_columns(
 @pytest.mark.parametrize("arguments, sentence", [
     (["--effect", "0"], "expected a number > 0"),
     (["--power", "1"], "expected a number between 0 and 1"),
-    (["--runs", "3"], "at least 10"),
+    (["--runs", "3"], "expected a whole number in 10..100000"),
     (["missing.csv"], "missing.csv"),
 ])
 def test_a_plan_refuses_bad_input(kqd, arguments, sentence):

@@ -13,10 +13,10 @@
 namespace kqd {
 namespace {
 
-constexpr std::size_t kRows = 40'000;
+constexpr std::size_t kShiftedRows = 40'000;
 
 Sample column_of(double (*function)(double), std::uint64_t index) {
-  Sample sample = test::drawn_sample(kRows, 1, {}, index, Seed{31});
+  Sample sample = test::drawn_sample(kShiftedRows, 1, {}, index, Seed{31});
   for (double& value : sample.points.values()) value = function(value);
   return sample;
 }
@@ -35,14 +35,14 @@ TEST(ColumnShift, has_the_effect_in_columns_of_every_kind) {
       const auto shift = ColumnShift::of(pilot.points.values(), effect);
       ASSERT_TRUE(shift.has_value()) << index;
       const std::set<double> known(pilot.points.values().begin(), pilot.points.values().end());
-      Sample moved{Matrix<double>(kRows, 1), {}, {}};
+      Sample moved{Matrix<double>(kShiftedRows, 1), {}, {}};
       RandomStream stream(Seed{5}, Purpose::row_subsample, index);
-      for (std::size_t i = 0; i < kRows; ++i) {
-        moved.points(i, 0) = (*shift)(pilot.points(stream.below(kRows), 0), stream);
+      for (std::size_t i = 0; i < kShiftedRows; ++i) {
+        moved.points(i, 0) = (*shift)(pilot.points(stream.below(kShiftedRows), 0), stream);
         ASSERT_TRUE(known.contains(moved.points(i, 0)));
       }
       const DifferenceSize size = difference_size(pilot, moved, {.separation = false, .threads = ThreadCount{1}});
-      EXPECT_NEAR(size.aspects.front().effect, effect, 5.0 * std::sqrt(2.0 / kRows)) << index;
+      EXPECT_NEAR(size.aspects.front().effect, effect, 5.0 * std::sqrt(2.0 / kShiftedRows)) << index;
     }
   }
 }
