@@ -100,8 +100,8 @@ std::vector<double> effects_of_batches(const Request& request) {
   if (!settings.group_column.empty()) {
     throw Error(ErrorCode::invalid_option,
                 {.subject = "against",
-                 .value = fmt::format("batches next to one file that --group {} splits", printable(settings.group_column)),
-                 .expected = "two files",
+                 .value = settings.against.front(),
+                 .expected = "two files, but --group splits one file",
                  .remedy = "Write the rows of both samples to files of their own"});
   }
   const GroupRule& rule = settings.test.groups;

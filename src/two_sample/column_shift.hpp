@@ -16,7 +16,7 @@ class ColumnShift {
   /// Empty for a column of one value, and where no shift has the effect.
   [[nodiscard]] static std::optional<ColumnShift> of(std::span<const double> column, double effect);
 
-  /// The value in place of `value`, one of the column's. Equal values are told apart at random.
+  /// The value in place of `value`, one of the column's. Equal values are separated at random.
   [[nodiscard]] double operator()(double value, RandomStream& stream) const;
 
   /// s, in normal scores.

@@ -89,7 +89,7 @@ def test_reference_batches_need_two_files(kqd, folder):
     (folder / "both.csv").write_text("a,arm\n" + "".join(f"{i % 7},{'xy'[i % 2]}\n" for i in range(60)))
     run = kqd("test", "both.csv", "--group", "arm", "--tolerance", "auto", "--against", "both.csv")
     assert (run.code, run.stdout) == (2, "")
-    assert "--against batches next to one file that --group arm splits: expected two files" in run.stderr
+    assert "--against both.csv: expected two files, but --group splits one file" in run.stderr
 
 
 # ---- kqd plan ----
