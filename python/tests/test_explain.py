@@ -101,7 +101,7 @@ def test_columns_and_directions_print_as_a_line(found):
     assert repr(first) == (
         f"ExplainedColumn(c: distance {first.wasserstein:.4g}, effect {first.effect:.3f}, p-value 0.001, "
         f"adjusted 0.004 *, where everywhere, median shift {first.shift:+.4g})")
-    by_family = {direction.family: repr(direction) for direction in found.directions}
+    by_family = {direction.family: repr(direction) for direction in reversed(found.directions)}
     assert by_family["column"].startswith("ExplainedDirection(column c: distance ")
     assert by_family["column"].endswith(", where everywhere, carried by itself)")
     assert by_family["principal"].startswith("ExplainedDirection(principal ")
