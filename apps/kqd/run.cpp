@@ -67,13 +67,16 @@ RunInfo run_info(const std::string& method, const Request& request, const Sample
               .preparation = data.preparation,
               .elapsed_s = watch.seconds(),
               .option_names = program_names,
-              .settings = request.given};
+              .settings = request.given,
+              .explain_call = "kqd explain"};
   return with_labels(std::move(run), request.settings);
 }
 
 // Row numbers, the columns of the table and the shape of images come from the data.
 void add_rows(ExplainOptions& options, const SamplePair& data) {
   options.sources = data.preparation.sources;
+  options.units = data.preparation.units;
+  if (!data.preparation.row_shape.empty()) options.own_scales = false;
   options.rows_x = data.rows_x;
   options.rows_y = data.rows_y;
   if (!options.image) options.image = image_shape(data.preparation.row_shape);
@@ -228,7 +231,8 @@ RunInfo run_info(const std::string& method, const Request& request, const Profil
               .preparation = {},
               .elapsed_s = watch.seconds(),
               .option_names = program_names,
-              .settings = request.given};
+              .settings = request.given,
+              .explain_call = "kqd explain"};
   return with_labels(std::move(run), request.settings);
 }
 
