@@ -97,14 +97,25 @@ std::vector<std::uint64_t> group_keys_of(const GroupRule& rule, const SamplePair
 // The effects of reference batches against X, each read like Y.
 std::vector<double> effects_of_batches(const Request& request) {
   const Settings& settings = request.settings;
+  if (!settings.group_column.empty()) {
+    throw Error(ErrorCode::invalid_option,
+                {.subject = "against",
+                 .value = settings.against.front(),
+                 .expected = "two files, but --group splits one file",
+                 .remedy = "Write the rows of both samples to files of their own"});
+  }
+  const GroupRule& rule = settings.test.groups;
   std::vector<double> effects;
   for (const std::string& file : expand_files(settings.against)) {
     const SamplePair pair = read_pair(request.files.front(), file, settings.read);
-    effects.push_back(
-        difference_size(
-            pair.x, pair.y,
-            {.separation = false, .seed = settings.test.statistic.seed, .threads = settings.test.statistic.threads})
-            .effect);
+    const auto keys = rule.column.empty() ? std::vector<std::uint64_t>{} : group_keys_of(rule, pair);
+    effects.push_back(difference_size(pair.x, pair.y,
+                                      {.separation = false,
+                                       .seed = settings.test.statistic.seed,
+                                       .threads = settings.test.statistic.threads,
+                                       .assignment = rule.assignment,
+                                       .group_keys = keys})
+                          .effect);
   }
   return effects;
 }
