@@ -172,7 +172,8 @@ CLI::App* Program::add_comparison(const std::string& name, const std::string& wh
   } else {
     const std::string text = "first sample" + formats;
     command->add_option("X", text)->required();
-    const std::string other = "second sample; none with --group, or when X is an .npz file of arrays x and y";
+    const std::string other =
+        "second sample; none with --group or --sizes, or when X is an .npz file of arrays x and y";
     command->add_option("Y", other);
   }
   add_options(*command, which);
