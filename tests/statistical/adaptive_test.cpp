@@ -99,8 +99,11 @@ TEST(AdaptivePower, has_no_blind_spot_in_many_columns) {
   for (const auto& [problem, dim, settings, bar] : problems) {
     ProblemRequest request{.name = problem, .n_x = 100, .n_y = 100, .dim = dim};
     for (const std::string& setting : settings) set_parameter(request, setting);
-    const Count rejections = count_rejections(
-        {.row = problem, .draw = draws_of(request), .options = options}, kPublishedRuns, ThreadCount{});
+    Scenario scenario;
+    scenario.row = problem;
+    scenario.draw = draws_of(request);
+    scenario.options = options;
+    const Count rejections = count_rejections(scenario, kPublishedRuns, ThreadCount{});
     EXPECT_GE(rejections.successes, binomial_band(kPublishedRuns, bar, 2e-6).lowest) << problem << ", d = " << dim;
   }
 }
