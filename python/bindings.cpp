@@ -379,7 +379,16 @@ void bind_inputs(py::module_& m) {
   m.def("is_object_kernel", &is_object_kernel, py::arg("text"));
   m.def(
       "object_kernel",
-      [](const std::string& text, const std::vector<std::string>& lines) { return object_kernel(text, lines); },
+      [](const std::string& text, const std::vector<std::string>& lines) {
+        try {
+          return object_kernel(text, lines);
+        } catch (const Error& error) {
+          ErrorParts parts = error.parts();
+          if (parts.row == 0) throw;
+          parts.place = "object " + std::to_string(parts.row - 1);  // Python counts from 0
+          throw Error(error.code(), parts);
+        }
+      },
       py::arg("text"), py::arg("lines"));
   m.def("gram_kernel", &array_gram_kernel, py::arg("x").noconvert(), py::arg("y").noconvert());
   py::class_<Settings>(m, "Settings")

@@ -61,6 +61,26 @@ def test_adjusted_p_values_are_those_of_the_textbook(found):
     assert [column.pvalue_adjusted for column in found.columns] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("method", ["max-sw", "max-gsw", "supkqd", "supkqd-opt"])
+def test_the_direction_of_the_largest_gap_has_the_distance_of_its_method(pair, found, method):
+    explained = kqd.explain(*pair, columns=list("abcd"), maximiser=method, rng=0)
+    fitted, measured = explained.maximiser, kqd.distance(*pair, method=method, rng=0)
+    assert found.maximiser is None and explained.directions == found.directions
+    assert (fitted.name, fitted.family) == (f"largest gap of {method}", method)
+    assert fitted.statistic == pytest.approx(measured.statistic, rel=1e-9)
+    assert np.isnan(fitted.pvalue) and not fitted.reject
+    assert explained.to_dict()["maximiser"]["pvalue"] is None
+
+
+def test_columns_of_the_largest_gap_are_those_of_its_vector(pair):
+    fitted = kqd.explain(*pair, columns=list("abcd"), maximiser="max-sw", rng=0).maximiser
+    w = kqd.distance(*pair, method="max-sw", rng=0).maximiser.coefficients
+    moved = np.abs(w) * np.vstack(pair).std(axis=0)  # along the direction, by one standard deviation of a column
+    assert [column for column, _ in fitted.columns] == [  # largest first
+        "abcd"[i] for i in np.argsort(-moved)]
+    assert [abs(by) for _, by in fitted.columns] == pytest.approx(sorted(moved, reverse=True), rel=1e-6)
+
+
 def test_row_scores_tell_the_samples_apart(pair, found):
     assert found.witness_share > 0.1
     assert [row.sample for row in found.most_y].count("y") >= 8
