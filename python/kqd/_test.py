@@ -185,6 +185,7 @@ compat, types, categorical, nan_policy, group, names, profiles, rng, workers, ma
       statistic    4       (permutation null: mean 1.8, SD 0.75)
       p-value      0.02857 (exact: all 70 permutations, 2 at least as extreme)
       effect size  0.95    (statistic minus its permutation mean, in pooled SDs)
+      next         kqd.explain shows which columns, relations and rows differ
       X            x, 4 rows x 1 column
       Y            y, 4 rows x 1 column
       kernel       linear
