@@ -27,6 +27,13 @@ x, y = read(X), read(Y)
 test, distance = kqd.test(x, y, rng=0), kqd.distance(x, y, rng=0)
 print(json.dumps([test.statistic.hex(), test.pvalue.hex(), test.effect_size.hex(), distance.statistic.hex()]))
 """
+# The two tests of Parquet files and of queries, in Python; numbers as numbers() has them.
+OF_FILES = f"""
+import kqd, json
+for x, y in (["march.parquet", "april.parquet"], ["sql:FROM 'march.parquet'", "sql:FROM 'april.parquet'"]):
+    found = kqd.test(x, y, rng=0).to_dict()
+    print(json.dumps({{name: found[name] for name in {FIELDS}}}))
+"""
 TO_PARQUET = "import duckdb, sys; duckdb.sql(f\"COPY (FROM read_csv('{sys.argv[1]}')) TO '{sys.argv[2]}' (FORMAT parquet)\")"
 
 
@@ -67,7 +74,10 @@ def try_wheel(wheel, folder):
     expect_equal("python -m kqd", numbers([bin_folder / "python", "-m", "kqd"], X, Y, **inside), expected)
     for name in ("march", "april"):
         run(bin_folder / "python", "-c", TO_PARQUET, f"data/sensors-{name}.csv", f"{name}.parquet", **inside)
-    expect_equal("Parquet", numbers([bin_folder / "kqd"], "march.parquet", "april.parquet", **inside), expected)
+    for x, y in (("march.parquet", "april.parquet"), ("sql:FROM 'march.parquet'", "sql:FROM 'april.parquet'")):
+        expect_equal(f"kqd test {x}", numbers([bin_folder / "kqd"], x, y, **inside), expected)
+    for line in output_of(bin_folder / "python", "-c", OF_FILES, **inside).splitlines():
+        expect_equal("kqd.test of Parquet and SQL", json.loads(line), expected)
     run(bin_folder / "kqd", "test", X, Y, "--report", "page.html", "--quiet", stdout=subprocess.DEVNULL, **inside)
     tests = [ROOT / "python" / "tests" / f"test_{name}.py" for name in ("tables", "misuse_fuzz", "types")]
     fetch(bin_folder / "pip", "pytest", "hypothesis", "mypy", "pyright[nodejs]", "matplotlib", **inside)
