@@ -100,22 +100,29 @@ def make_sdist(dist):
     return dist / f"kqd-{version()}.tar.gz"
 
 
-def make_wheel(python, dist):
-    """Builds a wheel, checks what it links, and names the oldest system that it runs on."""
-    folder = environment_of(python)
+def build_wheel(python, source, target, *settings, **options):
+    """pip wheel of a source folder, without what differs between shells."""
+    tools = environment_of(python) / "bin"
     variables = clean_environment()
-    variables["PATH"] = f"{folder / 'bin'}:{variables['PATH']}"
-    settings = [f"build-dir={ROOT / 'build' / 'wheel-release'}"]
+    variables["PATH"] = f"{tools}:{variables['PATH']}"
+    settings = [f"build-dir={source / 'build' / 'wheel-release'}", *settings]
     if (ROOT / "build" / "release" / "CMakeCache.txt").exists():
         # Compiler and flags of build/release, so that ccache has the objects; scikit-build-core takes Python's compiler.
         settings.append("cmake.define.KQD_WARNINGS_AS_ERRORS=ON")
         variables["CXX"] = "c++"
+    return run(tools / "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "-w", target,
+               *(f"--config-settings={setting}" for setting in settings), source, env=variables, **options)
+
+
+def make_wheel(python, dist):
+    """Builds a wheel, checks what it links, and names the oldest system that it runs on."""
+    tools = environment_of(python) / "bin"
     with tempfile.TemporaryDirectory() as plain:
-        run(folder / "bin" / "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "-w", plain,
-            *(f"--config-settings={setting}" for setting in settings), ROOT, env=variables)
+        build_wheel(python, ROOT, plain)
         wheel, = pathlib.Path(plain).glob("*.whl")
-        run(folder / "bin" / "auditwheel", "repair", "--plat", PLATFORM, "--only-plat", "-w", dist, wheel, env=variables,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        run(tools / "auditwheel", "repair", "--plat", PLATFORM, "--only-plat", "-w", dist, wheel,
+            env={**clean_environment(), "PATH": f"{tools}:{os.environ['PATH']}"}, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
     made, = dist.glob(f"kqd-*-cp{''.join(output_of(python, '-c', 'import sys; print(*sys.version_info[:2])').split())}-*.whl")
     if any(name.endswith(".so") and ".libs/" in name for name in output_of("unzip", "-Z1", made).split()):
         sys.exit(f"{made.name}: contains libraries of the system, expected none")
