@@ -2,11 +2,13 @@
 // since are bound to the first one, which every glibc has; those that are new are written in terms of older ones.
 //
 // The linker replaces each call of NAME in the module and in the C++ runtime by __wrap_NAME (--wrap=NAME). CMake reads
-// names and libraries from the lines below that begin with KQD_FIRST_VERSION or KQD_WRAPPED. All of it stays inside the
+// names and libraries from the lines below that begin with KQD_FIRST_VERSION, KQD_WRAPPED or KQD_REPLACED. All of it stays inside the
 // module (module.map).
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <cstddef>
 
@@ -58,6 +60,21 @@ KQD_WRAPPED(c, stat, Path, __xstat)
 KQD_WRAPPED(c, lstat, Path, __lxstat)
 KQD_WRAPPED(c, fstat, int, __fxstat)
 KQD_WRAPPED(c, fstat64, int, __fxstat)
+
+// Since 2.30. Condition variables wait by the time of day, as those of libstdc++ did before.
+#define KQD_REPLACED(library, name) extern "C" decltype(name) __wrap_##name;
+KQD_REPLACED(pthread, pthread_cond_clockwait)
+int __wrap_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* end) {
+  timespec now{};
+  timespec today{};
+  clock_gettime(clock, &now);
+  clock_gettime(CLOCK_REALTIME, &today);
+  constexpr long kSecond = 1'000'000'000;
+  const long nanoseconds = today.tv_nsec + end->tv_nsec - now.tv_nsec;  // between -1 and 2 seconds
+  const long carry = nanoseconds < 0 ? -1 : nanoseconds / kSecond;
+  const timespec until{today.tv_sec + end->tv_sec - now.tv_sec + carry, nanoseconds - carry * kSecond};
+  return pthread_cond_timedwait(condition, mutex, &until);
+}
 
 // Since 2.32: whether the process has one thread. No is always right; a shared_ptr counts with atomic operations.
 extern "C" {
