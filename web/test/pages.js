@@ -78,6 +78,7 @@ const commands = {
   clusters: ["test", "visits-x.csv", "visits-y.csv", "--design", "clusters:who", ...few],
   image: ["test", "images-x.idx", "images-y.idx", ...few],
   distance: ["distance", "before.csv", "after.csv"],
+  "largest gap": ["distance", "before.csv", "after.csv", "--method", "max-sw"],
   matrix: ["matrix", "before.csv", "after.csv", "later.csv", "--test", ...few],
   "hostile matrix": ["matrix", "hostile-x.csv", "hostile-y.csv"],
 };
