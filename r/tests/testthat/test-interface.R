@@ -71,7 +71,7 @@ test_that("explanations have tables and plots", {
   found <- kqd_explain(bits_x, bits_y, seed = 0)
   expect_s3_class(found, "kqd_explanation")
   expect_equal(nrow(summary(found)), 4)
-  expect_setequal(found$columns$column, 1:4)
+  expect_setequal(found$columns$name, as.character(1:4))
   expect_true(all(found$columns$p.adjusted >= found$columns$p.value & found$columns$p.adjusted <= 1))
   expect_false(is.unsorted(found$columns$p.adjusted))
   expect_output(print(found), "column")
