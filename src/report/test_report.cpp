@@ -338,8 +338,8 @@ Fields own_test_fields() {
          return interval ? Json{interval->lower, interval->upper} : Json();
        }},
       {{"largest_change",
-        "column or pair of columns of the component statistic with the largest score, of those that name one and have an "
-        "adjusted p-value of at most alpha; null if there is none",
+        "column or pair of columns of the component statistic with the largest score, of those that name one and have "
+        "an adjusted p-value of at most alpha; null if there is none",
         result, "most changed"},
        [](In s) { return largest_change(s) != nullptr ? Json(largest_change(s)->where) : Json(); },
        largest_change_lines},
