@@ -113,9 +113,8 @@ def samples(
     x_column, y_column = _weights(x_weights, len(x_rows), "x"), _weights(y_weights, len(y_rows), "y")
     dim, columns = x_rows.shape[1], column_names(x, y)
     if nan_policy != "omit":
-        return Samples(
-            _core.Sample(x_rows, x_column), _core.Sample(y_rows, y_column), dim, warnings=warnings, columns=columns
-        )
+        x_sample, y_sample = _core.Sample(x_rows, x_column, columns), _core.Sample(y_rows, y_column, columns)
+        return Samples(x_sample, y_sample, dim, warnings=warnings, columns=columns)
     keep_x, keep_y = complete(x_rows), complete(y_rows)
     warnings += tuple(
         warned("rows-omitted", name, int((~keep).sum()), len(keep))
@@ -124,7 +123,7 @@ def samples(
     )
     if paired and len(keep_x) == len(keep_y):
         keep_x = keep_y = keep_x & keep_y
-    x_sample, y_sample = _kept(x_rows, x_column, keep_x), _kept(y_rows, y_column, keep_y)
+    x_sample, y_sample = _kept(x_rows, x_column, keep_x, columns), _kept(y_rows, y_column, keep_y, columns)
     return Samples(x_sample, y_sample, dim, (keep_x, keep_y), warnings, columns)
 
 
@@ -373,11 +372,14 @@ def require_nan_policy(nan_policy: str, known: Sequence[str] = ("raise", "omit")
 
 
 def _kept(
-    rows: NDArray[np.float64], weights: Optional[NDArray[np.float64]], keep: NDArray[np.bool_]
+    rows: NDArray[np.float64],
+    weights: Optional[NDArray[np.float64]],
+    keep: NDArray[np.bool_],
+    columns: Sequence[str] = (),
 ) -> _core.Sample:
     if keep.all():
-        return _core.Sample(rows, weights)
-    return _core.Sample(rows[keep], None if weights is None else weights[keep])
+        return _core.Sample(rows, weights, columns)
+    return _core.Sample(rows[keep], None if weights is None else weights[keep], columns)
 
 
 def _weights(weights: Optional[ArrayLike], num_rows: int, name: str) -> Optional[NDArray[np.float64]]:

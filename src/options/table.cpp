@@ -425,8 +425,8 @@ std::vector<OptionInfo> make_table() {
           .set = set_no_default_na, .get = [](const Settings& s) { return text_of(!s.read.default_na); }},
       row<KQD_FIELD(read.standardize)>({.id = "standardize", .type = word, .section = "Data", .commands = kFiles,
           .calls = kCalls,
-          .help = "scale columns by all samples: auto (only in the default test), none, zscore (mean, standard "
-              "deviation) or iqr (median, quartiles)",
+          .help = "scale columns by all samples: auto (only in the default test and in explain), none, zscore (mean, "
+              "standard deviation) or iqr (median, quartiles)",
           .value = "HOW", .choices = words<Standardize, Standardize::automatic, Standardize::iqr>}),
       row<KQD_FIELD(read.csv.delimiter)>({.id = "delimiter", .type = text, .section = "Data", .commands = kInputs,
           .help = "separator of CSV files: a character, or tab, comma, semicolon, bar, space (default: auto-detected)",

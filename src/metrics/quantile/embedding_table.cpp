@@ -48,7 +48,7 @@ EmbeddingTable embedding_table(std::span<const SampleView> samples, std::span<co
                        .warnings = {}};
   const Sample all = gather_all(checked.samples());
   const TestPool pool = make_test_pool(all, {}, options.threads);
-  warn_about_pool(pool.rows(), table.warnings);
+  warn_about_pool(pool.rows(), samples.front().column_names, table.warnings);
   SharedSlices slices = draw_slices(pool.rows(), options, Over::mean);
   std::ranges::move(slices.warnings, std::back_inserter(table.warnings));
   table.directions = slices.drawn.directions;

@@ -45,12 +45,12 @@ function unusedRows({ rows_x, rows_y }) {
 }
 
 /** Types, excluded columns, missing values and scales, each with the option that changes it. */
-export function columnDecisions({ result, flags }) {
+export function columnDecisions({ kind, result, explanation, flags }) {
   if (result.dim === 0 || !result.data) return null;
   const decisions = [
     [typesSentence(result.data), flags?.types],
     [missingSentence(result.data), flags?.na],
-    [scaleSentence(result), flags?.standardize],
+    [scaleSentence(kind, result, explanation), flags?.standardize],
   ];
   const item = ([text, flag]) => h("li", null, text, flag && [" To change it: ", h("code", null, flag), "."]);
   return [
@@ -100,9 +100,13 @@ const scales = {
   iqr: "Columns are standardised by the pooled median and quartiles.",
 };
 
-function scaleSentence({ data, own_scales: ownScales }) {
+const ownScales = "measures every number from its pooled median in units of its pooled scale.";
+
+function scaleSentence(kind, { data, own_scales: ofTest }, explanation) {
   if (scales[data.standardize]) return scales[data.standardize];
-  return ownScales ? "The test measures every number from its pooled median in units of its pooled scale." : "Numbers are compared in the units of the data, without standardising.";
+  if (ofTest) return `The test ${ownScales}`;
+  const compared = kind === "explanation" ? "" : "Numbers are compared in the units of the data, without standardising. ";
+  return `${compared}${explanation?.own_scales ? `The explanation ${ownScales}` : ""}`.trim() || "Numbers are in the units of the data.";
 }
 
 const isPlain = ({ type, excluded, missing_x, missing_y, note }) => ["number", "integer"].includes(type) && !excluded && !missing_x && !missing_y && !note;
