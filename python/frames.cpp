@@ -23,7 +23,7 @@ namespace {
 
 std::optional<ColumnType> type_of(const py::object& word) {
   if (word.is_none()) return std::nullopt;
-  for (const ColumnType type : {ColumnType::category, ColumnType::boolean, ColumnType::date}) {
+  for (const ColumnType type : {ColumnType::category, ColumnType::ordered, ColumnType::boolean, ColumnType::date}) {
     if (to_string(type) == py::cast<std::string>(word)) return type;
   }
   return std::nullopt;

@@ -146,7 +146,7 @@ class ExplainedColumn(_Explained):
     """The difference of one column of the table."""
 
     name: str
-    #: "number", "integer", "category", "text", "boolean" or "date".
+    #: "number", "integer", "ordered", "category", "text", "boolean" or "date".
     type: str
     #: From 0.
     index: int

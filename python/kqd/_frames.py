@@ -195,7 +195,8 @@ def _of_pandas(label: str, column: Any) -> Column:
     dtype = column.dtype
     if str(dtype) == "category":
         levels = [str(level) for level in column.cat.categories]
-        return label, (column.cat.codes.to_numpy(dtype=np.int32), levels, False), "category"
+        declared = "ordered" if column.cat.ordered else "category"
+        return label, (column.cat.codes.to_numpy(dtype=np.int32), levels, False), declared
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
         return _of_array(label, column.to_numpy())
     if type(dtype).__name__ == "ArrowDtype":

@@ -77,6 +77,8 @@ def test_the_program_gives_the_same_p_value():
 
 @pytest.mark.parametrize("column, declared", [
     (pandas.Series(pandas.Categorical(["1", None, "2"] * 40)), "category"),
+    (pandas.Series(pandas.Categorical(["S", None, "L"] * 40, categories=["S", "M", "L"], ordered=True)), "ordered"),
+    (pandas.Series(pandas.Categorical([3, 1, 2] * 40, ordered=True)), "ordered"),
     (pandas.Series([True, None, False] * 40, dtype="boolean"), "boolean"),
     (pandas.Series([1, None, 30000] * 40, dtype="Int64"), "integer"),
     (pandas.Series(pandas.date_range("2024-01-01", periods=N, tz="Europe/Rome")), "date"),
@@ -100,6 +102,19 @@ def test_types_are_overridden_by_name():
         kqd.test(X, Y, types={"visits": "categry"}, rng=0)
     with pytest.raises(ValueError, match="no column"):
         kqd.test(X, Y, types={"visitz": "category"}, rng=0)
+
+
+def test_ordered_categories_are_their_ranks():
+    order = ["low", "mid", "high"]
+    x, y = (frame.assign(plan=frame.plan.map({"basic": "low", "pro": "mid", "premium": "high"})) for frame in (X, Y))
+    ordered = [frame.assign(plan=pandas.Categorical(frame.plan, categories=order, ordered=True)) for frame in (x, y)]
+    ranks = [frame.assign(plan=frame.plan.map({level: rank for rank, level in enumerate(order)})) for frame in (x, y)]
+    result = kqd.test(*ordered, rng=0)
+    assert types_of(result)["plan"] == "ordered"
+    assert "low < mid < high are 0, 1, 2" in str(result)
+    assert result.pvalue == kqd.test(*ranks, rng=0).pvalue
+    assert result.pvalue == kqd.test(x, y, types={"plan": "ordered:low<mid<high"}, rng=0).pvalue
+    assert result.pvalue != kqd.test(x, y, rng=0).pvalue
 
 
 def test_a_column_with_two_values_may_tell_the_samples_apart():

@@ -23,8 +23,9 @@ constexpr std::array<Name<NaPolicy>, 4> kNaPolicies = {{{NaPolicy::indicator, "i
                                                         {NaPolicy::raise, "raise"},
                                                         {NaPolicy::omit, "omit"},
                                                         {NaPolicy::impute_median, "impute-median"}}};
-constexpr std::array<Name<ColumnType>, 9> kColumnTypes = {{{ColumnType::number, "number"},
+constexpr std::array<Name<ColumnType>, 10> kColumnTypes = {{{ColumnType::number, "number"},
                                                            {ColumnType::integer, "integer"},
+                                                           {ColumnType::ordered, "ordered"},
                                                            {ColumnType::category, "category"},
                                                            {ColumnType::text, "text"},
                                                            {ColumnType::boolean, "boolean"},

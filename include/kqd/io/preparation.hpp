@@ -72,6 +72,7 @@ struct OffsetColumn {
 enum class ColumnType {
   number,    ///< a quantity
   integer,   ///< whole numbers with few different values: a number
+  ordered,   ///< levels in an order, where that is declared: their ranks from 0, a number
   category,  ///< texts: a column of 0 and 1 for each level
   text,      ///< more different texts than levels are feasible: kHashedColumns columns of 0 and 1
   boolean,   ///< 1 and 0

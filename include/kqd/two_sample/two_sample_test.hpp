@@ -30,7 +30,7 @@ enum class Calibration {
 
 /// The units whose labels are permuted.
 enum class Permute {
-  automatic,  ///< groups of rows where the method can and the samples have more than 100,000 rows together, else rows
+  automatic,  ///< groups where the method can and both samples together have above 100,000 rows or 10^8 numbers
   rows,       ///< single rows
   groups,     ///< groups of equally many rows, assigned at random: exact as well, at a cost that hardly grows with rows
 };
