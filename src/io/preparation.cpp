@@ -105,10 +105,10 @@ std::string describe_types(const Preparation& p, OptionNames names) {
   if (shown.empty()) return "";
   if (more > 0) shown.push_back(fmt::format("{} more", more));
   if (plain > 0) shown.push_back(counted(plain, "number"));
-  const std::string advice = fmt::format("to change a type: " KQD_OPTION("types") "; {}: " KQD_OPTION("na"),
-                                         has_filled_numbers(p) ? "missing numbers are marked, and kernels and distances "
-                                                                 "see the pooled median there"
-                                                               : "missing values");
+  const std::string_view missing =
+      has_filled_numbers(p) ? "missing numbers are marked, and kernels and distances see the pooled median there"
+                            : "missing values";
+  const std::string advice = fmt::format("to change a type: " KQD_OPTION("types") "; {}: " KQD_OPTION("na"), missing);
   return fmt::format("columns: {} ({})", fmt::join(shown, ", "), render(advice, names));
 }
 

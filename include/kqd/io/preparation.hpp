@@ -33,7 +33,7 @@ enum class NaPolicy {
 
 /// Scaling of columns. Location and scale are those of the pool: they do not depend on labels.
 enum class Standardize {
-  automatic,  ///< unchanged, but the default test and explain measure each column in its own scale unless rows are images
+  automatic,  ///< unchanged, but the default test and explain measure each column in its own scale, unless of images
   none,       ///< unchanged, also in these
   zscore,     ///< (value - mean) / standard deviation
   iqr,        ///< (value - median) / interquartile range
