@@ -64,6 +64,7 @@ struct ExplainOptions {
   std::optional<ImageShape> image = {};        ///< rows are images of this shape
   std::vector<std::string> column_names = {};  ///< empty: "column 1", ..., or "pixel 1,1", ... for images
   std::vector<ColumnSource> sources = {};  ///< the columns of the table, by ColumnRole::source; empty: from the names
+  bool relations_of_profiles = false;  ///< also examine pairs of columns whose products profiles have the means of
   std::vector<std::size_t> rows_x = {}, rows_y = {};  ///< the number of each row in its file; empty: 1, 2, 3, ...
 };
 
