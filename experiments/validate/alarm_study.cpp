@@ -2,9 +2,12 @@
 // effects of batches or of rows before. Prints a table in Markdown; the results are in docs/validity.md.
 //
 //   kqd_alarm_study [STREAMS [STREAMS_WITH_TESTS]]
+//   kqd_alarm_study detect [STREAMS]: batches from a change after batch 100 until the alarm
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -122,11 +125,85 @@ void run(const Setting& setting, std::uint64_t streams, std::uint64_t with_tests
   std::fflush(stdout);
 }
 
+// ---- Detection ----
+
+constexpr std::size_t kBefore = 100;
+constexpr std::size_t kMostAfter = 12;
+
+struct Change {
+  std::string name;
+  std::size_t rows;
+  Sample (*batch)(RandomStream& random, std::size_t rows, bool changed);
+};
+
+// Ten normal columns, one of which is shifted.
+Sample shifted(RandomStream& random, std::size_t rows, bool changed) {
+  Sample sample{.points = Matrix<double>(rows, 10), .weights = {}, .column_names = {}, .roles = {}};
+  constexpr double kShift = 0.5;
+  for (double& v : sample.points.values()) v = random.normal();
+  for (std::size_t i = 0; i < rows && changed; ++i) sample.points(i, 3) += kShift;
+  return sample;
+}
+
+// A category of four levels, as columns of 0 and 1, and a number that is shifted up or down with the level, and has
+// variance 1 as before.
+Sample related(RandomStream& random, std::size_t rows, bool changed) {
+  constexpr std::size_t kLevels = 4;
+  constexpr double kShift = 0.4;
+  Sample sample{.points = Matrix<double>(rows, kLevels + 1, 0.0), .weights = {}, .column_names = {}, .roles = {}};
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t level = random.below(kLevels);
+    sample.points(i, level) = 1.0;
+    double number = random.normal();
+    if (changed) number = (number + (level % 2 == 0 ? kShift : -kShift)) / std::sqrt(1.0 + kShift * kShift);
+    sample.points(i, kLevels) = number;
+  }
+  return sample;
+}
+
+// Batches after the change until the alarm, which counts; 0: raised before, kMostAfter + 1: not at all.
+std::size_t delay_of(const Change& change, std::uint64_t number) {
+  RandomStream random(Seed{31}, Purpose::test_data, number);
+  ProfileOptions options;
+  options.statistic.seed = Seed{number};
+  options.statistic.threads = ThreadCount{1};
+  options.rows_per_group = monitored_group_rows(4000, change.rows);
+  const Profile baseline = make_profile(change.batch(random, 4000, false), options);
+  std::vector<Profile> units;
+  Alarm alarm;
+  for (std::size_t t = 0; t < kBefore + kMostAfter; ++t) {
+    units.push_back(make_profile(change.batch(random, change.rows, t >= kBefore), baseline, ThreadCount{1}));
+    units.back().coarsen(units.back().num_groups() * 4 / 5);
+    alarm.add(conformal_pvalue(units, Seed{number}, ThreadCount{1}));
+    if (alarm.raised_at()) return t < kBefore ? 0 : t - kBefore + 1;
+  }
+  return kMostAfter + 1;
+}
+
+void detect(const Change& change, std::uint64_t streams) {
+  std::vector<std::size_t> delays;
+  for (std::uint64_t number = 0; number < streams; ++number) delays.push_back(delay_of(change, number));
+  std::ranges::sort(delays);
+  const auto early = std::ranges::count(delays, std::size_t{0});
+  const auto never = std::ranges::count(delays, kMostAfter + 1);
+  fmt::print("| {} | {} | {} | {} | {} | {} | {} |\n", change.name, streams, early, never, delays[streams / 4],
+             delays[streams / 2], delays[streams * 3 / 4]);
+  std::fflush(stdout);
+}
+
 }  // namespace
 }  // namespace kqd::validation
 
 int main(int argc, char** argv) {
   using namespace kqd::validation;
+  if (argc > 1 && std::string(argv[1]) == "detect") {
+    const std::uint64_t streams = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 40;
+    fmt::print("| change | streams | alarm before it | none within 12 batches | delay, quarter | median | three quarters |\n");
+    fmt::print("|---|---|---|---|---|---|---|\n");
+    detect({"shift by 0.5 SD in 1 of 10 columns, 500 rows", 500, shifted}, streams);
+    detect({"relation of a number and a category, 300 rows", 300, related}, streams);
+    return 0;
+  }
   const std::uint64_t streams = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
   const std::uint64_t with_tests = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 200;
   fmt::print("| data | alarm ever raised | at most | streams with any batch different (adjusted) |\n|---|---|---|---|\n");
