@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "kqd/kqd.hpp"
@@ -28,7 +29,7 @@ using Array = pybind11::array_t<double, 0>;  // any layout: is_viewable() decide
 /// A sample that looks at NumPy's memory and keeps it alive. Weights are a matrix of one column.
 class ArraySample {
  public:
-  ArraySample(Array points, std::optional<Array> weights);
+  ArraySample(Array points, std::optional<Array> weights, const std::vector<std::string>& column_names = {});
   /// A sample that was prepared, with what was done; its points move to an array.
   ArraySample(Sample sample, std::shared_ptr<const Preparation> preparation);
 
@@ -43,6 +44,7 @@ class ArraySample {
   Array points_;
   std::optional<Array> weights_;
   std::shared_ptr<const std::vector<ColumnRole>> roles_;
+  std::shared_ptr<const std::vector<std::string>> column_names_;
   std::shared_ptr<const Preparation> preparation_;
   SampleView view_;
 };

@@ -199,7 +199,8 @@ py::dict dictionary(const ResultValues& values, const Result& result) {
 
 RunInfo run_info(const std::string& method, std::size_t n_x, std::size_t n_y, std::size_t dim) {
   return {
-      .method = method, .x_name = "x", .y_name = "y", .n_x = n_x, .n_y = n_y, .dim = dim, .option_names = python_names};
+      .method = method, .x_name = "x", .y_name = "y", .n_x = n_x, .n_y = n_y, .dim = dim, .option_names = python_names,
+      .explain_call = "kqd.explain"};
 }
 
 // The points of a Gram matrix are row numbers; it has a column for every pooled row.
@@ -367,8 +368,8 @@ void bind_errors(py::module_& m) {
 void bind_inputs(py::module_& m) {
   m.def("is_viewable", &is_viewable, py::arg("array"));
   py::class_<ArraySample>(m, "Sample")
-      .def(py::init<Array, std::optional<Array>>(), py::arg("points").noconvert(),
-           py::arg("weights").noconvert() = py::none())
+      .def(py::init<Array, std::optional<Array>, std::vector<std::string>>(), py::arg("points").noconvert(),
+           py::arg("weights").noconvert() = py::none(), py::arg("names") = std::vector<std::string>())
       .def_property_readonly("points", &ArraySample::points)
       .def_property_readonly("weights", &ArraySample::weights)
       .def("with_weights", &ArraySample::with_weights, py::arg("weights").noconvert());
@@ -378,7 +379,16 @@ void bind_inputs(py::module_& m) {
   m.def("is_object_kernel", &is_object_kernel, py::arg("text"));
   m.def(
       "object_kernel",
-      [](const std::string& text, const std::vector<std::string>& lines) { return object_kernel(text, lines); },
+      [](const std::string& text, const std::vector<std::string>& lines) {
+        try {
+          return object_kernel(text, lines);
+        } catch (const Error& error) {
+          ErrorParts parts = error.parts();
+          if (parts.row == 0) throw;
+          parts.place = "object " + std::to_string(parts.row - 1);  // Python counts from 0
+          throw Error(error.code(), parts);
+        }
+      },
       py::arg("text"), py::arg("lines"));
   m.def("gram_kernel", &array_gram_kernel, py::arg("x").noconvert(), py::arg("y").noconvert());
   py::class_<Settings>(m, "Settings")

@@ -40,6 +40,7 @@ py::tuple explain_of(const ArraySample& x, const ArraySample& y, const Settings&
                      const std::optional<py::function>& progress) {
   ExplainOptions options = options_of(settings, labels);
   options.sources = x.preparation().sources;
+  options.units = x.preparation().units;
   Explanation result;
   const auto start = std::chrono::steady_clock::now();
   while_watching([&](const RunControl* control) { result = explain(x.view(), y.view(), options, control); }, progress);

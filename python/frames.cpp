@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "duckdb_package.hpp"
 #include "watch.hpp"
 
 namespace py = pybind11;
@@ -61,6 +62,7 @@ Frame frame_of(const py::list& columns, std::string name) {
 SamplePair pair_of(const py::object& x, const py::object& y, const Settings& settings) {
   const std::string& group = settings.group_column;
   if (py::isinstance<py::str>(x)) {
+    offer_duckdb_package();
     const auto path = py::cast<std::string>(x);
     if (!group.empty()) return read_grouped(path, group, settings.read);
     return read_pair(path, py::cast<std::string>(y), settings.read);
@@ -104,6 +106,7 @@ py::tuple matrix_of(const py::list& given, const std::vector<std::string>& names
     if (files) paths.push_back(py::cast<std::string>(given[i]));
     if (!files) frames.push_back(frame_of(py::cast<py::list>(given[i]), names[i]));
   }
+  if (files) offer_duckdb_package();
   ReadOptions read = settings.read;
   read.seed = settings.test.statistic.seed;
   SampleList data = files ? read_samples(paths, read) : prepare_samples(frames, read);

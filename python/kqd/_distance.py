@@ -103,8 +103,9 @@ def distance(
         columns of 0 and 1 of all, ``"drop"`` excludes them.
     nan_policy : "indicator", "raise", "omit" or "impute-median"
         Missing values: ``"indicator"`` marks them by a column of its own, so that a change of what is missing is a
-        difference too; ``"raise"`` refuses them; ``"omit"`` excludes such rows, and partners of paired rows;
-        ``"impute-median"`` fills in the pooled median.
+        difference too; distances and kernels see a missing number at the pooled median, next to its mark. ``"raise"``
+        refuses them; ``"omit"`` excludes such rows, and partners of paired rows; ``"impute-median"`` fills in the
+        pooled median without a mark.
     group : str, optional
         `x` is one table with both samples, and this column with two values tells them apart; `y` is not given.
     names : sequence of str

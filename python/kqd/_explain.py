@@ -391,7 +391,7 @@ def explain(
     x, y, kernel, bandwidth, rng, workers, max_memory
         As for `kqd.distance`. Of objects and Gram matrices there are directions and rows, no columns.
     x_weights, y_weights, weights_as, standardize, types, categorical, nan_policy, group, names, alpha, design, blocks, clusters, progress
-        As for `kqd.test`.
+        As for `kqd.test`. Columns and rows are shown in the units of the table however they are scaled.
     columns : sequence of str, optional
         Names of the columns; those of a DataFrame when none are given.
     image_shape : (height, width) or (height, width, channels), optional

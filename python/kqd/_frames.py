@@ -113,6 +113,8 @@ def _has_other_columns(values: Any) -> bool:
 
 
 def _has_nan(values: Any) -> bool:
+    if type(values) is np.ndarray:
+        return values.dtype.kind == "f" and _contains_nan(values)
     if _arrays.is_pandas(values):
         return bool(values.isna().to_numpy().any())
     frame = _arrays.as_frame(values)
@@ -126,10 +128,8 @@ def _has_nan(values: Any) -> bool:
 
 
 def _contains_nan(array: NDArray[Any]) -> bool:
-    # In blocks: one mark per number of a large array would be memory.
-    rows = max(1, 2**16 // max(1, array[:1].size)) if array.ndim else 1
-    blocks = (array[i : i + rows] for i in range(0, len(array), rows)) if array.ndim else iter([array])
-    return any(bool(np.isnan(block).any()) for block in blocks)
+    # The minimum is NaN if a value is, and needs no memory.
+    return array.size > 0 and bool(np.isnan(np.minimum.reduce(array, axis=None)))
 
 
 def columns_of(values: Any, name: str) -> List[Column]:

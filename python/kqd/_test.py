@@ -98,8 +98,8 @@ compat, types, categorical, nan_policy, group, names, profiles, rng, workers, ma
         the rows that are left are tested. By default ``"frequency"``, unless the weights of x and y look different:
         that is an error.
     standardize : "auto", "none", "zscore" or "iqr"
-        ``"auto"``: the adaptive test measures every column from its pooled median in units of its pooled scale, so that
-        units do not matter. ``"none"``: columns as they are, for images, embeddings and other rows with one unit.
+        ``"auto"``: the adaptive test and `kqd.explain` measure every column from its pooled median in units of its
+        pooled scale, so that units do not matter. ``"none"``: columns as they are, for images, embeddings and other rows with one unit.
         ``"zscore"`` and ``"iqr"`` scale columns of numbers by the pooled mean and standard deviation, or median and
         quartiles.
     n_resamples : int
@@ -185,6 +185,7 @@ compat, types, categorical, nan_policy, group, names, profiles, rng, workers, ma
       statistic    4       (permutation null: mean 1.8, SD 0.75)
       p-value      0.02857 (exact: all 70 permutations, 2 at least as extreme)
       effect size  0.95    (statistic minus its permutation mean, in pooled SDs)
+      next         kqd.explain shows which columns, relations and rows differ
       X            x, 4 rows x 1 column
       Y            y, 4 rows x 1 column
       kernel       linear

@@ -3,6 +3,7 @@
 import datetime
 import pathlib
 import subprocess
+import sys
 import os
 
 import numpy as np
@@ -12,6 +13,9 @@ import pytest
 import kqd
 
 DATA = pathlib.Path(__file__).parents[2] / "data"
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "tests" / "support"))
+import customers  # noqa: E402
+
 MARCH, APRIL = DATA / "customers-march.csv", DATA / "customers-april.csv"
 N = 120
 
@@ -155,3 +159,40 @@ def test_one_file_and_one_table_are_not_two_samples():
         kqd.test(str(MARCH), Y)
     with pytest.raises(TypeError, match="two files or two tables"):
         kqd.test(X, str(APRIL))
+
+
+def test_a_newcomer_finds_the_relation_and_the_missing_values_in_tables_of_pandas():
+    def frame(**options):
+        table = pandas.DataFrame(customers.customers(**options), columns=customers.COLUMNS)
+        table["income"] = pandas.to_numeric(table["income"])  # "" is missing
+        return table.astype({"plan": "category", "signup_date": "datetime64[ns]"}).assign(churned=table.churned == "yes")
+
+    march, april, may = frame(seed=1), frame(seed=2, relation=0.45, missing=0.06), frame(seed=3)
+    assert march.income.isna().mean() < 0.04 < 0.05 < april.income.isna().mean()
+    test = kqd.test(march, april)
+    assert test.reject and test.largest_change == "income by plan"
+    assert "kqd.explain shows which columns, relations and rows differ" in str(test)
+    assert {"income by plan", "income is missing"} <= {component.where for component in test.components}
+    found = kqd.explain(march, april)
+    assert any(change.startswith("income by plan: ") for change in found.changes)
+    assert any(change.startswith("income is missing in ") for change in found.changes)
+    # Cells are those of the table, also where columns are standardised.
+    scaled = kqd.explain(march, april, standardize="zscore").to_dict()
+    for row in scaled["rows"]["most_y"]:
+        given = (april if row["sample"] == "y" else march).iloc[row["row"]]
+        values = dict(zip(scaled["row_columns"], row["values"]))
+        assert values["plan"] == given.plan and values["signup_date"] == str(given.signup_date.date())
+        assert values["age"] == given.age
+        assert values["income"] == given.income or (values["income"] is None and np.isnan(given.income))
+    same = kqd.test(march, may)
+    assert not same.reject and same.largest_change is None
+    assert kqd.explain(march, may).changes == ()
+
+
+def test_warnings_call_the_columns_of_a_frame_by_their_names():
+    rng = np.random.default_rng(0)
+    x, y = (pandas.DataFrame(rng.normal(size=(30, 3)) * [1, 1e6, 0], columns=["rate", "wealth", "same"]) for _ in "xy")
+    for found in (kqd.test(x, y, method="mmd", n_resamples=19), kqd.distance(x, y), kqd.distance(x, y, nan_policy="omit")):
+        texts = dict(zip(found.warning_ids, found.warnings))
+        assert 'dominate all distances: "wealth".' in texts["dominating-columns"]
+        assert texts["constant-columns"].endswith(': "same"')

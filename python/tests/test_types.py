@@ -34,7 +34,8 @@ RIGHT = """
     gap: float = kqd.Embedding(x).distance(y).profiles[0].gap
     names: list[str] = [method.id for method in kqd.methods()]
     cost: str = kqd.methods("mmd").cost
-    texts: list[str] = [result.summary(), result._repr_html_(), kqd.explain([x, x], y).summary()]
+    texts: list[str] = [result.summary(), result._repr_html_(), kqd.explain([x, x], y).summary(), kqd.matrix([x, y])._repr_html_(),
+                        kqd.Monitor(x).summary()]
     print(result.to_frame())
 """
 

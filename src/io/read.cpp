@@ -481,7 +481,7 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
   fill_samples(inputs, rows, options, std::move(unit_offset), out);
   if (!named && out.samples.front().roles.empty()) out.preparation.sources.clear();  // an array
   fill_in(inputs, options, out);
-  standardize(out.samples, options.standardize, out.notes);
+  out.preparation.units = standardize(out.samples, options.standardize, out.notes);
   // Each cell was checked, but not yet whether all weights are 0.
   for (std::size_t s = 0; s < out.samples.size(); ++s) {
     if (!options.weights_column.empty()) validate(out.samples[s], inputs[std::min(s, inputs.size() - 1)].table.source);

@@ -599,8 +599,11 @@ Fields own_explanation_fields() {
        [](In s) { return Json(to_string(s.explanation->kernel)); },
        [](In s) {
          const Explanation& e = *s.explanation;
-         return Lines{kernel_phrase(e.kernel) + of_some_rows("principal directions from", e.n_principal_rows, e)};
+         return Lines{kernel_phrase(e.kernel) + (e.own_scales ? ", every column in its own scale" : "") +
+                      of_some_rows("principal directions from", e.n_principal_rows, e)};
        }},
+      {{"own_scales", "whether the kernel saw every column from its pooled median in units of its pooled scale"},
+       [](In s) { return Json(s.explanation->own_scales); }},
       {{"bandwidth", "bandwidth of the first part of the kernel that has one", setting},
        [](In s) {
          const auto bandwidth = first_bandwidth(s.explanation->kernel);

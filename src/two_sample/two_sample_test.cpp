@@ -121,7 +121,7 @@ void warn_about_samples(CheckedTest& checked) {
   const SampleView& y = checked.samples.y;
   warn_about_data(x, y, checked.warnings);
   append(checked.warnings, checked.samples.warnings);
-  if (!checked.own_scales) warn_about_scales({x.points, y.points}, checked.warnings);
+  if (!checked.own_scales) warn_about_scales(x, y, checked.warnings);
   if (checked.test.design.kind == DesignKind::clusters) return;  // copies within a cluster are as they should be
   warn_about_copies(x, "X", checked.warnings);
   warn_about_copies(y, "Y", checked.warnings);
@@ -333,6 +333,15 @@ std::vector<Configuration> configurations(const AggregatedPlan& plan, std::span<
   return list;
 }
 
+// Evaluates the observed labels once more.
+void name_largest_parts(const AggregatedPlan& plan, const LabelBatch& observed, ThreadCount threads,
+                        std::vector<Configuration>& list) {
+  std::size_t next = 0;
+  for (const auto& bundle : plan.bundles) {
+    for (std::string& part : bundle->largest_parts(observed, threads)) list[next++].where = std::move(part);
+  }
+}
+
 // More directions bring the halves closer together.
 void warn_about_directions(std::size_t num_directions, const TestOutcome& test, double alpha, Warnings& warnings) {
   constexpr std::size_t kMoreDirections = 4;
@@ -356,6 +365,11 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
   warn_about_directions(plan.num_directions, outcome.test, checked.test.alpha, result.warnings);
   result.test = std::move(outcome.test);
   result.configurations = configurations(plan.aggregate, outcome.statistics);
+  LabelBatch observed;
+  prepared.permutations.fill(PermutationMode::random, 0, 1, observed);
+  if (result.test.reject && !result.configurations.empty() && !checked.weights_stay) {
+    name_largest_parts(plan.aggregate, observed, checked.statistic.threads, result.configurations);
+  }
   result.kernel = plan.frozen.kernel;
   result.own_scales = checked.own_scales;
   result.num_directions = plan.num_directions;
@@ -368,8 +382,6 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
   result.details = plan.details;
   // The plan next to an aggregate only gives the effect size: its directions are not tested.
   if (plan.per_direction && (plan.num_directions > 0 || options.effect_directions)) {
-    LabelBatch observed;
-    prepared.permutations.fill(PermutationMode::random, 0, 1, observed);
     result.per_direction = plan.per_direction(observed, checked.statistic.threads);
     result.directions = plan.directions;
   }
@@ -387,8 +399,6 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
     const EffectEstimate estimate{result.effect_size, outcome.permutation_mean, plan.pooled_scale, plan.squares};
     const double confidence = checked.test.confidence;
     if (const auto* grouped = dynamic_cast<const GroupedKqdPlan*>(plan.plan.get()); grouped != nullptr) {
-      LabelBatch observed;
-      prepared.permutations.fill(PermutationMode::random, 0, 1, observed);
       result.effect_interval = group_jackknife(*grouped, observed, estimate, outcome.effect + outcome.permutation_mean,
                                                confidence, checked.statistic.threads);
       return result;

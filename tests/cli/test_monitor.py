@@ -163,9 +163,11 @@ def test_new_levels_and_new_missing_values_are_counted_and_named(kqd, tables):
     run = monitor(kqd, tables, "new.csv", "--state", "t.kqm", "--json")
     found = json.loads(run.stdout)
     assert found["batches"][1]["changed"] == "city"
-    assert 'have a text in column \"city\" that the baseline does not have, such as \"E\"' in run.stdout
-    run = monitor(kqd, tables, "gap.csv", "--state", "t.kqm", "--json")
-    assert 'have no value in column \"speed\", which the baseline always has' in run.stdout
+    texts = " ".join(warning["text"] for warning in found["warnings"])
+    assert 'have a text in column "city" that the baseline does not have, such as "E"' in texts
+    found = json.loads(monitor(kqd, tables, "gap.csv", "--state", "t.kqm", "--json").stdout)
+    texts = " ".join(warning["text"] for warning in found["warnings"])
+    assert 'have no value in column "speed", which the baseline always has' in texts
     (tables / "word.csv").write_text("load,speed,city,flag\n1,fast,A,yes\n" + "1,2,A,yes\n" * 300)
     run = monitor(kqd, tables, "word.csv", "--state", "t.kqm")
     assert run.code == 2

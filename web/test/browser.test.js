@@ -22,6 +22,7 @@ const sections = {
   clusters: [...explained, "null", "rows", "scatter"],
   image: [...explained, "null", "images", "scatter"],
   distance: [...related, "rows", "scatter"],
+  "largest gap": [...related, "rows", "scatter"],
   matrix: ["verdict", "compared", "map", "tree", "pairs", "settings"],
   "hostile matrix": ["verdict", "compared", "map", "tree", "pairs", "settings"],
 };
@@ -151,10 +152,10 @@ test("the effect size of a test of many statistics says whose it is", async () =
   await close();
 });
 
-test("distances of columns have units, which standardising changes", async () => {
-  for (const [name, units] of [["tabular", /in the units of the column/u], ["text", /in units of the standardised column/u]]) {
+test("columns and rows are shown in the units of the table, also when the test standardises them", async () => {
+  for (const name of ["tabular", "text"]) {
     const { page, close } = await opened(name);
-    assert.match(await page.locator("#columns").textContent(), units);
+    assert.match(await page.locator("#columns").textContent(), /in the units of the column/u);
     await close();
   }
 });
@@ -168,6 +169,21 @@ test("the page begins with the result, what changed, how much, and the figure th
     assert.ok(order.indexOf(first) < order.indexOf(second), `${first} before ${second} in ${order}`);
   }
   await close();
+});
+
+test("the direction of the largest gap comes last of those shown, without a p-value", async () => {
+  const { page, close } = await opened("largest gap");
+  const sentence = page.locator("#where p", { hasText: "The last one is the direction in which max-sw finds the largest gap." });
+  assert.equal(await sentence.count(), 1);
+  assert.match(await sentence.innerText(), /It is fitted to the samples, so it has no p-value of its own\.$/);
+  const fitted = page.locator("#where > article.direction").last();
+  assert.match(await fitted.locator("h3").innerText(), /largest gap of max-sw.*fitted/s);
+  assert.equal(/ p = /.test(await fitted.innerText()), false);
+  assert.equal(await page.locator("#where .tag", { hasText: "fitted" }).count(), 1);
+  await close();
+  const without = await opened("distance");
+  assert.equal(await without.page.locator("#where", { hasText: "finds the largest gap" }).count(), 0);
+  await without.close();
 });
 
 test("two data sets have one distance, not a nearest and a furthest", async () => {

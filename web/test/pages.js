@@ -73,11 +73,12 @@ const commands = {
   text: ["test", "text-x.csv", "text-y.csv", "--categorical", "onehot", "--standardize", "zscore", ...few],
   hostile: ["test", "hostile-x.csv", "hostile-y.csv", ...few],
   "odd names": ["test", "odd-x.csv", "odd-y.csv", ...few],
-  tiny: ["test", "tiny-x.csv", "tiny-y.csv", ...few],
+  tiny: ["test", "tiny-x.csv", "tiny-y.csv", "--standardize", "none", ...few],
   "tiny matrix": ["matrix", "tiny-x.csv", "tiny-y.csv", "--method", "sw"],
   clusters: ["test", "visits-x.csv", "visits-y.csv", "--design", "clusters:who", ...few],
   image: ["test", "images-x.idx", "images-y.idx", ...few],
   distance: ["distance", "before.csv", "after.csv"],
+  "largest gap": ["distance", "before.csv", "after.csv", "--method", "max-sw"],
   matrix: ["matrix", "before.csv", "after.csv", "later.csv", "--test", ...few],
   "hostile matrix": ["matrix", "hostile-x.csv", "hostile-y.csv"],
 };

@@ -75,6 +75,8 @@ struct Configuration {
   double score = 0.0;            ///< how extreme the statistic is among permutations, as a standard normal deviate
   double pvalue = 1.0;           ///< of this statistic by itself
   double adjusted_pvalue = 1.0;  ///< family-wise over all configurations (step-down), when the distributions are equal
+  /// Of the largest over columns or pairs of columns, if the test rejects: the largest one, "income by plan". Else empty.
+  std::string where = {};
 };
 
 /// The groups of rows that a test permuted.

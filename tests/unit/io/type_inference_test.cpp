@@ -187,7 +187,10 @@ TEST_F(ColumnTypes, one_message_has_all_that_was_decided) {
   const SamplePair found = pair("income,plan,n\n1.5,a,1\n,b,2\n", "income,plan,n\n2.5,a,3\n3.5,c,1\n");
   EXPECT_EQ(describe(found.preparation),
             (Names{"columns: income number (1 and 0 missing), plan category of 3, 1 number (to change a type: types; "
-                   "missing values: na)"}));
+                   "missing numbers are marked, and kernels and distances see the pooled median there: na)"}));
+  // A text that is missing has none of the levels, and nothing is filled in.
+  const SamplePair texts = pair("plan,n\na,1\n,2\n", "plan,n\na,3\nc,1\n");
+  EXPECT_NE(describe(texts.preparation).front().find("types; missing values: na)"), std::string::npos);
 }
 
 TEST_F(ColumnTypes, strict_options_refuse_texts_and_missing_values) {

@@ -26,7 +26,8 @@ const std::map<std::string, std::string, std::less<>>& other_values() {
       {"parameters", "slices=3"},    {"weighting", "triangle:0.5"},
       {"levels", "0.25,0.5"},        {"groups", "key:user:id"},
       {"tolerance", "0.5"},          {"baseline", "previous"},
-      {"average_run_length", "100"}, {"every", "week"}};
+      {"average_run_length", "100"}, {"every", "week"},
+      {"sizes", "3,4"}};
   return values;
 }
 

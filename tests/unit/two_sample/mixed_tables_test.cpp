@@ -338,6 +338,36 @@ TEST(AdaptiveTest, finds_a_relation_of_a_number_and_a_category) {
   EXPECT_LE(component(result, "relations of numbers and categories").adjusted_pvalue, 0.01);
 }
 
+std::string where(const TwoSampleResult& result, std::string_view name) {
+  return component(result, name).where;
+}
+
+TEST(AdaptiveTest, names_the_largest_relation_and_the_largest_change_of_shares_and_columns) {
+  Sample x = table(300, 5);
+  const Sample y = table(260, 6, {.relation = 0.8});
+  const std::string_view relations = "relations of numbers and categories";
+  EXPECT_EQ(where(two_sample_test(x, y, adaptive()), relations), "column 4 by column 1 to column 3");
+  x.column_names = {"plan=a",  "plan=b=c", "plan=d",  "income", "income missing", "age",
+                    "region=n", "region=s"};
+  EXPECT_EQ(where(two_sample_test(x, y, adaptive()), relations), "income by plan");
+  TwoSampleOptions groups = adaptive();
+  groups.permute = Permute::groups;
+  Sample large = table(1500, 5);
+  large.column_names = x.column_names;
+  EXPECT_EQ(where(two_sample_test(large, table(1400, 6, {.relation = 0.5}), groups), relations), "income by plan");
+  const TwoSampleResult missing = two_sample_test(x, table(260, 6, {.more_missing = 0.15}), adaptive());
+  EXPECT_EQ(where(missing, "shares of levels and missing values"), "income is missing");
+  Sample older = table(260, 6);
+  for (std::size_t i = 0; i < older.points.rows(); ++i) older.points(i, 5) += 3.0;
+  const TwoSampleResult shifted = two_sample_test(x, older, adaptive());
+  EXPECT_EQ(where(shifted, "shapes of single columns"), "age");
+  EXPECT_EQ(where(shifted, "products of columns and components, on average"), "");
+  // Nothing is named where nothing was found.
+  const TwoSampleResult same = two_sample_test(x, table(260, 6), adaptive());
+  ASSERT_FALSE(same.test.reject);
+  for (const Configuration& c : same.configurations) EXPECT_EQ(c.where, "");
+}
+
 TEST(AdaptiveTest, takes_the_kernel_for_mixed_tables) {
   TwoSampleOptions options = adaptive();
   options.statistic.kernel = parse_kernel("mixed");

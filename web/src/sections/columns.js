@@ -6,21 +6,20 @@ import { count, integer, number, percent, signed, wherePhrase } from "../words.j
 const shownAtOnce = 20;
 
 /** A table of all columns, ranked. */
-export function columns({ explanation, result }) {
+export function columns({ explanation }) {
   const all = explanation.columns;
   if (all.length === 0) return null;
   return section(
     "columns",
     "Columns",
-    h("p", null, columnsSentence(explanation, result.data?.standardize)),
+    h("p", null, columnsSentence(explanation)),
     explanation.columns_note && h("p", { class: "caution" }, explanation.columns_note),
     rankedTable(all),
   );
 }
 
-function columnsSentence({ columns: all, alpha }, standardize = "none") {
-  const units = standardize === "none" ? "in the units of the column" : "in units of the standardised column, as are shifts and quantiles";
-  const distance = `The distance is the mean absolute difference between the quantiles of X and Y, ${units}; the effect is that distance in pooled SDs.`;
+function columnsSentence({ columns: all, alpha }) {
+  const distance = "The distance is the mean absolute difference between the quantiles of X and Y, in the units of the column; the effect is that distance in pooled SDs.";
   if (all.length === 1) return distance;
   return (
     `${distance} For a category the distance is the share of rows that would have to change their level, the effect Cohen\u2019s w. ` +
