@@ -151,11 +151,14 @@ Periods periods_of(const Reading& reading, const SampleList& data) {
 }
 
 // The rows of one file, cut by time.
-Batches batches_by_time(const Reading& reading, const std::string& file) {
+Batches batches_by_time(const Reading& reading, const Settings& settings, const std::string& file) {
   SampleList data = read_samples({file}, reading.options);
   Batches batches{.list = {}, .warnings = data.warnings, .encoding = std::move(data.encoding)};
-  for (const auto& [name, rows] : periods_of(reading, data)) {
-    Batch& batch = batches.list.emplace_back(Batch{name, rows_of(data.samples.front(), rows), {}});
+  const Periods periods = periods_of(reading, data);
+  const std::vector<std::string> names = given_names(settings, periods.size());
+  for (const auto& [name, rows] : periods) {
+    const std::string& own = names.empty() ? name : names[batches.list.size()];
+    Batch& batch = batches.list.emplace_back(Batch{own, rows_of(data.samples.front(), rows), {}});
     std::vector<std::int64_t> units;
     for (const std::size_t i : rows) units.push_back(data.units[i]);
     batch.keys = group_keys(reading.groups, units, data.unit_names);
@@ -165,7 +168,7 @@ Batches batches_by_time(const Reading& reading, const std::string& file) {
 
 // All files at a time, so that they have the same columns.
 Batches read_batches(const Reading& reading, const std::vector<std::string>& files,
-                     const std::vector<std::string>& names, const OutputOptions& output) {
+                     const std::vector<std::string>& names, const Settings& settings) {
   const auto profiles = std::ranges::count_if(files, names_a_profile);
   if (profiles > 0 && profiles < static_cast<std::ptrdiff_t>(files.size())) {
     throw Error(
@@ -178,14 +181,14 @@ Batches read_batches(const Reading& reading, const std::vector<std::string>& fil
     return batches;
   }
   if (!reading.time_column.empty()) {
-    if (files.size() == 1) return batches_by_time(reading, files.front());
+    if (files.size() == 1) return batches_by_time(reading, settings, files.front());
     throw Error(ErrorCode::invalid_option,
                 {.subject = "time_column",
                  .value = printable(reading.time_column),
                  .expected = fmt::format("one file with all batches, got {}", files.size())});
   }
   SampleList data = read_samples(files, reading.options);
-  print_warnings(data.notes, output);
+  print_warnings(data.notes, settings.output);
   batches.warnings = data.warnings;
   batches.encoding = std::move(data.encoding);
   std::size_t next = 0;
@@ -279,7 +282,7 @@ std::vector<std::string> files_of(const Request& request) {
 
 // Options that are about one run, not about the monitor.
 bool of_one_run(const std::string& id) {
-  return id == "state" || id == "show" || id == "alarm";
+  return id == "state" || id == "show" || id == "alarm" || id == "names";
 }
 
 NamedSettings lasting(const NamedSettings& given) {
@@ -344,8 +347,8 @@ Batches new_batches(const Monitor& monitor, const Request& request) {
   if (monitor.source().encoding) reading.options.like = std::make_shared<TableEncoding>(*monitor.source().encoding);
   reading.options.keep_encoding = false;
   const std::vector<std::string> files = files_of(request);
-  const std::vector<std::string> names = different_names(files);
   const bool by_time = !reading.time_column.empty();
+  const std::vector<std::string> names = by_time ? files : sample_names(request.settings, files);
   std::vector<std::string> new_files;
   std::vector<std::string> new_names;
   std::vector<std::string> known;
@@ -358,7 +361,7 @@ Batches new_batches(const Monitor& monitor, const Request& request) {
     new_names.push_back(names[k]);
   }
   Batches batches;
-  if (!new_files.empty()) batches = read_batches(reading, new_files, new_names, request.settings.output);
+  if (!new_files.empty()) batches = read_batches(reading, new_files, new_names, request.settings);
   std::erase_if(batches.list, [&](const Batch& batch) {
     if (!monitor.knows(batch.name)) return false;
     known.push_back(printable(batch.name));
@@ -444,7 +447,9 @@ int run_monitor(const Request& request) {
       batches = new_batches(*monitor, request);
     } else {
       const std::vector<std::string> files = files_of(request);
-      batches = read_batches(reading_of(settings, settings.test.groups), files, different_names(files), output);
+      const bool by_time = !settings.monitor.time_column.empty();
+      const auto names = by_time ? files : sample_names(settings, files);
+      batches = read_batches(reading_of(settings, settings.test.groups), files, names, settings);
       monitor = begun(request, batches, progress.control());
     }
     for (const Batch& batch : batches.list) {

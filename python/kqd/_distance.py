@@ -96,8 +96,9 @@ def distance(
         ``"auto"`` and ``"none"``: columns as they are. ``"zscore"`` and ``"iqr"`` scale columns of numbers by the pooled mean and standard deviation, or median and
         quartiles.
     types : dict or str
-        Types of columns of tables, by name, where they are not what the table says: ``"number"``, ``"category"``,
-        ``"text"`` (hashed), ``"date"``, ``"date-dmy"``, ``"date-mdy"`` or ``"id"`` (excluded).
+        Types of columns of tables, by name, where they are not what the table says: ``"number"``, ``"integer"``,
+        ``"ordered"`` (ranks of numbers; of texts ``"ordered:S<M<L"``), ``"boolean"``, ``"category"``, ``"text"`` (hashed),
+        ``"date"``, ``"date-dmy"``, ``"date-mdy"``, ``"id"`` or ``"constant"`` (both excluded).
     categorical : "auto", "raise", "onehot", "hash" or "drop"
         Columns of texts: ``"auto"`` goes by their types, ``"raise"`` refuses them, ``"onehot"`` and ``"hash"`` make
         columns of 0 and 1 of all, ``"drop"`` excludes them.
