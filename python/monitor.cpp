@@ -28,8 +28,12 @@ struct SharedMonitor {
 std::unique_ptr<SharedMonitor> make(const ArrayProfile& baseline, const std::string& method, double alpha,
                                     std::int64_t num_permutations, const std::string& seed, const std::string& rule,
                                     const std::string& adjust, std::optional<double> average_run_length,
-                                    unsigned threads) {
+                                    const std::string& margin_kind, double margin, unsigned threads) {
   MonitorOptions options;
+  if (margin_kind != "none") {
+    options.test.margin.kind = margin_kind == "equivalent" ? MarginKind::equivalent : MarginKind::tolerance;
+    options.test.margin.margin = margin;
+  }
   options.test.method = method;
   options.test.test.alpha = alpha;
   options.test.test.num_permutations = num_permutations;
@@ -46,9 +50,7 @@ void update(SharedMonitor& shared, const std::string& name, const ArrayProfile& 
   while_watching(
       [&](const RunControl* control) {
         const std::lock_guard one_at_a_time(shared.mutex);
-        Monitor next = shared.monitor;  // an interrupted update changes nothing
-        next.update(name, *profile, control);
-        shared.monitor = std::move(next);
+        shared.monitor.update(name, *profile, control);  // an interrupted update changes nothing
       },
       progress);
 }
@@ -67,7 +69,7 @@ void bind_monitor(py::module_& m) {
   py::class_<SharedMonitor>(m, "Monitor")
       .def_static("make", &make, py::arg("baseline"), py::arg("method"), py::arg("alpha"), py::arg("n_resamples"),
                   py::arg("seed"), py::arg("baseline_rule"), py::arg("adjust"), py::arg("average_run_length"),
-                  py::arg("threads"))
+                  py::arg("margin_kind"), py::arg("margin"), py::arg("threads"))
       .def("update", &update, py::arg("name"), py::arg("batch"), py::arg("progress"))
       .def("baseline",
            [](SharedMonitor& s) {

@@ -16,6 +16,7 @@
 #include "kqd/explain/profile_explain.hpp"      // explain: of profiles
 #include "kqd/io/csv_format.hpp"                // CsvFormat
 #include "kqd/io/duckdb.hpp"                    // duckdb_version, offer_duckdb
+#include "kqd/io/encoding.hpp"                  // TableEncoding: how a table became numbers
 #include "kqd/io/files.hpp"                     // expand_files: patterns of file names
 #include "kqd/io/frame.hpp"                     // Frame, prepare_pair: tables in memory
 #include "kqd/io/preparation.hpp"               // NaPolicy, Categorical, Standardize, Preparation

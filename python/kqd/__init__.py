@@ -16,7 +16,7 @@ from ._explain import (
 )
 from ._matrix import Matrix, matrix
 from ._methods import methods
-from ._monitor import Monitor, MonitoredColumn, MonitorEntry
+from ._monitor import Monitor, MonitoredColumn, MonitoredRelation, MonitorEntry
 from ._profile import Profile
 from ._results import ComponentStatistic, DistanceResult, EffectAspect, Maximiser, QuantileProfile, TestResult
 from ._test import test
@@ -39,6 +39,7 @@ __all__ = [
     "Monitor",
     "MonitorEntry",
     "MonitoredColumn",
+    "MonitoredRelation",
     "Profile",
     "RelationCell",
     "QuantileProfile",

@@ -177,6 +177,8 @@ class Monitor:
         baseline_rule: str,
         adjust: str,
         average_run_length: Optional[float],
+        margin_kind: str,
+        margin: float,
         threads: int,
     ) -> Monitor: ...
     def update(self, name: str, batch: Profile, progress: Optional[Callable[[float, str], object]]) -> None: ...

@@ -18,11 +18,25 @@ from ._results import frame, table
 
 @dataclass(frozen=True)
 class MonitoredColumn:
-    """A column of a batch: its distance to the baseline in pooled standard deviations, and its shift."""
+    """A column of a batch: its distance to the baseline in pooled standard deviations, and its shift.
+
+    Of a category it is the level whose share differs most; `shift` is then the change of that share.
+    """
 
     name: str
+    level: Optional[str]
     effect: float
     shift: float
+    pvalue_adjusted: float
+
+
+@dataclass(frozen=True)
+class MonitoredRelation:
+    """Two columns whose relation differs though neither is called different by itself."""
+
+    first: str
+    second: str
+    score: float
     pvalue_adjusted: float
 
 
@@ -38,11 +52,24 @@ class MonitorEntry:
     reject: bool
     effect_size: float
     effect_interval: Optional[Tuple[float, float]]
+    verdict: Optional[str]
     changed: Optional[str]
     columns: Tuple[MonitoredColumn, ...]
+    relations: Tuple[MonitoredRelation, ...]
     alarm_pvalue: Optional[float]
     evidence: float
     warnings: Tuple[str, ...]
+
+
+def _margin(tolerance: Optional[float], equivalent: Optional[float]) -> Tuple[str, float]:
+    if tolerance is not None and equivalent is not None:
+        raise ValueError("tolerance and equivalent exclude each other; both give the same verdict")
+    for name, value in (("tolerance", tolerance), ("equivalent", equivalent)):
+        if value is not None:
+            if not 0 < float(value) < float("inf"):
+                raise ValueError(f"{name}={value}: expected a number > 0")
+            return name, float(value)
+    return "none", 0.0
 
 
 def _entry(fields: Dict[str, Any]) -> MonitorEntry:
@@ -56,9 +83,14 @@ def _entry(fields: Dict[str, Any]) -> MonitorEntry:
         reject=fields["reject"],
         effect_size=fields["effect_size"],
         effect_interval=None if interval is None else (interval[0], interval[1]),
+        verdict=fields["verdict"],
         changed=fields["changed"],
         columns=tuple(
-            MonitoredColumn(c["name"], c["effect"], c["shift"], c["adjusted_pvalue"]) for c in fields["columns"]
+            MonitoredColumn(c["name"], c["level"], c["effect"], c["shift"], c["adjusted_pvalue"])
+            for c in fields["columns"]
+        ),
+        relations=tuple(
+            MonitoredRelation(r["first"], r["second"], r["score"], r["adjusted_pvalue"]) for r in fields["relations"]
         ),
         alarm_pvalue=fields["alarm_pvalue"],
         evidence=fields["evidence"],
@@ -93,6 +125,9 @@ class Monitor:
         ``"fixed"``, ``"previous"`` or ``"rolling:N"``: the batches that a batch is compared with.
     adjust : "benjamini-hochberg" or "holm"
         Adjustment of p-values for the number of batches.
+    tolerance, equivalent : float, optional
+        A margin for the effect, as of `kqd.test`: `MonitorEntry.verdict` is then ``"different"``, ``"equivalent"`` or
+        ``"undecided"``, by p-values adjusted for all batches. Give one of them.
     average_run_length : float, optional
         Let the alarm be raised once in so many batches on average while nothing changes.
 
@@ -122,11 +157,19 @@ class Monitor:
         n_resamples: Optional[int] = None,
         baseline_rule: str = "fixed",
         adjust: str = "benjamini-hochberg",
+        tolerance: Optional[float] = None,
+        equivalent: Optional[float] = None,
         average_run_length: Optional[float] = None,
         rng: Rng = None,
         workers: Optional[int] = None,
         progress: Union[None, bool, ProgressCallback] = None,
     ) -> None:
+        if text(baseline_rule, "baseline_rule").startswith("first:"):
+            raise ValueError(
+                f'baseline_rule="{baseline_rule}": expected "fixed", "previous" or "rolling:N"; '
+                "to begin with several batches, pass their rows together as the baseline"
+            )
+        margin_kind, margin = _margin(tolerance, equivalent)
         if isinstance(baseline, (Profile, str, os.PathLike)):
             if batch_rows is not None:
                 raise ValueError("batch_rows is given with a profile, whose groups have a size; leave it out")
@@ -150,6 +193,8 @@ class Monitor:
             text(baseline_rule, "baseline_rule"),
             text(adjust, "adjust"),
             None if average_run_length is None else float(average_run_length),
+            margin_kind,
+            margin,
             threads(workers),
         )
 
@@ -178,7 +223,7 @@ class Monitor:
 
     @property
     def history(self) -> List[MonitorEntry]:
-        """All batches, in the order in which they came."""
+        """All batches, in the order in which they came; `to_frame` has them as a DataFrame."""
         return [_entry(fields) for fields in self._fields()["batches"]]
 
     @property
@@ -193,12 +238,16 @@ class Monitor:
 
     @property
     def change(self) -> Optional[Dict[str, Any]]:
-        """Since when, once the alarm is raised: ``start``, ``likely`` (its confidence set), ``confidence_level``."""
+        """Since when: ``start``, ``likely`` (its confidence set), ``confidence_level``, ``pvalue``, ``after_alarm``.
+
+        Once the alarm is raised, or where a permutation test of equal batches finds a change; that test is for one look
+        at all batches. Else None.
+        """
         return self._fields()["change"]  # type: ignore[no-any-return]
 
     def to_frame(self) -> Any:
         """The history as a pandas DataFrame, a row per batch."""
-        rows = [{key: value for key, value in fields.items() if key not in ("columns", "warnings")}
+        rows = [{key: value for key, value in fields.items() if key not in ("columns", "relations", "warnings")}
                 for fields in self._fields()["batches"]]
         return frame(rows)
 

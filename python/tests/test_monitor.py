@@ -80,3 +80,20 @@ def test_misuse_is_refused(watched):
         kqd.Monitor(np.random.default_rng(1).normal(size=(200, 2)), method="ekqd", baseline_rule="last")
     with pytest.raises(ValueError, match="batch_rows"):
         kqd.Monitor(watched.baseline, batch_rows=10)
+
+
+def test_a_margin_gives_a_verdict_per_batch():
+    rng = np.random.default_rng(7)
+    monitor = kqd.Monitor(rng.normal(size=(2000, 2)), batch_rows=ROWS, n_resamples=99, tolerance=0.5, rng=0)
+    assert monitor.update(rng.normal(size=(ROWS, 2))).verdict == "equivalent"
+    assert monitor.update(rng.normal(size=(ROWS, 2)) + [0, 1.5]).verdict == "different"
+    assert list(monitor.to_frame()["verdict"]) == ["equivalent", "different"]
+    with pytest.raises(ValueError, match="exclude each other"):
+        kqd.Monitor(rng.normal(size=(200, 2)), tolerance=0.1, equivalent=0.1)
+    with pytest.raises(ValueError, match="tolerance=-1: expected a number > 0"):
+        kqd.Monitor(rng.normal(size=(200, 2)), tolerance=-1)
+
+
+def test_a_baseline_of_several_batches_is_passed_as_rows():
+    with pytest.raises(ValueError, match='baseline_rule="first:4": expected "fixed", "previous" or "rolling:N"'):
+        kqd.Monitor(np.zeros((200, 2)), baseline_rule="first:4")

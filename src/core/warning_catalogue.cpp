@@ -113,6 +113,19 @@ std::vector<WarningEntry> make_catalogue() {
        "column {0}: {1} was subtracted from all values, because integers beyond 2^53 would be rounded",
        {"\"id\""_t, "9007199254740993"_t},
        "A column has integers that doubles cannot represent. If it is an identifier, drop it."},
+      {new_levels,
+       "new-levels",
+       "{0}: {1} rows have a text in column \"{2}\" that the baseline does not have, such as {3}; they count as none of "
+       "its levels",
+       {"day-5.csv"_t, 12_n, "plan"_t, "\"Pro\""_t},
+       "A category of the baseline has new levels. The test sees fewer rows of the old ones; it does not see the new "
+       "ones apart. If they are here to stay, begin with a baseline that has them."},
+      {new_missing_values,
+       "new-missing-values",
+       "{0}: {1} rows have no value in column \"{2}\", which the baseline always has; numbers count as its median, texts "
+       "as none of its levels",
+       {"day-5.csv"_t, 12_n, "price"_t},
+       "Values are missing where the baseline has none. Check the source; the test sees them only if there are many."},
 
       // Samples
       {one_row,
@@ -412,8 +425,7 @@ std::vector<WarningEntry> make_catalogue() {
        "batches",
        {40_n, 0.001},
        "The alarm expects batches in any order to be equally likely. Trends and seasons break that: use longer "
-       "batches, or "
-       "a rolling baseline."},
+       "batches, such as whole weeks."},
   };
 }
 

@@ -13,6 +13,7 @@
 #include "kqd/testing/pvalue.hpp"
 #include "profile/grouped_gaps.hpp"
 #include "profile/profile_spec.hpp"
+#include "simd/label_sums.hpp"
 #include "testing/permutation_run.hpp"
 #include "two_sample/profile_units.hpp"
 
@@ -22,6 +23,7 @@ namespace {
 constexpr double kMostGroupPermutations = 9999.0;
 constexpr std::size_t kProfiledDirections = 8;
 constexpr std::size_t kLevelsOfProfile = 99;
+constexpr std::size_t kMostRelations = 20;
 
 // A part of the pooled levels, and how much it counts in the score of a direction, as for samples.
 struct Part {
@@ -47,8 +49,12 @@ struct TestedLine {
   Where where = Where::nowhere;
 };
 
-// Gaps of a part of the pooled levels: a gap between bins belongs to the part of its own level.
-std::vector<double> gaps_of_part(GroupedLine line, const Part& part, const UnitPermutations& permutations) {
+std::string name_of_column(const ProfileSpec& spec, std::size_t column) {
+  return spec.column_names.empty() ? fmt::format("column {}", column + 1) : spec.column_names[column];
+}
+
+// Weights of gaps in a part of the pooled levels: a gap between bins belongs to the part of its own level.
+std::vector<double> weights_of_part(const GroupedLine& line, const Part& part) {
   std::vector<double> weights = line.grid.gap_weights(GapWeight::size);
   const std::vector<double> rows = rows_per_bin(line);
   double all = 0.0;
@@ -59,13 +65,10 @@ std::vector<double> gaps_of_part(GroupedLine line, const Part& part, const UnitP
     const double level = below / all;
     if (level < part.from || level > part.to) weights[b] = 0.0;
   }
-  line.grid.rank_weights = std::move(weights);  // weights that are not the sizes of gaps
-  std::vector<double> taus(permutations.count());
-  grouped_gaps(line, GapWeight::anderson_darling, permutations, taus);
-  return taus;
+  return weights;
 }
 
-double mean_gap(const std::vector<double>& values) {
+double mean_gap(std::span<const double> values) {
   double total = 0.0;
   for (const double v : values) total += v / static_cast<double>(values.size());
   return total;
@@ -74,12 +77,17 @@ double mean_gap(const std::vector<double>& values) {
 // The observed permutation is number 0. Means are over all permutations, the observed one included, so that the score
 // treats all alike.
 TestedLine tested(const GroupedLine& line, const UnitPermutations& permutations, double alpha) {
+  std::vector<std::vector<double>> weights;
+  for (const Part& part : kScored) weights.push_back(weights_of_part(line, part));
+  for (const Part& part : kZones) weights.push_back(weights_of_part(line, part));
+  Matrix<double> gaps(weights.size(), permutations.count());
+  weighted_gaps(line, weights, permutations, gaps);
   std::vector<double> scores(permutations.count(), 0.0);
-  for (const Part& part : kScored) {
-    const std::vector<double> gaps = gaps_of_part(line, part, permutations);
-    const double mean = mean_gap(gaps);
+  for (std::size_t p = 0; p < kScored.size(); ++p) {
+    const auto own = gaps.row(p);
+    const double mean = mean_gap(own);
     if (!(mean > 0.0)) continue;
-    for (std::size_t k = 0; k < gaps.size(); ++k) scores[k] = std::max(scores[k], part.factor * gaps[k] / mean);
+    for (std::size_t k = 0; k < own.size(); ++k) scores[k] = std::max(scores[k], kScored[p].factor * own[k] / mean);
   }
   TestedLine found{.score = scores.front()};
   const double slack = grouped_gap_slack(found.score) + 64.0 * std::numeric_limits<double>::epsilon() * found.score;
@@ -87,12 +95,12 @@ TestedLine tested(const GroupedLine& line, const UnitPermutations& permutations,
                                             [&](double score) { return score >= found.score - slack; });
   found.pvalue = permutation_pvalue({scores.size() - 1, static_cast<std::uint64_t>(exceed)});
   if (found.pvalue > alpha) return found;
-  std::array<double, 3> observed{};
-  std::array<double, 3> expected{};
+  std::array<double, kZones.size()> observed{};
+  std::array<double, kZones.size()> expected{};
   for (std::size_t z = 0; z < kZones.size(); ++z) {
-    const std::vector<double> gaps = gaps_of_part(line, kZones[z], permutations);
-    observed[z] = gaps.front();
-    expected[z] = mean_gap(gaps);
+    const auto own = gaps.row(kScored.size() + z);
+    observed[z] = own.front();
+    expected[z] = mean_gap(own);
   }
   found.where = where_of_zones(observed, expected);
   return found;
@@ -162,20 +170,23 @@ Sizes sizes_along(const GroupedLine& line, const ExaminedLine& of, const LabelBa
   return sizes;
 }
 
-// The columns that a spec has lines of.
+// The columns that a spec has lines of, each once.
 std::vector<ExaminedLine> columns_of(const ProfileSpec& spec, const ProfileUnits& units) {
   std::vector<ExaminedLine> columns;
-  for (std::size_t set = 0; set < spec.functions.size() && columns.empty(); ++set) {
-    const FunctionSet& functions = spec.functions[set].set;
-    const auto* values = std::get_if<ColumnValues>(&functions.functions);
-    if (values == nullptr) continue;
-    for (std::size_t k = 0; k < spec.functions[set].lines.size(); ++k) {
-      const std::size_t place = values->columns[k];
-      const ColumnScale scale = functions.scales.empty() ? ColumnScale{.column = place} : functions.scales[place];
-      columns.push_back({.name = spec.column_names.empty() ? fmt::format("column {}", scale.column + 1)
-                                                           : spec.column_names[scale.column],
+  std::vector<bool> found(spec.num_columns, false);
+  for (std::size_t set = 0; set < spec.functions.size(); ++set) {
+    const std::vector<std::size_t> places = columns_of_lines(spec.functions[set]);
+    const auto& scales = spec.functions[set].set.scales;
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      if (found[places[k]]) continue;
+      found[places[k]] = true;
+      ColumnScale scale{.column = places[k]};
+      for (const ColumnScale& own : scales) {
+        if (own.column == places[k]) scale = own;
+      }
+      columns.push_back({.name = name_of_column(spec, places[k]),
                          .line = units.first_lines[set] + k,
-                         .column = scale.column,
+                         .column = places[k],
                          .unit = std::scalbn(scale.scale, scale.exponent),
                          .origin = std::scalbn(scale.center, scale.exponent)});
     }
@@ -200,6 +211,84 @@ std::vector<ExaminedLine> principal_directions(const ProfileSpec& spec, const Pr
     directions.push_back({.name = fmt::format("principal {}", k + 1), .line = units.first_lines[set] + k, .column = k});
   }
   return directions;
+}
+
+// A product of two columns whose means per group a spec has.
+struct ProfiledPair {
+  std::size_t first;
+  std::size_t second;
+  std::size_t set;       // of functions
+  std::size_t function;  // of the set
+};
+
+std::vector<ProfiledPair> pairs_of(const ProfileSpec& spec) {
+  std::vector<ProfiledPair> pairs;
+  for (std::size_t set = 0; set < spec.functions.size(); ++set) {
+    const auto* const products = std::get_if<PairProducts>(&spec.functions[set].set.functions);
+    if (products == nullptr || !spec.functions[set].sums) continue;
+    const auto& scales = spec.functions[set].set.scales;
+    const auto column_of = [&](std::size_t place) { return scales.empty() ? place : scales[place].column; };
+    for (std::size_t k = 0; k < products->pairs.size(); ++k) {
+      const auto [a, b] = products->pairs[k];
+      if (a == b) continue;
+      const ProfiledPair pair{std::min(column_of(a), column_of(b)), std::max(column_of(a), column_of(b)), set, k};
+      const auto same = [&](const ProfiledPair& p) { return p.first == pair.first && p.second == pair.second; };
+      if (std::ranges::none_of(pairs, same)) pairs.push_back(pair);
+    }
+  }
+  return pairs;
+}
+
+// The mean products of pairs of columns, by the largest difference over all pairs in each permutation. Columns are
+// measured from their means in the rows that the spec was made from, so a product changes by a relation, or where both
+// columns change by themselves.
+std::vector<RelationExplanation> relations_of(const ProfileSpec& spec, const ProfileUnits& units,
+                                              const UnitPermutations& permutations, double alpha,
+                                              std::size_t& num_examined) {
+  const std::vector<ProfiledPair> pairs = pairs_of(spec);
+  num_examined = pairs.size();
+  std::vector<RelationExplanation> relations;
+  if (pairs.empty()) return relations;
+  const GroupedData& data = *units.data;
+  Matrix<double> weighted(data.num_units(), pairs.size());
+  for (std::size_t u = 0; u < data.num_units(); ++u) {
+    for (std::size_t k = 0; k < pairs.size(); ++k) {
+      weighted(u, k) = data.unit_rows[u] * data.unit_means[pairs[k].set](u, pairs[k].function);
+    }
+  }
+  // Means of all units together are 0, so the sum over those of X is in proportion to the difference.
+  Matrix<double> sums(permutations.count(), pairs.size(), 0.0);
+  simd::add_labelled_rows(weighted, permutations.labels(), 0, sums);
+  std::vector<double> largest(permutations.count(), 0.0);
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    double squares = 0.0;
+    for (std::size_t b = 0; b < sums.rows(); ++b) squares += sums(b, k) * sums(b, k);
+    const double scale = squares > 0.0 ? std::sqrt(static_cast<double>(sums.rows()) / squares) : 0.0;
+    for (std::size_t b = 0; b < sums.rows(); ++b) {
+      sums(b, k) = std::abs(sums(b, k)) * scale;
+      largest[b] = std::max(largest[b], sums(b, k));
+    }
+  }
+  const double slack = 1e-9;
+  const auto share = [&](const auto& exceeds) {
+    std::uint64_t count = 0;
+    for (std::size_t b = 1; b < sums.rows(); ++b) count += exceeds(b) ? 1U : 0U;
+    return permutation_pvalue({sums.rows() - 1, count});
+  };
+  for (std::size_t k = 0; k < pairs.size(); ++k) {
+    const double observed = sums(0, k) - slack;
+    RelationExplanation relation;
+    relation.first = name_of_column(spec, pairs[k].first);
+    relation.second = name_of_column(spec, pairs[k].second);
+    relation.score = sums(0, k);
+    relation.pvalue = share([&](std::size_t b) { return sums(b, k) >= observed; });
+    relation.pvalue_adjusted = share([&](std::size_t b) { return largest[b] >= observed; });
+    relation.reject = relation.pvalue_adjusted <= alpha;
+    relations.push_back(std::move(relation));
+  }
+  std::ranges::stable_sort(relations, [](const auto& a, const auto& b) { return a.score > b.score; });
+  if (relations.size() > kMostRelations) relations.resize(kMostRelations);
+  return relations;
 }
 
 std::string note_on(std::string_view what, std::size_t count, double num_permutations, double alpha) {
@@ -246,6 +335,7 @@ Explanation explain(const Profile& x, const Profile& y, const ExplainOptions& op
   parallel_for_blocks(lines.size(), 1, options.threads, [&](std::size_t k, std::size_t) {
     tests[k] = tested(units.data->lines[lines[k].line], permutations, options.alpha);
   });
+  if (options.relations_of_profiles) result.relations = relations_of(spec, units, permutations, options.alpha, result.n_relations_examined);
   result.columns_note = note_on("columns", num_columns, num_permutations, options.alpha);
   result.directions_note = note_on("directions", lines.size(), num_permutations, options.alpha);
   std::vector<double> pvalues;

@@ -19,6 +19,9 @@ std::vector<std::size_t> turn_booleans_into_numbers(std::vector<Input>& inputs, 
 /// Whether every cell so far of a column with text is missing, "true" or "false".
 [[nodiscard]] bool holds_booleans(const Table& table, std::size_t column);
 
+/// Whether every cell of a column is missing, "true", "false", "yes", "no", 1 or 0.
+[[nodiscard]] bool holds_yes_or_no(Table& table, std::size_t column);
+
 /// The cells of such a column that the table holds become 1 and 0; what is known of the column stays.
 void turn_cells_into_numbers(Table& table, std::size_t column);
 

@@ -91,6 +91,18 @@ ColumnEncoder::ColumnEncoder(std::vector<Input>& inputs, std::size_t place, cons
     if (!spread) choose_levels(counts, kMostLevels);
   }
   if (options.categorical == Categorical::hash) find_collisions(counts);
+  place_texts(inputs, place, counts);
+}
+
+ColumnEncoder::ColumnEncoder(const ColumnEncoding& like, std::vector<Input>& inputs, std::size_t place,
+                             const RowPlan& rows)
+    : marks_missing_(like.marks_missing), levels_(like.levels), num_rare_(like.has_other ? 1 : 0) {
+  if (!like.text) return;
+  kind_ = like.hashed ? Kind::hash : Kind::onehot;
+  place_texts(inputs, place, LevelCounts(inputs, place, rows));
+}
+
+void ColumnEncoder::place_texts(const std::vector<Input>& inputs, std::size_t place, const LevelCounts& counts) {
   for (const Input& input : inputs) {
     const Column& column = input.table.columns[input.roles.points[place]];
     std::vector<std::uint32_t>& places = place_of_code_.emplace_back();
@@ -152,13 +164,17 @@ std::uint32_t ColumnEncoder::place_of_text(std::string_view text) const {
 
 std::size_t ColumnEncoder::place_of(std::size_t input, double cell) const {
   if (is_dictionary_text(cell)) return place_of_code_[input][text_payload(cell)];
-  if (is_hashed_text(cell)) return hashed_place(text_payload(cell));
+  if (is_hashed_text(cell)) {
+    return kind_ == Kind::hash ? hashed_place(text_payload(cell)) : levels_.size() - (num_rare_ > 0 ? 1 : 0);
+  }
   return place_of_number_.at(cell + 0.0);
 }
 
 void ColumnEncoder::encode_text(std::size_t input, double cell, std::span<double> out) const {
   std::ranges::fill(out, is_missing(cell) && !marks_missing_ ? missing_cell() : 0.0);
-  if (!is_missing(cell)) out[place_of(input, cell)] = 1.0;
+  if (is_missing(cell)) return;
+  // A text that an earlier encoder did not know has no place.
+  if (const std::size_t place = place_of(input, cell); place < out.size()) out[place] = 1.0;
 }
 
 }  // namespace kqd

@@ -10,6 +10,7 @@
 #include "io/roles.hpp"
 #include "io/rows.hpp"
 #include "kqd/core/sample.hpp"
+#include "kqd/io/encoding.hpp"
 
 namespace kqd {
 
@@ -23,11 +24,15 @@ class ColumnEncoder {
   /// For the `place`-th column of points. Throws Error{invalid_option} for more categories than onehot can take.
   ColumnEncoder(std::vector<Input>& inputs, std::size_t place, const RowPlan& rows, const ReadOptions& options);
 
+  /// The same as an earlier encoder. A text without a place is 0 in all columns, a missing one as well.
+  ColumnEncoder(const ColumnEncoding& like, std::vector<Input>& inputs, std::size_t place, const RowPlan& rows);
+
   /// The number of columns that come out.
   [[nodiscard]] std::size_t width() const { return width_of_value() + (marks_missing_ ? 1 : 0); }
   [[nodiscard]] bool encodes_text() const { return kind_ != Kind::number; }
   [[nodiscard]] bool passes() const { return kind_ == Kind::number && !marks_missing_; }
   [[nodiscard]] bool hashes() const { return kind_ == Kind::hash; }
+  [[nodiscard]] bool marks_missing() const { return marks_missing_; }
 
   /// The names of the columns that come out: `name` itself, `name=text` by category, or `name#1`, `name#2`, ...; and
   /// `name missing`.
@@ -62,6 +67,7 @@ class ColumnEncoder {
   [[nodiscard]] std::size_t width_of_value() const {
     return kind_ == Kind::number ? 1 : kind_ == Kind::hash ? kHashedColumns : levels_.size();
   }
+  void place_texts(const std::vector<Input>& inputs, std::size_t place, const LevelCounts& counts);
   void find_collisions(const LevelCounts& counts);
   void choose_levels(const LevelCounts& counts, std::size_t most);
   void encode_text(std::size_t input, double cell, std::span<double> out) const;

@@ -633,7 +633,7 @@ void find_types(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptio
   finder.look_at_numbers();
   std::vector<ColumnSource> sources;
   for (std::size_t k = 0; k < inputs.front().roles.points.size(); ++k) sources.push_back(finder.source_at(k));
-  if (options.categorical == Categorical::automatic) exclude_constants(sources);
+  if (options.categorical == Categorical::automatic && !options.keep_encoding) exclude_constants(sources);
   require_some_column(inputs.front(), sources);
   for (Input& input : inputs) {
     std::vector<std::size_t> kept;

@@ -19,6 +19,7 @@
 #include "io/cell_checks.hpp"
 #include "io/column_types.hpp"
 #include "io/header_doubts.hpp"
+#include "io/like_encoding.hpp"
 #include "io/pooled_columns.hpp"
 #include "io/readers.hpp"
 #include "io/roles.hpp"
@@ -35,6 +36,9 @@ TextRules rules_of(const ReadOptions& options) {
   TextRules rules{.default_missing = options.default_na,
                   .dates = options.dates || options.categorical == Categorical::automatic,
                   .types = parse_type_rules(options.types)};
+  if (options.like) {
+    for (TypeRule& rule : type_rules_of(*options.like)) rules.types.push_back(std::move(rule));
+  }
   const TextRules spelling{.decimal_comma = options.csv.decimal_comma};
   for (const std::string& value : options.na_values) {
     const std::string_view text = trim(value);  // as cells are before they are compared
@@ -382,20 +386,28 @@ struct Prepared {
   std::vector<std::size_t> rows_y = {};
   Warnings warnings = {};
   std::vector<std::string> unit_names = {};
+  std::optional<TableEncoding> encoding = {};
 };
 
 void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options, std::string unit_offset,
                   Prepared& out) {
-  const std::vector<ColumnEncoder> encoders = make_encoders(inputs, rows, options, out.preparation);
+  const std::vector<ColumnEncoder> encoders =
+      options.like ? encoders_like(*options.like, inputs, rows, options, out.warnings)
+                   : make_encoders(inputs, rows, options, out.preparation);
   const std::vector<ColumnRole> roles = roles_of(encoders, out.preparation.sources);
   if (options.categorical != Categorical::automatic) note_dates_as_text(inputs, out.notes);
   warn_about_collisions(inputs.front(), encoders, out.warnings);
+  if (options.keep_encoding) {
+    std::vector<std::string> columns;
+    for (const Column& column : inputs.front().table.columns) columns.push_back(column.name);
+    out.encoding = encoding_of(inputs.front(), encoders, out.preparation, std::move(columns));
+  }
   const bool grouped = !out.preparation.group_column.empty();
   Filler filler(inputs, rows, encoders, grouped ? 2 : inputs.size(), std::move(unit_offset));
   out.samples = std::move(filler.samples());
   out.units = filler.all_units();
   out.unit_names = filler.unit_names();
-  const std::vector<std::string> names = names_of_points(inputs, encoders);
+  const std::vector<std::string> names = options.like ? options.like->sample_columns : names_of_points(inputs, encoders);
   for (Sample& sample : out.samples) {
     sample.column_names = names;
     sample.roles = roles;
@@ -404,7 +416,41 @@ void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOpt
 
 // One sample has no pool to take levels and types from.
 ReadOptions options_of(const ReadOptions& given, bool single) {
-  return single ? without_inference(given) : given;
+  return single && !given.keep_encoding && !given.like ? without_inference(given) : given;
+}
+
+// Chooses columns and finds their types, by the pool or as an earlier table had them.
+RowPlan find_columns(std::vector<Input>& inputs, const ReadOptions& options, const std::string& group_column,
+                     Prepared& out) {
+  if (options.like) {
+    assign_roles_like(*options.like, inputs, options, out.notes);
+  } else {
+    assign_roles(inputs, options, group_column, out.notes);
+    const bool automatic = options.categorical == Categorical::automatic;
+    for (const std::size_t k : turn_booleans_into_numbers(inputs, automatic)) {
+      const Input& front = inputs.front();
+      out.preparation.booleans.push_back(front.table.name_of(front.roles.points[k]));
+    }
+  }
+  spell_out_groups(inputs);
+  refuse_rounded_groups(inputs);
+  RowPlan rows = split_rows(inputs, options);
+  if (options.like) {
+    take_types(*options.like, inputs, out.preparation);
+  } else {
+    find_types(inputs, rows, options, out.preparation);
+  }
+  return rows;
+}
+
+// Missing values become medians, of this pool or of an earlier one.
+void fill_in(const std::vector<Input>& inputs, const ReadOptions& options, Prepared& out) {
+  if (options.like) {
+    fill_missing(*options.like, out.samples);
+  } else if (options.na == NaPolicy::impute_median || options.na == NaPolicy::indicator) {
+    impute_medians(out.samples, inputs.front().table.source);
+  }
+  if (out.encoding) add_fillers(out.samples, options.na, *out.encoding);
 }
 
 // Chooses columns, checks cells, chooses rows, then converts to numbers.
@@ -416,20 +462,12 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
     inputs.push_back({std::move(table), {}});
   }
   warn_about_headers(inputs, out.warnings);
-  assign_roles(inputs, options, group_column, out.notes);
-  const bool automatic = options.categorical == Categorical::automatic;
-  for (const std::size_t k : turn_booleans_into_numbers(inputs, automatic)) {
-    const Input& front = inputs.front();
-    out.preparation.booleans.push_back(front.table.name_of(front.roles.points[k]));
-  }
-  spell_out_groups(inputs);
-  refuse_rounded_groups(inputs);
-  RowPlan rows = split_rows(inputs, options);
-  find_types(inputs, rows, options, out.preparation);
+  RowPlan rows = find_columns(inputs, options, group_column, out);
   check_cells(inputs, options);
-  if (options.categorical == Categorical::drop) keep_numbers_only(inputs, out.preparation);
+  if (options.categorical == Categorical::drop && !options.like) keep_numbers_only(inputs, out.preparation);
   spell_out_numbers(inputs);
-  std::string unit_offset = offset_large_wholes(inputs, inputs.size() > 1 || !group_column.empty(), out.preparation);
+  const bool pooled = !options.like && (inputs.size() > 1 || !group_column.empty() || options.keep_encoding);
+  std::string unit_offset = offset_large_wholes(inputs, pooled, out.preparation);
   describe_columns(inputs, out.preparation);
   choose_rows(inputs, options, rows);
   describe_rows(rows, out.preparation);
@@ -442,8 +480,7 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
 
   fill_samples(inputs, rows, options, std::move(unit_offset), out);
   if (!named && out.samples.front().roles.empty()) out.preparation.sources.clear();  // an array
-  if (options.na == NaPolicy::impute_median || options.na == NaPolicy::indicator)
-    impute_medians(out.samples, inputs.front().table.source);
+  fill_in(inputs, options, out);
   out.preparation.units = standardize(out.samples, options.standardize, out.notes);
   // Each cell was checked, but not yet whether all weights are 0.
   for (std::size_t s = 0; s < out.samples.size(); ++s) {
@@ -461,7 +498,8 @@ SamplePair to_pair(Prepared prepared) {
 SampleList to_list(Prepared prepared, const std::vector<std::string>& names) {
   SampleList list{std::move(prepared.samples),   std::move(prepared.notes),    prepared.rows,
                   prepared.preparation,          std::move(prepared.warnings), std::move(prepared.units),
-                  std::move(prepared.unit_names)};
+                  std::move(prepared.unit_names),
+                  std::move(prepared.encoding)};
   const bool imputed = list.preparation.na == NaPolicy::impute_median;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const RowCounts& rows = prepared.rows[i];

@@ -40,7 +40,7 @@ void add_to_sums(double pvalue, std::span<double> sums) {
 }
 
 constexpr std::size_t kSimulatedRuns = 4000;
-constexpr double kLongestSimulation = 1000.0;  // threshold; run lengths of larger ones are in proportion to them
+constexpr double kLargestSimulated = 1000.0;  // threshold
 constexpr std::uint64_t kSimulationSeed = 0x6b71640a;
 
 // Mean time until the sum of wealths reaches each of these thresholds, which ascend, for uniform p-values.
@@ -61,17 +61,64 @@ std::vector<double> mean_run_lengths(std::span<const double> thresholds) {
   return means;
 }
 
-// The threshold at which the mean run length is `wanted`.
-double threshold_for(double wanted) {
+// A p-value when the alternative of bet j is true: its density is the factor of the bet.
+double pvalue_of_bet(double limit, RandomStream& stream) {
+  const bool small = stream.uniform() < kStake;
+  return small ? limit * stream.uniform() : stream.uniform();
+}
+
+// The same for large thresholds. Reaching one is then a rare event, which needs a few small p-values; times between
+// such events are exponential. Their rate is the mean of 1 / evidence at that time when p-values change, from some time
+// on, to the alternative of a bet chosen at random: the evidence is the likelihood ratio of that mixture over starts
+// and bets [SRR24]. Simulated from sums of uniform p-values that have settled.
+std::vector<double> long_run_lengths(std::span<const double> thresholds) {
+  constexpr std::size_t kPaths = 40'000;
+  constexpr int kSettling = 60;
+  std::vector<double> rates(thresholds.size(), 0.0);
+  for (std::size_t path = 0; path < kPaths; ++path) {
+    RandomStream stream(Seed{kSimulationSeed}, Purpose::alarm_threshold, kSimulatedRuns + path);
+    std::array<double, kLimits.size()> sums{};
+    for (int t = 0; t < kSettling; ++t) {
+      add_to_sums(stream.uniform(), sums);
+      if (mean_of(sums) >= thresholds.front()) sums.fill(0.0);
+    }
+    const double limit = kLimits[stream.below(kLimits.size())];
+    for (std::size_t reached = 0; reached < thresholds.size();) {
+      add_to_sums(pvalue_of_bet(limit, stream), sums);
+      for (const double evidence = mean_of(sums); reached < thresholds.size() && evidence >= thresholds[reached];
+           ++reached) {
+        rates[reached] += 1.0 / evidence / static_cast<double>(kPaths);
+      }
+    }
+  }
+  std::vector<double> means;
+  for (const double rate : rates) means.push_back(1.0 / rate);
+  return means;
+}
+
+std::vector<double> thresholds_between(double first, double last) {
+  constexpr double kStep = 1.05;
   std::vector<double> thresholds;
-  for (double h = 1.0; h < 1.05 * std::min(wanted, kLongestSimulation); h *= 1.05) thresholds.push_back(h);
-  const std::vector<double> lengths = mean_run_lengths(thresholds);
+  for (double h = first; h < kStep * last; h *= kStep) thresholds.push_back(h);
+  return thresholds;
+}
+
+// The threshold at which the mean run length is `wanted`, between those of a list.
+double threshold_at(double wanted, std::span<const double> thresholds, std::span<const double> lengths) {
   const auto above = std::ranges::lower_bound(lengths, wanted);
-  if (above == lengths.end()) return wanted * thresholds.back() / lengths.back();
-  const auto k = static_cast<std::size_t>(above - lengths.begin());
+  const auto k = std::min(static_cast<std::size_t>(above - lengths.begin()), lengths.size() - 1);
   if (k == 0) return thresholds.front();
   const double part = (wanted - lengths[k - 1]) / (lengths[k] - lengths[k - 1]);
   return thresholds[k - 1] + part * (thresholds[k] - thresholds[k - 1]);
+}
+
+// The mean of the evidence after t p-values is t, so a threshold is below its mean run length.
+double threshold_for(double wanted) {
+  const std::vector<double> small = thresholds_between(1.0, std::min(wanted, kLargestSimulated));
+  const std::vector<double> lengths = mean_run_lengths(small);
+  if (lengths.back() >= wanted) return threshold_at(wanted, small, lengths);
+  const std::vector<double> large = thresholds_between(0.5 * kLargestSimulated, wanted);
+  return threshold_at(wanted, large, long_run_lengths(large));
 }
 
 }  // namespace
@@ -86,7 +133,8 @@ Alarm::Alarm(const AlarmOptions& options) : options_(options), threshold_(0.0), 
   }
   const double length = *options.average_run_length;
   require_option(length >= kShortest && length <= kLongest, "average_run_length", length, "a number from 10 to 10^9");
-  threshold_ = threshold_for(length);
+  threshold_ = options.threshold.value_or(0.0);
+  if (!(threshold_ >= 1.0)) threshold_ = threshold_for(length);
 }
 
 void Alarm::add(double pvalue) {

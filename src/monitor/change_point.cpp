@@ -91,10 +91,26 @@ std::size_t most_likely_start(MatrixView<const double> rows) {
   return best_start(observed_gaps(centred(rows)));
 }
 
+double change_pvalue(MatrixView<const double> rows) {
+  const Matrix<double> points = centred(rows);
+  std::vector<std::size_t> order(points.rows());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const std::vector<double> gaps = gaps_of(points, order);
+  const double observed = gaps[best_start(gaps)];
+  RandomStream stream(Seed{kSeed}, Purpose::change_point, 0);
+  std::uint64_t exceed = 0;
+  for (std::uint64_t b = 0; b < kNeighbourPermutations; ++b) {
+    shuffle(order, stream);
+    const std::vector<double> permuted = gaps_of(points, order);
+    if (permuted[best_start(permuted)] >= observed * (1.0 - 1e-12)) ++exceed;
+  }
+  return permutation_pvalue({kNeighbourPermutations, exceed});
+}
+
 ChangePoint change_point(MatrixView<const double> rows, double confidence, ThreadCount threads) {
   const Matrix<double> points = centred(rows);
   const std::vector<double> gaps = observed_gaps(points);
-  ChangePoint found{.start = best_start(gaps), .confidence = confidence};
+  ChangePoint found{.start = best_start(gaps), .confidence = confidence, .pvalue = change_pvalue(rows)};
   std::vector<double> pvalues(gaps.size(), 0.0);
   parallel_for_blocks(gaps.size() - 1, 1, threads, [&](std::size_t k, std::size_t) {
     pvalues[k + 1] = pvalue_of_start(points, lead(gaps, k + 1), k + 1);

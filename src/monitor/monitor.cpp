@@ -8,7 +8,9 @@
 #include "core/text.hpp"
 #include "core/warning.hpp"
 #include "kqd/explain/profile_explain.hpp"
+#include "monitor/changes.hpp"
 #include "monitor/conformal.hpp"
+#include "monitor/packed_profile.hpp"
 #include "profile/profile_spec.hpp"
 
 namespace kqd {
@@ -23,6 +25,26 @@ constexpr double kUnitShare = 0.8;
 constexpr std::size_t kMostFeatures = 64;
 constexpr std::size_t kFewestForNeighbours = 10;
 constexpr double kNeighbourLevel = 0.01;
+constexpr std::size_t kFewestForChange = 4;
+
+// The first so many groups of a batch as one, without what only whole batches need; nothing if it has fewer.
+Profile first_group(const Profile& batch, std::uint64_t groups) {
+  Profile unit = batch;
+  unit.coarsen(groups);
+  auto state = ProfileAccess::state(unit);
+  const bool there = !state.parts.empty() && state.parts.front().num_groups > 0 &&
+                     state.parts.front().group_rows.front() > 0;
+  if (!there) return Profile(batch.spec());
+  for (ProfilePart& part : state.parts) {
+    part.group_rows.back() = 0;
+    for (auto& counts : part.counts) std::ranges::fill(counts.row(part.num_groups), 0U);
+    for (auto& sums : part.sums) {
+      if (sums.rows() > 0) std::ranges::fill(sums.row(part.num_groups), 0);
+    }
+    for (auto& sums : part.bin_sums) std::ranges::fill(sums.values(), 0);
+  }
+  return ProfileAccess::make(batch.spec(), std::move(state));
+}
 
 }  // namespace
 
@@ -66,6 +88,10 @@ std::uint64_t monitored_group_rows(std::uint64_t baseline_rows, std::uint64_t ba
 Monitor::Monitor(Profile baseline, MonitorOptions options)
     : baseline_(std::move(baseline)), options_(std::move(options)), alarm_(options_.alarm) {
   baseline_.require_complete();
+  packed_baseline_ = compressed(baseline_.serialize());
+  if (options_.test.margin.from_batches) {
+    fail_option("tolerance", "auto", "a number > 0 for a monitor, whose batches are not all there yet");
+  }
 }
 
 // With m batches an adjusted p-value is at least m / (1 + B) when a single batch differs.
@@ -77,81 +103,119 @@ std::int64_t Monitor::num_permutations() const {
                     static_cast<std::int64_t>(kMostPermutations));
 }
 
-const MonitorEntry& Monitor::update(const std::string& name, const Sample& batch, const RunControl* control) {
-  return update(name, make_profile(batch, baseline_, options_.test.statistic.threads, control), control);
+bool Monitor::knows(std::string_view name) const {
+  const auto& inputs = source_.baseline_inputs;
+  return std::ranges::find(entries_, name, &MonitorEntry::name) != entries_.end() ||
+         std::ranges::find(inputs, name) != inputs.end();
+}
+
+const MonitorEntry& Monitor::update(const std::string& name, const Sample& batch, const RunControl* control,
+                                    std::span<const std::uint64_t> keys) {
+  return update(name, make_profile(batch, baseline_, options_.test.statistic.threads, control, keys), control);
 }
 
 const MonitorEntry& Monitor::update(const std::string& name, const Profile& batch, const RunControl* control) {
-  if (std::ranges::any_of(entries_, [&](const MonitorEntry& entry) { return entry.name == name; })) {
+  if (std::ranges::find(entries_, name, &MonitorEntry::name) != entries_.end()) {
     fail(ErrorCode::invalid_option, "batch \"{}\" is there already, expected a new name", no_references(name));
   }
-  Profile reference = baseline_;
-  if (!recent_.empty()) {
-    reference = recent_.front();
-    for (std::size_t k = 1; k < recent_.size(); ++k) reference.merge(recent_[k]);
-  }
-  TwoSampleOptions test = options_.test;
-  test.test.num_permutations = num_permutations();
-  test.effect_interval = true;
-  const TwoSampleResult result = two_sample_test(reference, batch, test, control);
   MonitorEntry entry{.name = name, .num_rows = batch.num_rows()};
-  entry.statistic = result.test.statistic;
-  entry.pvalue = result.test.pvalue;
-  entry.effect_size = result.effect_size;
-  entry.effect_interval = result.effect_interval;
-  entry.warnings = result.warnings;
-  ExplainOptions where;
-  where.alpha = test.test.alpha;
-  where.seed = test.statistic.seed;
-  where.threads = test.statistic.threads;
-  const Explanation explanation = explain(reference, batch, where, control);
-  for (const ColumnExplanation& column : explanation.columns) {
-    if (entry.changed.empty() && column.reject) entry.changed = column.name;
-    entry.columns.push_back({column.name, column.effect, column.shift, column.pvalue_adjusted});
+  if (recent_.empty()) {
+    compare(baseline_, batch, control, entry);
+  } else {
+    Profile reference = recent_.front();
+    for (std::size_t k = 1; k < recent_.size(); ++k) reference.merge(recent_[k]);
+    compare(reference, batch, control, entry);
   }
-  if (entry.changed.empty()) {
-    const auto found = std::ranges::find_if(explanation.directions, &DirectionExplanation::reject);
-    if (found != explanation.directions.end()) entry.changed = found->name;
-  }
-  std::ranges::sort(entry.columns, {}, &MonitoredColumn::name);
   watch(batch, entry);
   entries_.push_back(std::move(entry));
   adjust();
   if (options_.baseline.kind == BaselineKind::rolling) {
     recent_.push_back(batch);
-    if (recent_.size() > options_.baseline.num_batches) recent_.pop_front();
+    packed_recent_.push_back(packed_rows(batch));
+    if (recent_.size() > options_.baseline.num_batches) {
+      recent_.pop_front();
+      packed_recent_.pop_front();
+    }
   }
   return entries_.back();
 }
 
+// Tests a batch and finds out what changed.
+void Monitor::compare(const Profile& reference, const Profile& batch, const RunControl* control,
+                      MonitorEntry& entry) const {
+  TwoSampleOptions test = options_.test;
+  test.test.num_permutations = num_permutations();
+  test.effect_interval = true;
+  const TwoSampleResult result = two_sample_test(reference, batch, test, control);
+  entry.statistic = result.test.statistic;
+  entry.pvalue = result.test.pvalue;
+  entry.effect_size = result.effect_size;
+  entry.effect_interval = result.effect_interval;
+  entry.warnings = result.warnings;
+  if (result.margin) {
+    entry.margin = BatchMargin{.pvalue_beyond = result.margin->pvalue_beyond,
+                               .pvalue_within = result.margin->pvalue_within};
+  }
+  ExplainOptions where;
+  where.alpha = test.test.alpha;
+  where.seed = test.statistic.seed;
+  where.threads = test.statistic.threads;
+  where.relations_of_profiles = true;
+  describe_change(explain(reference, batch, where, control), source_.encoding, entry);
+}
+
 // Units have as many groups as most of the first batch.
 void Monitor::watch(const Profile& batch, MonitorEntry& entry) {
-  if (groups_per_unit_ == 0) {
-    groups_per_unit_ = static_cast<std::uint64_t>(std::max(1.0, kUnitShare * static_cast<double>(batch.num_groups())));
-  }
-  Profile unit = batch;
-  unit.coarsen(groups_per_unit_);
-  const auto& parts = ProfileAccess::state(unit).parts;
-  if (parts.empty() || parts.front().num_groups == 0 || parts.front().group_rows.front() == 0) {
-    warn(entry.warnings, WarningId::batch_too_small, entry.num_rows, groups_per_unit_ * batch.rows_per_group());
+  const std::uint64_t groups =
+      groups_per_unit_ > 0
+          ? groups_per_unit_
+          : static_cast<std::uint64_t>(std::max(1.0, kUnitShare * static_cast<double>(batch.num_groups())));
+  Profile unit = first_group(batch, groups);
+  if (unit.samples().empty()) {
+    groups_per_unit_ = groups;
+    warn(entry.warnings, WarningId::batch_too_small, entry.num_rows, groups * batch.rows_per_group());
     entry.evidence = alarm_.size() == 0 ? 1.0 : alarm_.evidence().back();
     return;
   }
+  std::string packed = packed_rows(unit);
   units_.push_back(std::move(unit));
+  try {
+    entry.alarm_pvalue = conformal_pvalue(units_, options_.test.statistic.seed, options_.test.statistic.threads);
+  } catch (...) {
+    units_.pop_back();
+    throw;
+  }
+  groups_per_unit_ = groups;
+  packed_units_.push_back(std::move(packed));
   unit_entries_.push_back(entries_.size());
-  entry.alarm_pvalue = conformal_pvalue(units_, options_.test.statistic.seed, options_.test.statistic.threads);
   alarm_.add(*entry.alarm_pvalue);
   entry.evidence = alarm_.evidence().back();
 }
 
 void Monitor::adjust() {
-  std::vector<double> pvalues;
-  for (const MonitorEntry& entry : entries_) pvalues.push_back(entry.pvalue);
-  const std::vector<double> adjusted =
-      options_.adjustment == Adjustment::holm ? holm_adjusted(pvalues) : benjamini_hochberg_adjusted(pvalues);
+  const auto adjusted = [&](const auto& pvalue_of) {
+    std::vector<double> pvalues;
+    for (const MonitorEntry& entry : entries_) pvalues.push_back(pvalue_of(entry));
+    return options_.adjustment == Adjustment::holm ? holm_adjusted(pvalues) : benjamini_hochberg_adjusted(pvalues);
+  };
+  const double alpha = options_.test.test.alpha;
+  const std::vector<double> of_test = adjusted([](const MonitorEntry& entry) { return entry.pvalue; });
   for (std::size_t k = 0; k < entries_.size(); ++k) {
-    entries_[k].pvalue_adjusted = adjusted[k];
-    entries_[k].reject = adjusted[k] <= options_.test.test.alpha;
+    entries_[k].pvalue_adjusted = of_test[k];
+    entries_[k].reject = of_test[k] <= alpha;
+  }
+  if (!options_.test.margin.given()) return;
+  const auto margin_of = [](const MonitorEntry& entry) { return entry.margin.value_or(BatchMargin{}); };
+  const std::vector<double> beyond = adjusted([&](const MonitorEntry& e) { return margin_of(e).pvalue_beyond; });
+  const std::vector<double> within = adjusted([&](const MonitorEntry& e) { return margin_of(e).pvalue_within; });
+  for (std::size_t k = 0; k < entries_.size(); ++k) {
+    if (!entries_[k].margin) continue;
+    BatchMargin& margin = *entries_[k].margin;
+    margin.adjusted_beyond = beyond[k];
+    margin.adjusted_within = within[k];
+    margin.verdict = beyond[k] <= alpha   ? Verdict::different
+                     : within[k] <= alpha ? Verdict::equivalent
+                                          : Verdict::undecided;
   }
 }
 
@@ -191,9 +255,11 @@ Matrix<double> Monitor::unit_features(std::size_t count) const {
 }
 
 std::optional<ChangePoint> Monitor::change_point() const {
-  if (!alarm_.raised_at() || units_.size() < 2) return std::nullopt;
-  ChangePoint found =
-      kqd::change_point(unit_features(units_.size()), 1.0 - options_.test.test.alpha, options_.test.statistic.threads);
+  if (units_.size() < (alarm_.raised_at() ? 2 : kFewestForChange)) return std::nullopt;
+  const Matrix<double> features = unit_features(units_.size());
+  const double alpha = options_.test.test.alpha;
+  if (!alarm_.raised_at() && change_pvalue(features) > alpha) return std::nullopt;
+  ChangePoint found = kqd::change_point(features, 1.0 - alpha, options_.test.statistic.threads);
   found.start = unit_entries_[found.start];
   for (std::size_t& start : found.likely) start = unit_entries_[start];
   return found;

@@ -94,24 +94,33 @@ std::vector<double> rows_per_bin(const GroupedLine& line) {
   return rows;
 }
 
-void grouped_gaps(const GroupedLine& line, GapWeight weight, const UnitPermutations& permutations,
-                  std::span<double> taus) {
+void weighted_gaps(const GroupedLine& line, std::span<const std::vector<double>> weights,
+                   const UnitPermutations& permutations, MatrixView<double> taus) {
   const RowsBelow below = rows_below(line, permutations);
-  const std::vector<double> weights = line.grid.gap_weights(weight);
   const double rows = total_rows(line);
   const double size = permutations.total_size();
-  for (std::size_t k = 0; k < taus.size(); ++k) {
+  std::vector<double> gaps(line.grid.edges.size());
+  for (std::size_t k = 0; k < taus.cols(); ++k) {
     const double x_size = permutations.x_size(k);
     const double y_size = size - x_size;
     const auto of_x = below.sums.row(k);
-    double total = 0.0;
-    for (std::size_t b = 0; b < weights.size(); ++b) {
+    for (std::size_t b = 0; b < gaps.size(); ++b) {
       // F_X - F_Y in units of rows / (size x_size y_size): a difference of whole numbers.
-      total += weights[b] * std::abs(cross_difference(of_x[b], y_size, below.totals[b] - of_x[b], x_size,
-                                                      permutations.equal_units()));
+      gaps[b] = std::abs(
+          cross_difference(of_x[b], y_size, below.totals[b] - of_x[b], x_size, permutations.equal_units()));
     }
-    taus[k] = x_size > 0.0 && y_size > 0.0 ? total / (x_size * y_size * (rows / size)) : 0.0;
+    for (std::size_t w = 0; w < weights.size(); ++w) {
+      double total = 0.0;
+      for (std::size_t b = 0; b < gaps.size(); ++b) total += weights[w][b] * gaps[b];
+      taus(w, k) = x_size > 0.0 && y_size > 0.0 ? total / (x_size * y_size * (rows / size)) : 0.0;
+    }
   }
+}
+
+void grouped_gaps(const GroupedLine& line, GapWeight weight, const UnitPermutations& permutations,
+                  std::span<double> taus) {
+  const std::vector<double> weights = line.grid.gap_weights(weight);
+  weighted_gaps(line, {&weights, 1}, permutations, MatrixView<double>(taus.data(), 1, taus.size()));
 }
 
 void grouped_quantile_gaps(const GroupedLine& line, Power power, const LevelWeights& levels,

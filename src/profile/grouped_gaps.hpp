@@ -37,6 +37,10 @@ class UnitPermutations {
 void grouped_gaps(const GroupedLine& line, GapWeight weight, const UnitPermutations& permutations,
                   std::span<double> taus);
 
+/// taus(w, k) = the same with weights[w] of the gaps between bins: the rows are counted once for all of them.
+void weighted_gaps(const GroupedLine& line, std::span<const std::vector<double>> weights,
+                   const UnitPermutations& permutations, MatrixView<double> taus);
+
 /// taus[k] = tau_p of the values that bins count as, for any power and level weights.
 void grouped_quantile_gaps(const GroupedLine& line, Power power, const LevelWeights& levels,
                            const UnitPermutations& permutations, std::span<double> taus);

@@ -25,6 +25,9 @@ struct ProfiledFunctions {
   std::vector<std::int32_t> line_exponents;
 };
 
+/// The columns of the data that the lines are along; empty: they are along something else.
+[[nodiscard]] std::vector<std::size_t> columns_of_lines(const ProfiledFunctions& functions);
+
 /// A statistic with its weight in the aggregate: GapSummary of gaps, MeanSummary of means.
 struct WeightedForm {
   std::uint8_t form = 0;

@@ -412,4 +412,16 @@ std::string spec_id_of(std::string_view bytes) {
   return fmt::format("{:016x}{:016x}", hashes[0], hashes[1]);
 }
 
+std::vector<std::size_t> columns_of_lines(const ProfiledFunctions& functions) {
+  std::vector<std::size_t> columns;
+  const auto* const values = std::get_if<ColumnValues>(&functions.set.functions);
+  if (values == nullptr) return columns;
+  const auto& scales = functions.set.scales;
+  for (std::size_t k = 0; k < functions.lines.size(); ++k) {
+    const std::size_t place = values->columns[k];
+    columns.push_back(scales.empty() ? place : scales[place].column);
+  }
+  return columns;
+}
+
 }  // namespace kqd

@@ -117,6 +117,23 @@ class SpecBuilder {
   std::map<const FeatureMap*, std::uint32_t> indices_;
 };
 
+// A line for each column that has none so far.
+void add_other_columns(ProfileSpec& spec) {
+  std::vector<bool> counted(spec.num_columns, false);
+  for (const ProfiledFunctions& functions : spec.functions) {
+    for (const std::size_t column : columns_of_lines(functions)) counted[column] = true;
+  }
+  ColumnValues others;
+  for (std::size_t k = 0; k < counted.size(); ++k) {
+    if (!counted[k]) others.columns.push_back(k);
+  }
+  if (others.columns.empty()) return;
+  const std::size_t count = others.columns.size();
+  ProfiledFunctions& added = spec.functions.emplace_back();
+  added.set.functions = std::move(others);
+  added.lines.resize(count);
+}
+
 // Powers of two for sums of values in a bin. Only directions of a bounded kernel have them: no value is then too large
 // for a whole number, whatever rows come later.
 std::vector<std::int32_t> exponents_of_bins(const ProfiledFunctions& functions) {
@@ -218,6 +235,7 @@ std::shared_ptr<const ProfileSpec> finish_spec(ProfileSpec spec, const Matrix<do
   spec.effect_functions =
       builder.add_functions(SharedFunctions(set_of(*plan.directions)), plan.directions->count(), false);
   spec.kernel = to_string(plan.frozen.kernel);
+  if (options.every_column && !spec.statistics.empty()) add_other_columns(spec);
   fit_grids_and_scales(spec, held_out, options.statistic.threads);
   return std::make_shared<const ProfileSpec>(std::move(spec));
 }

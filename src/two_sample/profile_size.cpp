@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <variant>
+#include <vector>
 
 #include "core/fail.hpp"
 #include "profile/profile_spec.hpp"
@@ -8,13 +8,17 @@
 namespace kqd {
 namespace {
 
-// The first line along the columns of the data, all of which are counted; a spec that is only for e-KQD has none.
-std::size_t first_column_line(const ProfileSpec& spec, const ProfileUnits& units) {
+// The line along each column of the data; a spec that is only for e-KQD has none.
+std::vector<std::size_t> lines_of_columns(const ProfileSpec& spec, const ProfileUnits& units) {
+  constexpr auto kNone = static_cast<std::size_t>(-1);
+  std::vector<std::size_t> lines(spec.num_columns, kNone);
   for (std::size_t set = 0; set < spec.functions.size(); ++set) {
-    const auto* const values = std::get_if<ColumnValues>(&spec.functions[set].set.functions);
-    if (values == nullptr || values->columns.size() != spec.num_columns) continue;
-    if (spec.functions[set].lines.size() == spec.num_columns) return units.first_lines[set];
+    const std::vector<std::size_t> columns = columns_of_lines(spec.functions[set]);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      if (lines[columns[k]] == kNone) lines[columns[k]] = units.first_lines[set] + k;
+    }
   }
+  if (std::ranges::find(lines, kNone) == lines.end()) return lines;
   fail(ErrorCode::invalid_option,
        "the profiles do not count along each of their {} columns, so the size of a difference is unknown: compare the "
        "rows, or make profiles of fewer columns for the adaptive test",
@@ -41,7 +45,7 @@ ColumnScores scores_of(const GroupedLine& line, const SizeUnits& units) {
 DifferenceSize size_of_profiles(const ProfileSpec& spec, const ProfileUnits& from, double confidence,
                                 ThreadCount threads) {
   const GroupedData& data = *from.data;
-  const std::size_t first = first_column_line(spec, from);
+  const std::vector<std::size_t> lines = lines_of_columns(spec, from);
   const std::size_t num_units = data.num_units();
   SizeUnits units{data.unit_rows, std::vector<char>(num_units)};
   for (std::size_t u = 0; u < num_units; ++u) units.is_x[u] = from.order[u] < from.num_x ? 1 : 0;
@@ -49,7 +53,7 @@ DifferenceSize size_of_profiles(const ProfileSpec& spec, const ProfileUnits& fro
   Matrix<double> location(num_units, spec.num_columns, 0.0);
   Matrix<double> shape(num_units, spec.num_columns * kShapes, 0.0);
   for (std::size_t j = 0; j < spec.num_columns; ++j) {
-    const GroupedLine& line = data.lines[first + j];
+    const GroupedLine& line = data.lines[lines[j]];
     const ColumnScores scores = scores_of(line, units);
     for (std::size_t bin = 0; bin < line.grid.num_bins(); ++bin) {
       const ColumnScores::Scores value = scores(line.grid.values[bin]);

@@ -32,6 +32,8 @@ enum class WarningId : std::uint8_t {
   zero_interquartile_range,
   different_names,
   integers_offset,
+  new_levels,
+  new_missing_values,
   // Samples
   one_row,
   identical_points,

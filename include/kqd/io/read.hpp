@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "kqd/core/visibility.hpp"
 #include "kqd/core/warning.hpp"
 #include "kqd/io/csv_format.hpp"   // CsvFormat
+#include "kqd/io/encoding.hpp"     // TableEncoding
 #include "kqd/io/preparation.hpp"  // Categorical, NaPolicy, Standardize, Preparation
 
 namespace kqd KQD_PUBLIC {
@@ -58,6 +60,11 @@ struct ReadOptions {
   /// NPY files of doubles in C order may be mapped into memory instead of read: no copy is made. The file must not be
   /// shortened or rewritten while the sample exists: the system ends a process that reads missing pages (SIGBUS).
   bool map_files = false;
+  /// Of several samples: SampleList::encoding shall be made, and constant columns stay, because later tables may have
+  /// other values there. A single sample is then its own pool.
+  bool keep_encoding = false;
+  /// Columns become numbers as those of an earlier table did. Null: as this pool says.
+  std::shared_ptr<const TableEncoding> like = nullptr;
 };
 
 /// Two samples whose columns mean the same, one by one.
@@ -119,6 +126,7 @@ struct SampleList {
   /// As of a pair, of the rows of all samples in their order.
   std::vector<std::int64_t> units = {};
   std::vector<std::string> unit_names = {};
+  std::optional<TableEncoding> encoding = {};  ///< with ReadOptions::keep_encoding
 };
 
 /// Several samples from several files, with the columns of all in the order of the first: as read_pair, file by file.

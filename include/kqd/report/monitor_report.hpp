@@ -11,7 +11,6 @@ namespace kqd KQD_PUBLIC {
 /// A monitor and how it was run.
 struct MonitorReport {
   const Monitor& monitor;
-  std::string baseline_name = {};  ///< empty: it is in a state file
   double elapsed_s = 0.0;
   OptionNames option_names = library_names;  ///< how warnings write options
   NamedSettings settings = {};               ///< options that were set

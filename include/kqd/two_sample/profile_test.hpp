@@ -26,6 +26,9 @@ struct ProfileOptions {
   /// Kernel, bandwidth, directions, seed and parameters of the method; threads.
   MethodOptions statistic = {};
   bool own_scales = true;  ///< as of a test
+  /// Count along every column, those of levels included: for a margin, and to explain each column. Otherwise along
+  /// those that the method compares. Not with "ekqd" and "supkqd".
+  bool every_column = false;
 };
 
 /// The extent of a sample that is there as a whole: its id follows from the values of its rows, in any order.

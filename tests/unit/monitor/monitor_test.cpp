@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -180,7 +180,7 @@ TEST_F(MonitorOfStream, damaged_states_are_refused) {
   std::string later = bytes;
   later[8] = 9;
   test::expect_error(ErrorCode::unreadable_input,
-                     "not a valid state of a monitor: it has format 9.0, this version reads 1.x",
+                     "not a valid state of a monitor: it has format 9.0, this version reads 2.x",
                      [&] { static_cast<void>(Monitor::deserialize(later)); });
   test::expect_error(ErrorCode::unreadable_input, "not a valid state of a monitor: it does not begin as one",
                      [] { static_cast<void>(Monitor::deserialize("a,b\n1,2\n")); });
@@ -189,11 +189,53 @@ TEST_F(MonitorOfStream, damaged_states_are_refused) {
 TEST_F(MonitorOfStream, a_state_that_cannot_be_replaced_keeps_the_old_one) {
   const test::ScratchFolder folder;
   const std::string path = folder.path("days.kqm");
-  const Monitor monitor = watched(1, 0);
+  Monitor monitor = watched(1, 0);
+  monitor.save(path);
+  const std::string before = monitor.serialize();
+  test::Source source(28);
+  monitor.update("one more", batch(source));
+  // A folder where the new file is written first, whoever runs the test.
+  std::filesystem::create_directory(folder.path("taken"));
+  EXPECT_THROW(monitor.save(folder.path("taken")), Error);
+  EXPECT_THROW(monitor.save(folder.path("none/days.kqm")), Error);
+  EXPECT_EQ(Monitor::load(path).serialize(), before);
   monitor.save(path);
   EXPECT_EQ(Monitor::load(path).serialize(), monitor.serialize());
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << "cut off";
-  EXPECT_THROW(static_cast<void>(Monitor::load(path)), Error);
+}
+
+TEST_F(MonitorOfStream, an_update_that_fails_changes_nothing) {
+  Monitor monitor = watched(2, 0);
+  const std::string before = monitor.serialize();
+  test::Source source(29);
+  EXPECT_THROW(monitor.update("three columns", test::normal_sample({kRows, 3}, source)), Error);
+  EXPECT_EQ(monitor.serialize(), before);
+}
+
+TEST_F(MonitorOfStream, source_and_warnings_travel_with_the_state) {
+  Monitor monitor = watched(1, 0);
+  TableEncoding encoding{.named = true,
+                         .table_columns = {"city", "x"},
+                         .columns = {{.name = "city", .type = ColumnType::category, .text = true, .levels = {"A", "B"}},
+                                     {.name = "x", .marks_missing = true}},
+                         .sample_columns = {"city=A", "city=B", "x", "x missing"},
+                         .roles = {{ColumnKind::level, 0}, {ColumnKind::level, 0}, {ColumnKind::number, 1},
+                                   {ColumnKind::missing, 1}},
+                         .fillers = {0.0, 0.0, 1.5, 0.0},
+                         .offsets = {}};
+  monitor.set_source({.baseline_name = "base.csv",
+                      .baseline_inputs = {"base.csv"},
+                      .settings = {{"alpha", "0.05"}},
+                      .encoding = encoding});
+  test::Source source(30);
+  monitor.update("short", batch(source, 0.0, kRows / 2));
+  const Monitor read = Monitor::deserialize(monitor.serialize());
+  EXPECT_EQ(read.serialize(), monitor.serialize());
+  EXPECT_EQ(read.source().encoding, encoding);
+  EXPECT_EQ(read.source().settings, monitor.source().settings);
+  EXPECT_EQ(read.entries().back().warnings, monitor.entries().back().warnings);
+  EXPECT_TRUE(read.knows("base.csv"));
+  EXPECT_TRUE(read.knows("short"));
+  EXPECT_FALSE(read.knows("none"));
 }
 
 TEST_F(MonitorOfStream, names_of_batches_differ) {
