@@ -130,10 +130,16 @@ void Monitor::watch(const Profile& batch, MonitorEntry& entry) {
     groups_per_unit_ = static_cast<std::uint64_t>(std::max(1.0, kUnitShare * static_cast<double>(batch.num_groups())));
   }
   Profile unit = batch;
-  unit.coarsen(groups_per_unit_);
+  const std::uint64_t rows_per_unit =
+      units_.empty() ? groups_per_unit_ * batch.rows_per_group() : units_.front().rows_per_group();
+  if (rows_per_unit % batch.rows_per_group() != 0) {
+    fail(ErrorCode::shape_mismatch, "the batch has groups of {} rows, expected a part of {}, as of other batches",
+         batch.rows_per_group(), rows_per_unit);
+  }
+  unit.coarsen(rows_per_unit / batch.rows_per_group());
   const auto& parts = ProfileAccess::state(unit).parts;
   if (parts.empty() || parts.front().num_groups == 0 || parts.front().group_rows.front() == 0) {
-    warn(entry.warnings, WarningId::batch_too_small, entry.num_rows, groups_per_unit_ * batch.rows_per_group());
+    warn(entry.warnings, WarningId::batch_too_small, entry.num_rows, rows_per_unit);
     entry.evidence = alarm_.size() == 0 ? 1.0 : alarm_.evidence().back();
     return;
   }
