@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes customers-march.csv and customers-april.csv next to this file.
 
-Two months of customers: numbers, categories, a truth value, a date, an id. Every column has the same values in both
-months, in another order: a test of one column at a time has nothing to find. Two things change. The income depends on
-the plan, much in March and little in April; and more incomes are missing in April.
+Two months of customers: numbers, categories, a truth value, a date, an id. Every column is drawn from the same values in
+both months, in another order. Two things change. The income depends on the plan, much in March and little in April,
+which no test of one column at a time can see; and more incomes are missing in April.
 
 Run it with Debian's python3 and NumPy, from any folder; the files are written next to it.
 """

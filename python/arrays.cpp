@@ -45,18 +45,23 @@ Array to_array(MatrixView<const double> values) {
   return array;
 }
 
-ArraySample::ArraySample(Array points, std::optional<Array> weights)
-    : points_(std::move(points)), weights_(std::move(weights)) {
+ArraySample::ArraySample(Array points, std::optional<Array> weights, const std::vector<std::string>& column_names)
+    : points_(std::move(points)),
+      weights_(std::move(weights)),
+      column_names_(std::make_shared<const std::vector<std::string>>(column_names)) {
   view_.points = matrix_view(points_);
+  view_.column_names = *column_names_;
   if (!weights_) return;
   const auto column = matrix_view(*weights_);
   if (column.cols() != 1 || column.row_stride() != 1) throw py::type_error("expected weights without gaps");
   view_.weights = {column.data(), column.rows()};
 }
 
-ArraySample::ArraySample(Sample sample, std::shared_ptr<const Preparation> preparation)
+ArraySample::ArraySample(Sample sample, std::shared_ptr<const Preparation> preparation, std::string file)
     : roles_(std::make_shared<const std::vector<ColumnRole>>(std::move(sample.roles))),
-      preparation_(std::move(preparation)) {
+      column_names_(std::make_shared<const std::vector<std::string>>(std::move(sample.column_names))),
+      preparation_(std::move(preparation)),
+      file_(std::move(file)) {
   auto* const owned = new Matrix<double>(std::move(sample.points));
   const py::capsule owner(owned, [](void* pointer) { delete static_cast<Matrix<double>*>(pointer); });
   const MatrixView<const double> rows = std::as_const(*owned).view();
@@ -65,12 +70,14 @@ ArraySample::ArraySample(Sample sample, std::shared_ptr<const Preparation> prepa
                   {static_cast<py::ssize_t>(rows.row_stride()) * kSize, kSize}, rows.data(), owner);
   view_.points = rows;
   view_.roles = *roles_;
+  view_.column_names = *column_names_;
 }
 
 ArraySample ArraySample::with_weights(Array weights) const {
-  ArraySample copy(points_, std::move(weights));
+  ArraySample copy(points_, std::move(weights), *column_names_);
   copy.roles_ = roles_;
   copy.preparation_ = preparation_;
+  copy.file_ = file_;
   if (copy.roles_) copy.view_.roles = *copy.roles_;
   return copy;
 }

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "kqd/kqd.hpp"
@@ -28,13 +29,14 @@ using Array = pybind11::array_t<double, 0>;  // any layout: is_viewable() decide
 /// A sample that looks at NumPy's memory and keeps it alive. Weights are a matrix of one column.
 class ArraySample {
  public:
-  ArraySample(Array points, std::optional<Array> weights);
-  /// A sample that was prepared, with what was done; its points move to an array.
-  ArraySample(Sample sample, std::shared_ptr<const Preparation> preparation);
+  ArraySample(Array points, std::optional<Array> weights, const std::vector<std::string>& column_names = {});
+  /// A sample that was prepared, with what was done and the file it comes from, if any; its points move to an array.
+  ArraySample(Sample sample, std::shared_ptr<const Preparation> preparation, std::string file = "");
 
   [[nodiscard]] const SampleView& view() const { return view_; }
   [[nodiscard]] const Array& points() const { return points_; }
   [[nodiscard]] const std::optional<Array>& weights() const { return weights_; }
+  [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] Preparation preparation() const { return preparation_ ? *preparation_ : Preparation{}; }
   /// The same points with the roles of their columns, and other weights.
   [[nodiscard]] ArraySample with_weights(Array weights) const;
@@ -43,7 +45,9 @@ class ArraySample {
   Array points_;
   std::optional<Array> weights_;
   std::shared_ptr<const std::vector<ColumnRole>> roles_;
+  std::shared_ptr<const std::vector<std::string>> column_names_;
   std::shared_ptr<const Preparation> preparation_;
+  std::string file_;
   SampleView view_;
 };
 

@@ -25,7 +25,26 @@ std::vector<std::vector<double>> origins_of(const KernelSpec& spec) {
   return origins;
 }
 
+// The texts or the matrix that make the kernel of objects again; None for other kernels.
+py::object objects_of(const KernelSpec& spec) {
+  const auto copy = object_data(spec);
+  if (!copy) return py::none();
+  const ObjectData data = copy();
+  if (data.gram.empty()) return py::cast(data.lines);
+  return to_array(data.gram.view());
+}
+
 KernelSpec kernel_from(const py::dict& state) {
+  const auto name = state["kernel"].cast<std::string>();
+  if (state.contains("objects") && !state["objects"].is_none()) {
+    ObjectData data;
+    if (py::isinstance<py::array>(state["objects"])) {
+      data.gram = matrix(state["objects"].cast<Array>());
+    } else {
+      data.lines = state["objects"].cast<std::vector<std::string>>();
+    }
+    return object_kernel(name, data);
+  }
   KernelSpec spec = parse_kernel(state["kernel"].cast<std::string>());
   auto origins = state["origins"].cast<std::vector<std::vector<double>>>();
   std::size_t next = 0;
@@ -55,6 +74,14 @@ std::shared_ptr<const Directions> directions_from(const py::dict& state) {
 
 bool are_equal(const Matrix<double>& a, const Matrix<double>& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() && std::ranges::equal(a.values(), b.values());
+}
+
+bool have_equal_objects(const KernelSpec& a, const KernelSpec& b) {
+  if (a.function == b.function) return true;
+  if (!object_data(a) || !object_data(b)) return !object_data(a) && !object_data(b);
+  const ObjectData first = object_data(a)();
+  const ObjectData second = object_data(b)();
+  return first.lines == second.lines && are_equal(first.gram, second.gram);
 }
 
 // The rows of `points`, checked.
@@ -184,7 +211,8 @@ bool ArrayEmbedding::shares_directions(const ArrayEmbedding& other) const {
   if (embedding_->directions() == other.embedding_->directions()) return true;
   const KernelSpec& kernel = directions().kernel().spec();
   const KernelSpec& others = other.directions().kernel().spec();
-  if (calls_python(kernel) || to_string(kernel) != to_string(others) || origins_of(kernel) != origins_of(others)) {
+  if (calls_python(kernel) || to_string(kernel) != to_string(others) || origins_of(kernel) != origins_of(others) ||
+      !have_equal_objects(kernel, others)) {
     return false;
   }
   const DirectionTerms mine = directions().terms();
@@ -195,7 +223,9 @@ bool ArrayEmbedding::shares_directions(const ArrayEmbedding& other) const {
 py::dict ArrayEmbedding::state() const {
   const KernelSpec& kernel = directions().kernel().spec();
   if (calls_python(kernel)) {
-    throw py::type_error("an embedding by a kernel function cannot be saved, one by a kernel with a name can");
+    throw py::type_error(
+        "an embedding by a kernel function cannot be saved, because the function is not data; one by a kernel with a "
+        "name or a Gram matrix can");
   }
   const SampleView sample = embedding_->sample();
   const DirectionTerms terms = directions().terms();
@@ -204,6 +234,7 @@ py::dict ArrayEmbedding::state() const {
   py::dict state;
   state["kernel"] = to_string(kernel);
   state["origins"] = origins_of(kernel);
+  state["objects"] = objects_of(kernel);
   state["reference"] = array_or_none(terms.reference);
   state["coefficients"] = to_array(terms.coefficients.view());
   state["sample"] = to_array(sample.points);
@@ -258,6 +289,12 @@ py::class_<ArrayEmbedding> bind_embedding(py::module_& m) {
       .def("kernel_matrix", &kernel_matrix, py::arg("a").noconvert(), py::arg("b").noconvert())
       .def("shares_directions", &ArrayEmbedding::shares_directions, py::arg("other"))
       .def("state", &ArrayEmbedding::state)
+      .def_property_readonly(
+          "object_kernel",
+          [](const ArrayEmbedding& e) -> std::optional<KernelSpec> {
+            const KernelSpec& kernel = e.directions().kernel().spec();
+            return is_of_objects(kernel) ? std::optional(kernel) : std::nullopt;
+          })
       .def_static(
           "from_state", [](const py::dict& state) { return ArrayEmbedding(state); }, py::arg("state"))
       .def("terms", [](const ArrayEmbedding& e) { return terms_of(e.directions()); })

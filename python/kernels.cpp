@@ -23,7 +23,8 @@ std::shared_ptr<const Object> held(Object object) {
 }  // namespace
 
 bool calls_python(const KernelSpec& kernel) {
-  return kernel.family == KernelFamily::custom || std::ranges::any_of(kernel.parts, calls_python);
+  const bool itself = kernel.family == KernelFamily::custom && !object_data(kernel);
+  return itself || std::ranges::any_of(kernel.parts, calls_python);
 }
 
 KernelSpec function_kernel(const std::string& name, py::function function, bool of_objects) {

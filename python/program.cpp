@@ -3,21 +3,15 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "duckdb_package.hpp"
 #include "entry.hpp"
 
 namespace py = pybind11;
 
 namespace {
-
-// DuckDB of `pip install "kqd[parquet]"`, unless the caller has chosen another.
-void find_duckdb() {
-  const py::object found = py::module_::import("importlib.util").attr("find_spec")("_duckdb");
-  if (!found.is_none()) ::setenv("KQD_DUCKDB", py::cast<std::string>(found.attr("origin")).c_str(), /*overwrite=*/0);
-}
 
 int main_of_program() {
   const py::object fsencode = py::module_::import("os").attr("fsencode");
@@ -26,7 +20,7 @@ int main_of_program() {
   for (std::size_t i = 1; i < given.size(); ++i) {
     words.push_back(py::cast<std::string>(py::bytes(fsencode(given[i]))));
   }
-  find_duckdb();
+  kqd::offer_duckdb_package();
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

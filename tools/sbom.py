@@ -22,13 +22,9 @@ PARTS = [
 ]
 # Parts that are not Debian packages: name, version, licence, where.
 OTHERS = [
-    ("libc++, libc++abi, libunwind, compiler-rt", "of ziglang", "Apache-2.0 WITH LLVM-exception", "linked: wheel built by zig"),
-    ("libstdc++, libgcc", "of g++", "GPL-3.0-or-later WITH GCC-exception-3.1", "linked: wheel built by g++"),
+    ("libstdc++, libgcc", "of g++", "GPL-3.0-or-later WITH GCC-exception-3.1", "linked: wheels"),
     ("Observable Plot, D3", "web/package-lock.json", "ISC", "report page"),
 ]
-LLVM_EXCEPTION = """As an exception, if, as a result of your compiling your source code, portions of this Software are embedded into an
-Object form of such source code, you may redistribute such embedded portions in such Object form without complying with the
-conditions of Sections 4(a), 4(b) and 4(d) of the License."""
 ISC = """Copyright 2010-2023 Mike Bostock; Copyright 2020-2023 Observable, Inc.
 
 Permission to use, copy, modify, and/or distribute this software for any purpose with or without fee is hereby granted,
@@ -62,7 +58,6 @@ def texts():
             continue
         yield f"\n==== {name}: {licence} ====\n"
         yield pathlib.Path("/usr/share/doc", package, "copyright").read_text()
-    yield f"\n==== libc++, libc++abi, libunwind, compiler-rt: Apache-2.0 with this exception ====\n{LLVM_EXCEPTION}\n"
     yield "\n==== libstdc++, libgcc: GPL-3.0-or-later with the GCC Runtime Library Exception 3.1 ====\n"
     yield "The exception permits to distribute programs that contain these libraries under terms of your choice.\n"
     yield f"\n==== Observable Plot, D3: ISC ====\n{ISC}\n"

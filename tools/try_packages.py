@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from release import ROOT, fetch, output_of, pythons, run, user_makevars, version
+from release import ROOT, WORK, build_wheel, fetch, output_of, pythons, run, user_makevars, version
 
 FIELDS = ("statistic", "pvalue", "n_exceed", "effect_size", "bandwidth", "seed")
 X, Y = (str(ROOT / "data" / f"sensors-{month}.csv") for month in ("march", "april"))
@@ -26,6 +26,13 @@ def read(path):
 x, y = read(X), read(Y)
 test, distance = kqd.test(x, y, rng=0), kqd.distance(x, y, rng=0)
 print(json.dumps([test.statistic.hex(), test.pvalue.hex(), test.effect_size.hex(), distance.statistic.hex()]))
+"""
+# The two tests of Parquet files and of queries, in Python; numbers as numbers() has them.
+OF_FILES = f"""
+import kqd, json
+for x, y in (["march.parquet", "april.parquet"], ["sql:FROM 'march.parquet'", "sql:FROM 'april.parquet'"]):
+    found = kqd.test(x, y, rng=0).to_dict()
+    print(json.dumps({{name: found[name] for name in {FIELDS}}}))
 """
 TO_PARQUET = "import duckdb, sys; duckdb.sql(f\"COPY (FROM read_csv('{sys.argv[1]}')) TO '{sys.argv[2]}' (FORMAT parquet)\")"
 
@@ -40,11 +47,19 @@ def numbers(program, *files, **options):
     return {name: found[name] for name in FIELDS if name in found}
 
 
+def digits_of(wheel):
+    return re.search(r"-cp3(\d+)-", wheel.name).group(1)
+
+
+def builder_of(wheel):
+    builder, = (path for path in pythons() if output_of(path, "-c", "import sys; print(sys.version_info[1])") == digits_of(wheel))
+    return builder
+
+
 def interpreter_for(wheel):
     """An interpreter for a wheel; another one than release.py builds with, if there is one of the same version."""
-    digits = re.search(r"-cp3(\d+)-", wheel.name).group(1)
-    builder, = (path for path in pythons() if output_of(path, "-c", "import sys; print(sys.version_info[1])") == digits)
-    others = sorted(pathlib.Path.home().glob(f".pyenv/versions/3.{digits}.*/bin/python3"))
+    builder = builder_of(wheel)
+    others = sorted(pathlib.Path.home().glob(f".pyenv/versions/3.{digits_of(wheel)}.*/bin/python3"))
     return next((path for path in others if path != builder), builder)
 
 
@@ -67,7 +82,10 @@ def try_wheel(wheel, folder):
     expect_equal("python -m kqd", numbers([bin_folder / "python", "-m", "kqd"], X, Y, **inside), expected)
     for name in ("march", "april"):
         run(bin_folder / "python", "-c", TO_PARQUET, f"data/sensors-{name}.csv", f"{name}.parquet", **inside)
-    expect_equal("Parquet", numbers([bin_folder / "kqd"], "march.parquet", "april.parquet", **inside), expected)
+    for x, y in (("march.parquet", "april.parquet"), ("sql:FROM 'march.parquet'", "sql:FROM 'april.parquet'")):
+        expect_equal(f"kqd test {x}", numbers([bin_folder / "kqd"], x, y, **inside), expected)
+    for line in output_of(bin_folder / "python", "-c", OF_FILES, **inside).splitlines():
+        expect_equal("kqd.test of Parquet and SQL", json.loads(line), expected)
     run(bin_folder / "kqd", "test", X, Y, "--report", "page.html", "--quiet", stdout=subprocess.DEVNULL, **inside)
     tests = [ROOT / "python" / "tests" / f"test_{name}.py" for name in ("tables", "misuse_fuzz", "types")]
     fetch(bin_folder / "pip", "pytest", "hypothesis", "mypy", "pyright[nodejs]", "matplotlib", **inside)
@@ -78,6 +96,28 @@ def try_wheel(wheel, folder):
     if unexpected:
         sys.exit(f"{wheel.name} needs {', '.join(sorted(unexpected))}, expected the C library only")
     print(f"{wheel.name}: same bits as build/release under {python}; needs {', '.join(sorted(set(libraries)))}")
+
+
+def try_sdist(sdist, python, folder):
+    """Builds it as pip does where compiler and libraries are, and reads the error where a library is missing."""
+    shutil.rmtree(WORK / "sdist", ignore_errors=True)
+    (WORK / "sdist").mkdir(parents=True)
+    run("tar", "-xzf", sdist, "-C", WORK / "sdist")
+    source = WORK / "sdist" / f"kqd-{version()}"
+    try:
+        build_wheel(python, source, folder, "cmake.define.CMAKE_DISABLE_FIND_PACKAGE_Eigen3=ON", capture_output=True, text=True)
+        sys.exit(f"{sdist.name} was built without Eigen, expected an error")
+    except subprocess.CalledProcessError as error:
+        if "libraries not found. Debian has them: apt-get install libeigen3-dev" not in error.stdout + error.stderr:
+            sys.exit(f"{sdist.name} without Eigen: expected a sentence that names libeigen3-dev\n{error.stdout}{error.stderr}")
+    shutil.rmtree(source / "build")
+    build_wheel(python, source, folder)
+    run(python, "-m", "venv", folder / "venv")
+    wheel, = folder.glob("*.whl")
+    fetch(folder / "venv" / "bin" / "pip", wheel)
+    expect_equal("the command of the sdist", numbers([folder / "venv" / "bin" / "kqd"], X, Y, cwd=folder),
+                 numbers([ROOT / "build" / "release" / "kqd"], X, Y))
+    print(f"{sdist.name}: builds, has the numbers of build/release, and names a library that is missing")
 
 
 def try_recipe(folder):
@@ -124,6 +164,9 @@ def main(dist):
         with tempfile.TemporaryDirectory() as folder:
             try_wheel(wheel, pathlib.Path(folder))
     if wheels:
+        sdist, = dist.glob("kqd-*.tar.gz")
+        with tempfile.TemporaryDirectory() as folder:
+            try_sdist(sdist, builder_of(wheels[0]), pathlib.Path(folder))
         with tempfile.TemporaryDirectory() as folder:
             try_recipe(pathlib.Path(folder))
     else:

@@ -81,12 +81,26 @@ int run_embed(const Request& request) {
   if (output.csv || as_array) print_warnings(data.warnings, output);  // these have no place for them
   add_directions(settings, data.samples.front(), num_rows(data), data.preparation, options);
   const std::vector<SampleView> samples(data.samples.begin(), data.samples.end());
-  const std::vector<std::string> names = different_names(request.files);
+  const std::vector<std::string> names = sample_names(settings, request.files);
   EmbeddingTable table;
   std::optional<DistributionKernel> gram;
+  EmbeddingFunctions functions;
+  functions.centered = settings.embed.centered;
+  if (!settings.embed.points_file.empty()) {
+    functions.points =
+        read_points(settings.embed.points_file, settings, data.samples.front(), num_rows(data), data.preparation);
+  }
   {
     const ProgressLine progress(!output.quiet);
     table = embedding_table(samples, names, settings.embed.levels, options, &progress.control());
+    if (!functions.points.empty()) {
+      functions.values = embedding_values(samples, table, functions.points, functions.centered, options.threads,
+                                          &progress.control());
+    }
+    if (settings.embed.inner_products) {
+      functions.inner_products =
+          embedding_products(samples, table, functions.centered, options.threads, &progress.control());
+    }
     if (settings.embed.gram) {
       Matrix<double> distances(1, 1, 0.0);
       if (samples.size() > 1) {
@@ -99,8 +113,15 @@ int run_embed(const Request& request) {
   }
   put_first(data.warnings, table.warnings);
   write_directions(settings.embed.directions_file, table, data.samples.front().column_names);
-  const EmbeddingReport report{table,     gram ? &*gram : nullptr, options,      watch.seconds(), data.preparation,
-                               data.rows, program_names,           request.given};
+  const EmbeddingReport report{.table = table,
+                               .gram = gram ? &*gram : nullptr,
+                               .functions = &functions,
+                               .options = options,
+                               .elapsed_s = watch.seconds(),
+                               .preparation = data.preparation,
+                               .rows = data.rows,
+                               .option_names = program_names,
+                               .settings = request.given};
   if (as_array) {
     const StopRequest until_it_is_whole;
     write_sample(output.file, embedding_sample(report));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <fstream>
 #include <iterator>
@@ -74,20 +75,30 @@ bool has_lines(const std::string& path) {
          std::ranges::none_of(kTables, [&](std::string_view suffix) { return path.ends_with(suffix); });
 }
 
-// A row of a table as one object: its only text, or its categories separated by commas.
-std::vector<std::string> objects_of(const std::vector<std::vector<std::string>>& rows) {
+// A category as a text without commas and blanks, different for different categories.
+std::string encoded(std::string_view category) {
+  std::string text;
+  for (const char c : category) {
+    if (c == ',' || c == '%' || std::isspace(static_cast<unsigned char>(c)) != 0) {
+      text += fmt::format("%{:02x}", static_cast<unsigned char>(c));
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+// A row of a table as one object: its only text, or its categories, one in each column, separated by commas.
+std::vector<std::string> objects_of(const std::vector<std::vector<std::string>>& rows, bool of_categories) {
   std::vector<std::string> objects;
   for (const std::vector<std::string>& row : rows) {
-    if (row.size() == 1) {
+    if (!of_categories) {
       objects.push_back(row.front());
       continue;
     }
-    std::string object;
-    for (std::string text : row) {
-      std::ranges::replace(text, ',', ';');
-      object += (object.empty() ? "" : ",") + text;
-    }
-    objects.push_back(std::move(object));
+    std::vector<std::string> categories;
+    for (const std::string& text : row) categories.push_back(encoded(text));
+    objects.push_back(fmt::format("{}", fmt::join(categories, ",")));
   }
   return objects;
 }
@@ -104,7 +115,7 @@ ObjectList read_table_objects(const std::vector<std::string>& files, const Setti
                  .remedy = "Choose it with --columns NAME"});
   }
   std::vector<std::vector<std::string>> samples;
-  for (const auto& rows : texts.samples) samples.push_back(objects_of(rows));
+  for (const auto& rows : texts.samples) samples.push_back(objects_of(rows, of_categories));
   const std::vector<std::string> places(samples.size(), files.front());
   ObjectList list = list_of(std::move(samples), files.size() == 1 ? places : files, kernel);
   list.data.notes = texts.notes;
@@ -176,11 +187,42 @@ ReadOptions options_of_gram(const Settings& settings) {
   return options;
 }
 
+// The rows of a file with the whole Gram matrix, as X and Y.
+SamplePair read_whole_gram(const std::string& file, const Settings& settings) {
+  SampleList list = read_samples({file}, options_of_gram(settings));
+  const Sample& all = list.samples.front();
+  const std::size_t n_x = settings.sizes.front();
+  const std::size_t n_y = settings.sizes.back();
+  if (n_x + n_y != all.points.rows()) {
+    throw Error(ErrorCode::invalid_option,
+                {.subject = "sizes",
+                 .value = fmt::format("{},{}", n_x, n_y),
+                 .expected =
+                     fmt::format("numbers that add up to the {} rows of {}", all.points.rows(), printable(file))});
+  }
+  const auto rows_of = [&](std::size_t first, std::size_t count) {
+    Sample part{Matrix<double>(all.points.view().row_range(first, count)), {}, all.column_names};
+    if (!all.weights.empty()) {
+      const auto begin = all.weights.begin() + static_cast<std::ptrdiff_t>(first);
+      part.weights.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+    }
+    return part;
+  };
+  SamplePair pair{.x = rows_of(0, n_x), .y = rows_of(n_x, n_y), .notes = std::move(list.notes)};
+  pair.preparation = std::move(list.preparation);
+  pair.warnings = std::move(list.warnings);
+  return pair;
+}
+
 ObjectPair read_gram(const std::vector<std::string>& files, const Settings& settings) {
   ObjectPair pair;
   const bool grouped = !settings.group_column.empty();
-  pair.data = grouped ? read_grouped(files.front(), settings.group_column, options_of_gram(settings))
-                      : read_pair(files.front(), files.back(), options_of_gram(settings));
+  if (!settings.sizes.empty()) {
+    pair.data = read_whole_gram(files.front(), settings);
+  } else {
+    pair.data = grouped ? read_grouped(files.front(), settings.group_column, options_of_gram(settings))
+                        : read_pair(files.front(), files.back(), options_of_gram(settings));
+  }
   const std::vector<Sample*> samples = {&pair.data.x, &pair.data.y};
   // Columns are in the order of the file; with a group column its rows are divided between X and Y.
   std::vector<std::size_t> order;

@@ -45,9 +45,22 @@ void print_no_effect_warnings(const Settings& settings, const std::vector<const 
   for (const Warning& warning : no_effect_warnings(settings, given, program_names)) note(sentence(warning));
 }
 
-// Two files, one that a column splits, or an archive of both.
-std::vector<std::string> pair_of_files(const CLI::App& command, const std::string& group_column) {
+// One Gram matrix, whose first rows are X.
+void require_one_gram_matrix(const CLI::App& command, const Settings& settings) {
+  const bool is_gram = settings.object_kernel == "precomputed";
+  if (is_gram && command.count("Y") == 0 && settings.group_column.empty()) return;
+  const char* const expected = is_gram ? "one file, without a second one and without a group column"
+                                       : "kernel precomputed, of which they are the rows";
+  throw Error(ErrorCode::invalid_option, {.subject = "sizes",
+                                          .value = fmt::format("{},{}", settings.sizes.front(), settings.sizes.back()),
+                                          .expected = expected});
+}
+
+// Two files, one that a column or numbers of rows split, or an archive of both.
+std::vector<std::string> pair_of_files(const CLI::App& command, const Settings& settings) {
+  const std::string& group_column = settings.group_column;
   const auto x = command.get_option("X")->as<std::string>();
+  if (!settings.sizes.empty()) require_one_gram_matrix(command, settings);
   const bool has_y = command.count("Y") > 0;
   if (has_y && group_column.empty()) return {x, command.get_option("Y")->as<std::string>()};
   if (has_y) {
@@ -56,7 +69,7 @@ std::vector<std::string> pair_of_files(const CLI::App& command, const std::strin
                                             .expected = "one file with both samples, but a second one is given: " +
                                                         printable(command.get_option("Y")->as<std::string>())});
   }
-  if (!group_column.empty()) return {x};
+  if (!group_column.empty() || !settings.sizes.empty()) return {x};
   const auto both = samples_within(x);
   if (!both) throw CLI::RequiredError("Y");
   return {both->first, both->second};
@@ -159,7 +172,8 @@ CLI::App* Program::add_comparison(const std::string& name, const std::string& wh
   } else {
     const std::string text = "first sample" + formats;
     command->add_option("X", text)->required();
-    const std::string other = "second sample; none with --group, or when X is an .npz file of arrays x and y";
+    const std::string other =
+        "second sample; none with --group or --sizes, or when X is an .npz file of arrays x and y";
     command->add_option("Y", other);
   }
   add_options(*command, which);
@@ -210,7 +224,7 @@ Request Program::read_request(CLI::App& command, Command which) {
     if (command.count("FILES") > 0) request.files = command.get_option("FILES")->as<std::vector<std::string>>();
     if (request.files.empty() && !settings.monitor.show) throw CLI::RequiredError("FILES");
   } else {
-    request.files = pair_of_files(command, settings.group_column);
+    request.files = pair_of_files(command, settings);
   }
   settings.read.map_files = true;  // main() handles the signal of a file that becomes shorter
   for (const OptionInfo* option : given) {

@@ -64,13 +64,16 @@ RunInfo run_info(const std::string& method, const Request& request, const Sample
               .preparation = data.preparation,
               .elapsed_s = watch.seconds(),
               .option_names = program_names,
-              .settings = request.given};
+              .settings = request.given,
+              .explain_call = "kqd explain"};
   return with_labels(std::move(run), request.settings);
 }
 
 // Row numbers, the columns of the table and the shape of images come from the data.
 void add_rows(ExplainOptions& options, const SamplePair& data) {
   options.sources = data.preparation.sources;
+  options.units = data.preparation.units;
+  if (!data.preparation.row_shape.empty()) options.own_scales = false;
   options.rows_x = data.rows_x;
   options.rows_y = data.rows_y;
   if (!options.image) options.image = image_shape(data.preparation.row_shape);
@@ -94,14 +97,25 @@ std::vector<std::uint64_t> group_keys_of(const GroupRule& rule, const SamplePair
 // The effects of reference batches against X, each read like Y.
 std::vector<double> effects_of_batches(const Request& request) {
   const Settings& settings = request.settings;
+  if (!settings.group_column.empty()) {
+    throw Error(ErrorCode::invalid_option,
+                {.subject = "against",
+                 .value = settings.against.front(),
+                 .expected = "two files, but --group splits one file",
+                 .remedy = "Write the rows of both samples to files of their own"});
+  }
+  const GroupRule& rule = settings.test.groups;
   std::vector<double> effects;
   for (const std::string& file : expand_files(settings.against)) {
     const SamplePair pair = read_pair(request.files.front(), file, settings.read);
-    effects.push_back(
-        difference_size(
-            pair.x, pair.y,
-            {.separation = false, .seed = settings.test.statistic.seed, .threads = settings.test.statistic.threads})
-            .effect);
+    const auto keys = rule.column.empty() ? std::vector<std::uint64_t>{} : group_keys_of(rule, pair);
+    effects.push_back(difference_size(pair.x, pair.y,
+                                      {.separation = false,
+                                       .seed = settings.test.statistic.seed,
+                                       .threads = settings.test.statistic.threads,
+                                       .assignment = rule.assignment,
+                                       .group_keys = keys})
+                          .effect);
   }
   return effects;
 }
@@ -214,7 +228,8 @@ RunInfo run_info(const std::string& method, const Request& request, const Profil
               .preparation = {},
               .elapsed_s = watch.seconds(),
               .option_names = program_names,
-              .settings = request.given};
+              .settings = request.given,
+              .explain_call = "kqd explain"};
   return with_labels(std::move(run), request.settings);
 }
 
@@ -275,7 +290,7 @@ int run_matrix_of_profiles(const Request& request, const Stopwatch& watch) {
   {
     const ProgressLine progress(!settings.output.quiet);
     matrix =
-        distance_matrix(profiles, sample_names(request), options_of_distances(settings, options), &progress.control());
+        distance_matrix(profiles, sample_names(settings, request.files), options_of_distances(settings, options), &progress.control());
     if (settings.test_pairs) tests = pairwise_tests(profiles, options, &progress.control());
   }
   const MatrixReport report{
@@ -460,7 +475,7 @@ int run_matrix(const Request& request) {
   std::optional<PairwiseTests> tests;
   {
     const ProgressLine progress(!settings.output.quiet);
-    matrix = distance_matrix(samples, sample_names(request), distances, &progress.control());
+    matrix = distance_matrix(samples, sample_names(settings, request.files), distances, &progress.control());
     if (settings.test_pairs) tests = pairwise_tests(samples, matrix, options, &progress.control());
   }
   put_first(data.warnings, matrix.warnings);

@@ -99,22 +99,25 @@ void add_weighting(const std::string& file, MethodOptions& options) {
   options.weighting = LevelWeights::table(densities);
 }
 
+Matrix<double> read_points(const std::string& file, const Settings& settings, const Sample& data,
+                           std::size_t num_pooled, const Preparation& preparation) {
+  Sample points = read_sample(file);
+  if (!settings.object_kernel.empty()) {
+    number_reference_rows(num_pooled, points.points);
+    return std::move(points.points);
+  }
+  require_same_units(preparation);
+  const bool by_name = !data.column_names.empty() && !points.column_names.empty();
+  return by_name ? in_order_of(data.column_names, points, file) : std::move(points.points);
+}
+
 void add_directions(const Settings& settings, const Sample& data, std::size_t num_pooled,
                     const Preparation& preparation, MethodOptions& options) {
   add_coefficients(settings.coefficients_file, options.directions);
   add_weighting(settings.weighting_file, options);
   const std::string& file = settings.reference_file;
   if (file.empty()) return;
-  Sample points = read_sample(file);
-  if (!settings.object_kernel.empty()) {
-    number_reference_rows(num_pooled, points.points);
-    options.directions.reference_points = std::move(points.points);
-    return;
-  }
-  require_same_units(preparation);
-  const bool by_name = !data.column_names.empty() && !points.column_names.empty();
-  options.directions.reference_points =
-      by_name ? in_order_of(data.column_names, points, file) : std::move(points.points);
+  options.directions.reference_points = read_points(file, settings, data, num_pooled, preparation);
 }
 
 void refuse_objects(const Settings& settings, const std::string& command) {
@@ -151,7 +154,7 @@ void require_outputs(const Request& request) {
   const OutputOptions& output = request.settings.output;
   std::vector<std::string> inputs = request.files;
   inputs.insert(inputs.end(), {request.settings.reference_file, request.settings.coefficients_file,
-                               request.settings.weighting_file, output.config});
+                               request.settings.weighting_file, request.settings.embed.points_file, output.config});
   {
     const StopRequest until_test_files_are_removed;
     if (goes_to_file(output)) require_output("output", output.file, inputs);
@@ -187,13 +190,9 @@ std::vector<std::string> given_names(const Settings& settings, std::size_t count
                .expected = fmt::format("{} names with commas between them, one for each sample", count)});
 }
 
-std::vector<std::string> sample_names(const Request& request) {
-  std::vector<std::string> given = given_names(request.settings, request.files.size());
-  return given.empty() ? different_names(request.files) : given;
-}
-
-std::vector<std::string> different_names(const std::vector<std::string>& files) {
-  std::vector<std::string> names;
+std::vector<std::string> sample_names(const Settings& settings, const std::vector<std::string>& files) {
+  std::vector<std::string> names = given_names(settings, files.size());
+  if (!names.empty()) return names;
   for (const std::string& file : files) {
     std::string name = file;
     for (int copy = 2; std::ranges::find(names, name) != names.end(); ++copy) name = fmt::format("{} ({})", file, copy);

@@ -30,6 +30,10 @@ void add_weighting(const std::string& file, MethodOptions& options);
 void add_directions(const Settings& settings, const Sample& data, std::size_t num_pooled,
                     const Preparation& preparation, MethodOptions& options);
 
+/// Points of a file in the columns of the data, or numbers of pooled objects.
+[[nodiscard]] Matrix<double> read_points(const std::string& file, const Settings& settings, const Sample& data,
+                                         std::size_t num_pooled, const Preparation& preparation);
+
 /// Throws for a kernel of objects, which only some commands have.
 void refuse_objects(const Settings& settings, const std::string& command);
 
@@ -54,10 +58,7 @@ void require_outputs(const Request& request);
 /// The names that the user gives to `count` samples; none when there are none. Throws Error{invalid_option} for others.
 [[nodiscard]] std::vector<std::string> given_names(const Settings& settings, std::size_t count);
 
-/// Names of all data sets, given or of their files.
-[[nodiscard]] std::vector<std::string> sample_names(const Request& request);
-
-/// Different names for all data sets, also when one is given twice.
-[[nodiscard]] std::vector<std::string> different_names(const std::vector<std::string>& files);
+/// Names of all data sets, given or of their files; different ones, also when a file is given twice.
+[[nodiscard]] std::vector<std::string> sample_names(const Settings& settings, const std::vector<std::string>& files);
 
 }  // namespace kqd::app

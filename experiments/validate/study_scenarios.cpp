@@ -22,6 +22,7 @@ struct Difference {
   Drawer alternative;
   Drawer null;
   std::optional<double> bar = {};  ///< the power that the default test must reach
+  bool one_unit = false;           ///< images: columns keep their common unit, as in the program
 };
 
 std::function<Draw(Seed)> of_size(const Drawer& drawer, double size) {
@@ -98,7 +99,10 @@ Difference class_shift(const std::string& name, const std::string& folder, std::
       return Draw{std::move(pair.x), std::move(pair.y)};
     };
   };
-  return {name + ", 15 % of a fourth class, n = " + std::to_string(n), with_share(0.15), with_share(0.0)};
+  return {.name = name + ", 15 % of a fourth class, n = " + std::to_string(n),
+          .alternative = with_share(0.15),
+          .null = with_share(0.0),
+          .one_unit = true};
 }
 
 std::vector<Difference> differences() {
@@ -156,8 +160,9 @@ std::vector<SizedCandidate> other_sizes() {
           {time, "MMD-FUSE, 0.4n", "mmd-fuse", 0.4}};
 }
 
-TwoSampleOptions options_of(const Candidate& candidate, std::int64_t permutations) {
+TwoSampleOptions options_of(const Difference& difference, const Candidate& candidate, std::int64_t permutations) {
   TwoSampleOptions options;
+  options.own_scales = !difference.one_unit;
   options.method = candidate.method;
   options.statistic.parameters = candidate.parameters;
   options.test.num_permutations = permutations;
@@ -218,7 +223,7 @@ std::vector<Scenario> study_scenarios() {
                         .row = difference.name,
                         .column = candidate.name,
                         .draw = of_size(difference.alternative, 1.0),
-                        .options = options_of(candidate, kStudyPermutations),
+                        .options = options_of(difference, candidate, kStudyPermutations),
                         .expectation = {.kind = Expectation::Kind::reported},
                         .runs = kStudyRuns};
       if (is_default && difference.bar) {
@@ -244,7 +249,7 @@ std::vector<Scenario> study_scenarios() {
                         .row = difference.name,
                         .column = "B = " + std::to_string(permutations),
                         .draw = of_size(difference.alternative, 1.0),
-                        .options = options_of({"adaptive", "adaptive"}, permutations),
+                        .options = options_of(difference, {"adaptive", "adaptive"}, permutations),
                         .expectation = {.kind = Expectation::Kind::reported},
                         .runs = kStudyRuns};
       scenarios.push_back(std::move(scenario));
@@ -256,7 +261,7 @@ std::vector<Scenario> study_scenarios() {
                            .row = difference.name,
                            .column = sized.column,
                            .draw = of_size(difference.alternative, sized.size),
-                           .options = options_of({"", sized.method}, kStudyPermutations),
+                           .options = options_of(difference, {"", sized.method}, kStudyPermutations),
                            .expectation = {.kind = Expectation::Kind::reported},
                            .runs = kStudyRuns});
     }

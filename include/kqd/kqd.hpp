@@ -15,7 +15,7 @@
 #include "kqd/explain/explain.hpp"              // explain: which columns, levels, directions and rows differ
 #include "kqd/explain/profile_explain.hpp"      // explain: of profiles
 #include "kqd/io/csv_format.hpp"                // CsvFormat
-#include "kqd/io/duckdb.hpp"                    // duckdb_version
+#include "kqd/io/duckdb.hpp"                    // duckdb_version, offer_duckdb
 #include "kqd/io/files.hpp"                     // expand_files: patterns of file names
 #include "kqd/io/frame.hpp"                     // Frame, prepare_pair: tables in memory
 #include "kqd/io/preparation.hpp"               // NaPolicy, Categorical, Standardize, Preparation

@@ -106,6 +106,9 @@ def samples(
     With ``nan_policy="omit"`` rows with a NaN are excluded, and with them their partners when rows are `paired`.
     """
     require_nan_policy(nan_policy, _ALL_POLICIES)
+    if nan_policy != "omit" and _is_plain(x) and _is_plain(y):
+        x_column, y_column = _weights(x_weights, len(x), "x"), _weights(y_weights, len(y), "y")
+        return Samples(_core.Sample(x, x_column), _core.Sample(y, y_column), x.shape[1])
     x = as_frame(x)
     y = matching(y, x, "y", "x")
     (x_rows, y_rows), warnings = _pooled_matrices(x, y)
@@ -113,9 +116,8 @@ def samples(
     x_column, y_column = _weights(x_weights, len(x_rows), "x"), _weights(y_weights, len(y_rows), "y")
     dim, columns = x_rows.shape[1], column_names(x, y)
     if nan_policy != "omit":
-        return Samples(
-            _core.Sample(x_rows, x_column), _core.Sample(y_rows, y_column), dim, warnings=warnings, columns=columns
-        )
+        x_sample, y_sample = _core.Sample(x_rows, x_column, columns), _core.Sample(y_rows, y_column, columns)
+        return Samples(x_sample, y_sample, dim, warnings=warnings, columns=columns)
     keep_x, keep_y = complete(x_rows), complete(y_rows)
     warnings += tuple(
         warned("rows-omitted", name, int((~keep).sum()), len(keep))
@@ -124,7 +126,7 @@ def samples(
     )
     if paired and len(keep_x) == len(keep_y):
         keep_x = keep_y = keep_x & keep_y
-    x_sample, y_sample = _kept(x_rows, x_column, keep_x), _kept(y_rows, y_column, keep_y)
+    x_sample, y_sample = _kept(x_rows, x_column, keep_x, columns), _kept(y_rows, y_column, keep_y, columns)
     return Samples(x_sample, y_sample, dim, (keep_x, keep_y), warnings, columns)
 
 
@@ -176,6 +178,11 @@ def matrix(values: ArrayLike, name: str, *, rounded: bool = False) -> NDArray[np
     if array.ndim != 2:
         raise ValueError(f"{name} has {array.ndim} dimensions, expected 2 (rows and columns) or 1 (one column)")
     return array if _core.is_viewable(array) else np.require(array, np.float64, ["C", "A"])
+
+
+def _is_plain(values: Any) -> bool:
+    """Whether values are rows of doubles that the library reads in place, as most samples are."""
+    return type(values) is np.ndarray and values.dtype == np.float64 and values.ndim == 2 and _core.is_viewable(values)
 
 
 def _pooled_matrices(x: Any, y: Any) -> Tuple[List[NDArray[np.float64]], Tuple[Warned, ...]]:
@@ -364,20 +371,24 @@ _ALL_POLICIES = ("indicator", "raise", "omit", "impute-median")
 
 
 def require_nan_policy(nan_policy: str, known: Sequence[str] = ("raise", "omit")) -> None:
+    if isinstance(nan_policy, str) and nan_policy in known:
+        return
     words = [f'"{word}"' for word in known]
     expected = f'expected {", ".join(words[:-1])} or {words[-1]}'
     if not isinstance(nan_policy, str):
         raise TypeError(f"nan_policy is of type {type(nan_policy).__name__}, {expected}")
-    if nan_policy not in known:
-        raise ValueError(f"nan_policy={quoted(nan_policy)}: {expected}")
+    raise ValueError(f"nan_policy={quoted(nan_policy)}: {expected}")
 
 
 def _kept(
-    rows: NDArray[np.float64], weights: Optional[NDArray[np.float64]], keep: NDArray[np.bool_]
+    rows: NDArray[np.float64],
+    weights: Optional[NDArray[np.float64]],
+    keep: NDArray[np.bool_],
+    columns: Sequence[str] = (),
 ) -> _core.Sample:
     if keep.all():
-        return _core.Sample(rows, weights)
-    return _core.Sample(rows[keep], None if weights is None else weights[keep])
+        return _core.Sample(rows, weights, columns)
+    return _core.Sample(rows[keep], None if weights is None else weights[keep], columns)
 
 
 def _weights(weights: Optional[ArrayLike], num_rows: int, name: str) -> Optional[NDArray[np.float64]]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SCHEMA = "kqd.embedding/1"
+_ARRAYS = ("reference", "coefficients", "sample", "weights")
 
 
 class Embedding:
@@ -74,14 +75,12 @@ class Embedding:
     True
 
     With a kernel of objects (``"precomputed"``, ``"spectrum:3"``, a function of lists) the sample is a square Gram matrix or
-    a list of objects.
-    `embed`, `evaluate` and `reference` then take numbers of these objects, from 0.
+    a list of objects. `embed`, `evaluate` and `reference` then take numbers of these objects, from 0: objects that are to be
+    compared must all be in the list.
 
-    An embedding can be pickled and saved, with its directions and a copy of its sample; not so one by a kernel function.
+    An embedding can be pickled and saved, with its directions and a copy of its sample or of its objects; not so one by a
+    kernel function.
     """
-
-    #: The kernel between objects; None for rows of numbers.
-    _object_kernel: Optional[_core.Kernel] = None
 
     @hinting
     def __init__(
@@ -132,7 +131,6 @@ class Embedding:
         options.complete()
         self._core = _core.Embedding(rows, options)
         self._columns = None
-        self._object_kernel = core
         self._asked = {**asked, "sample": None, "rng": options.seed}
 
     @hinting
@@ -140,6 +138,7 @@ class Embedding:
         self, sample: ArrayLike, *, weights: Optional[ArrayLike] = None, nan_policy: str = "raise"
     ) -> "Embedding":
         """The embedding of another sample along the same directions."""
+        self._require_numbers(sample, "sample")
         matched = _arrays.matching(sample, self._columns, "sample", "the first sample")
         other = object.__new__(Embedding)
         other.__dict__.update(self.__dict__)
@@ -147,6 +146,22 @@ class Embedding:
         with _arrays.cells_named(_arrays.column_names(matched), {"sample": kept}):
             other._core = self._core.embed(rows)
         return other
+
+    def _require_numbers(self, values: Any, name: str) -> None:
+        """Refuses objects where their numbers are expected."""
+        if self._core.object_kernel is None or np.asarray(values, dtype=object).ndim == 0:
+            return
+        for one in np.asarray(values, dtype=object).flat:
+            if isinstance(one, (str, bytes, dict, set, frozenset)) or not hasattr(one, "__float__"):
+                raise TypeError(
+                    f"{name} has {_arrays.quoted(one)}, expected numbers of objects, from 0: kernel {self.kernel} is known only "
+                    "between the objects that the first embedding was made of. To compare with others, make it from the list "
+                    "of all of them, and embed the numbers of each sample"
+                )
+
+    def _rows_of(self, points: ArrayLike, name: str) -> NDArray[np.float64]:
+        self._require_numbers(points, name)
+        return _arrays.matrix(points, name)
 
     def quantiles(self, levels: ArrayLike) -> NDArray[np.float64]:
         """Quantiles along every direction: one per direction for a single level in [0, 1], else a column per level.
@@ -163,7 +178,7 @@ class Embedding:
 
     def direction_values(self, points: ArrayLike) -> NDArray[np.float64]:
         """The directions u as functions: a row per direction, a column per point."""
-        return self._core.direction_values(_arrays.matrix(points, "points"))
+        return self._core.direction_values(self._rows_of(points, "points"))
 
     def evaluate(
         self, points: ArrayLike, levels: ArrayLike = 0.5, *, centered: bool = False
@@ -175,14 +190,14 @@ class Embedding:
         array of shape (directions, levels, points), without the second axis for a single level
         """
         wanted, single = _levels(levels)
-        rows = _arrays.matrix(points, "points")
+        rows = self._rows_of(points, "points")
         values = self._core.evaluate(wanted, rows, boolean(centered, "centered"))
         values = values.reshape(self.n_directions, len(wanted), len(rows))
         return values[:, 0] if single else values
 
     def mean_embedding(self, points: ArrayLike) -> NDArray[np.float64]:
         """The kernel mean embedding mu(x) = sum_i a_i k(x_i, x) at every point."""
-        return self._core.mean_embedding(_arrays.matrix(points, "points"))
+        return self._core.mean_embedding(self._rows_of(points, "points"))
 
     def inner_product(
         self,
@@ -218,8 +233,8 @@ class Embedding:
 
     def kernel_matrix(self, a: ArrayLike, b: Optional[ArrayLike] = None) -> NDArray[np.float64]:
         """Values k(a_i, b_j) of the kernel with the bandwidths that were used; b is a by default."""
-        rows = _arrays.matrix(a, "a")
-        return self._core.kernel_matrix(rows, rows if b is None else _arrays.matrix(b, "b"))
+        rows = self._rows_of(a, "a")
+        return self._core.kernel_matrix(rows, rows if b is None else self._rows_of(b, "b"))
 
     @hinting
     def distance(
@@ -243,7 +258,7 @@ class Embedding:
         asked: Dict[str, Any] = {
             **self._asked, "method": method, "power": power, "weighting": weighting, "workers": workers
         }
-        options = core_settings("distance", asked, self._object_kernel)
+        options = core_settings("distance", asked, self._core.object_kernel)
         options.complete()
         found = self._core.distance(second._core, options)
         del found["functions"], found["gaps"]
@@ -286,7 +301,7 @@ class Embedding:
             wanted = 1 if kind == "functions" else 2
             if others or labels is not None:
                 raise ValueError(f'kind "{kind}" shows one sample; other samples and labels are for "quantiles"')
-            if self.dim != wanted or self._object_kernel is not None:
+            if self.dim != wanted or self._core.object_kernel is not None:
                 raise ValueError(f'kind "{kind}" needs a sample of {wanted} column{"s"[: wanted - 1]}, this one has {self.dim}')
             if kind == "functions":
                 return _plots.functions(self, self._chosen(directions, ()), ax)
@@ -320,7 +335,9 @@ class Embedding:
     def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
         """Write the embedding to a file of arrays (NPZ) that `Embedding.load` reads, and NumPy without kqd."""
         state = self._core.state()
-        arrays = {name: state.pop(name) for name in ("reference", "coefficients", "sample", "weights")}
+        arrays = {name: state.pop(name) for name in _ARRAYS}
+        if isinstance(state["objects"], np.ndarray):
+            arrays["gram"] = state.pop("objects")
         asked = {key: value for key, value in self._asked.items() if key not in ("sample", "workers")}
         for name in ("reference", "coefficients", "weights"):
             if asked.get(name) is not None and not isinstance(asked[name], str):
@@ -347,9 +364,10 @@ class Embedding:
             about = json.loads(str(arrays.pop("about")))
             if about["schema"] != _SCHEMA:
                 raise KeyError("schema")
-            state = {name: arrays.get(name) for name in ("reference", "coefficients", "sample", "weights")}
+            state = {name: arrays.get(name) for name in _ARRAYS}
             for name in ("kernel", "origins", "n_reference", "warnings"):
                 state[name] = about[name]
+            state["objects"] = arrays.get("gram", about.get("objects"))
             embedding = object.__new__(cls)
             embedding._core = _core.Embedding.from_state(state)
             asked = about["asked"]

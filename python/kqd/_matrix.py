@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import _core, _frames
 from ._options import core_settings, own_parameters, refuse_unknown
 from ._progress import ProgressCallback, shown
-from ._results import Finding
+from ._results import Finding, table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -54,6 +54,16 @@ class Matrix(Finding):
 
     def __repr__(self) -> str:
         return self._text
+
+    def _repr_html_(self) -> str:
+        return table(f"Matrix: distances by {self.method}", [("", *self.names), *map(self._row, range(len(self.names)))])
+
+    def _row(self, i: int) -> Tuple[str, ...]:
+        cells = [f"{distance:.4g}" for distance in self.distances[i]]
+        if self.adjusted_pvalues is not None:
+            pvalues = self.adjusted_pvalues[i]
+            cells = [cell if j == i else f"{cell} (adjusted p = {pvalues[j]:.4g})" for j, cell in enumerate(cells)]
+        return self.names[i], *cells
 
 
 def matrix(
@@ -100,8 +110,11 @@ def matrix(
     asked: Dict[str, Any] = {"kernel": "gaussian", "rng": None, "nan_policy": "indicator", "categorical": "auto"}
     asked.update({name: value for name, value in options.items() if name in known}, parameters=parameters)
     refuse_unknown("matrix", asked)
-    if isinstance(samples, (str, os.PathLike)) or len(samples) < 2:
+    if not isinstance(samples, (list, tuple)) and not (isinstance(samples, np.ndarray) and samples.ndim > 0):
+        raise TypeError(f"samples is of type {type(samples).__name__}, expected a list of two samples or more")
+    if len(samples) < 2:
         raise ValueError("samples has fewer than two samples, expected a list of two or more")
+    asked["sample"] = samples[0]  # whose columns those of reference points are matched to
     given = _names(names, samples)
     settings = core_settings("matrix", {**asked, "test_pairs": test})
     settings.complete()

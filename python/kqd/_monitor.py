@@ -9,11 +9,11 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 from numpy.typing import ArrayLike
 
-from . import _core
+from . import _arrays, _core
 from ._options import Rng, count, hinting, seed_from, text, threads
 from ._profile import PathLike, Profile, profile
 from ._progress import ProgressCallback, shown
-from ._results import frame
+from ._results import frame, table
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,11 @@ def _entry(fields: Dict[str, Any]) -> MonitorEntry:
         evidence=fields["evidence"],
         warnings=tuple(warning["text"] for warning in fields["warnings"]),
     )
+
+
+def _cells(entry: MonitorEntry) -> Tuple[str, ...]:
+    differs = "yes" if entry.reject else "no"
+    return entry.name, str(entry.n), f"{entry.effect_size:.4g}", f"{entry.pvalue_adjusted:.4g}", differs, entry.changed or ""
 
 
 class Monitor:
@@ -127,7 +132,7 @@ class Monitor:
                 raise ValueError("batch_rows is given with a profile, whose groups have a size; leave it out")
             base = profile(baseline, "baseline")
         else:
-            n_rows = len(baseline)  # type: ignore[arg-type]
+            n_rows = len(_arrays.matrix(baseline, "baseline"))
             usual = max(1, n_rows // 10) if batch_rows is None else count(batch_rows, "batch_rows")
             base = Profile(
                 baseline,
@@ -197,6 +202,10 @@ class Monitor:
                 for fields in self._fields()["batches"]]
         return frame(rows)
 
+    def summary(self) -> str:
+        """The report as text, as ``print`` shows it."""
+        return repr(self)
+
     def plot(self, ax: Any = None) -> Any:
         """Draw effect sizes with their intervals over the batches; filled points differ. Returns the axes."""
         from matplotlib import pyplot
@@ -235,6 +244,12 @@ class Monitor:
 
     def __repr__(self) -> str:
         return self._core.text().rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        alarm = self.alarm
+        title = "Monitor: no alarm" if alarm is None else f"Monitor: alarm at {alarm}"
+        head = ("batch", "rows", "effect size", "adjusted p", "differs", "changed")
+        return table(title, [head, *map(_cells, self.history)])
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return _from_bytes, (self._core.to_bytes(),)

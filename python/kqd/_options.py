@@ -7,7 +7,7 @@ import inspect
 import numbers
 import operator
 import secrets
-from typing import Any, Callable, Collection, Dict, Mapping, Optional, ParamSpec, TypeVar, Union
+from typing import Any, Callable, Collection, Dict, List, Mapping, Optional, ParamSpec, Tuple, TypeVar, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,6 @@ _Made = TypeVar("_Made")
 # Drawn seeds stay below 2^53, so that every reader of JSON keeps all their digits.
 _DRAWN_SEED_BITS = 53
 _MOST_THREADS = 1024
-_options_of = functools.lru_cache(maxsize=None)(_core.options)
 
 # Keywords that are the samples, or that change how a run is watched and what is kept of it, but not what is computed.
 _NO_SETTINGS = (
@@ -35,14 +34,30 @@ _NO_SETTINGS = (
 _KEPT_ARRAYS = ("reference", "coefficients", "weights", "x_weights", "y_weights", "blocks", "clusters", "against")
 
 
+@functools.lru_cache(maxsize=None)
+def _defaults_of(call: str) -> List[Tuple[str, str, Any]]:
+    """Keyword, type and default of each option; None for the default of one that is always passed on."""
+    values: Dict[str, Callable[[str], Any]] = {"flag": "yes".__eq__, "count": int, "real": float, "word": str, "text": str}
+
+    def value(keyword: str, kind: str, default: str) -> Any:
+        try:
+            return None if keyword in ("kernel", "rng", "workers") or kind not in values else values[kind](default)
+        except ValueError:  # a word of an option that is a number otherwise
+            return default
+
+    return [(keyword, kind, value(keyword, kind, default)) for keyword, (kind, default) in _core.options(call).items()]
+
+
 def core_settings(call: str, asked: Mapping[str, Any], kernel: Optional[_core.Kernel] = None) -> _core.Settings:
     """The settings of the library from the keywords of a call, except for parameters that only one method has.
 
     Types are checked here, ranges by the library. A given `kernel` replaces the one that was asked for.
     """
     given: Dict[str, Union[str, NDArray[Any], _core.Kernel]] = {}
-    for keyword, (kind, _) in _options_of(call).items():
+    for keyword, kind, default in _defaults_of(call):
         value = asked.get(keyword)
+        if value is not None and type(value) is type(default) and value == default:
+            continue  # as most keywords of most calls; to check and print each of them takes longer than to compare
         if keyword == "kernel":
             given[keyword] = core_kernel(asked[keyword]) if kernel is None else kernel
         elif keyword == "rng":
@@ -68,8 +83,11 @@ def _argument(keyword: str, kind: str, value: Any, asked: Mapping[str, Any]) -> 
         return compat_text(value)
     if keyword == "types" and isinstance(value, Mapping):
         return ",".join(f'"{name}"={text(kind, "types")}' for name, kind in value.items())
-    if keyword == "names" and isinstance(value, (list, tuple)):
-        return ",".join(text(name, "names") for name in value)
+    if keyword == "names" and isinstance(value, (str, list, tuple)):
+        names = value.split(",") if isinstance(value, str) else [text(name, "names") for name in value]
+        if len(names) != 2 or not all(name.strip() for name in names):
+            raise ValueError(f"names has {len(names)} names, expected one for each of two samples")
+        return ",".join(name.replace(",", " ") for name in names)
     if keyword == "weighting" and not isinstance(value, str):
         return _weighting_text(value)
     if kind == "points":

@@ -36,6 +36,8 @@ class ComponentStatistic(NamedTuple):
     pvalue: float
     #: Adjusted for all components (step-down); valid when the distributions are equal.
     adjusted_pvalue: float
+    #: Of the largest over columns or pairs of columns, if the test rejects: the largest one, ``"income by plan"``.
+    where: str
 
 
 class EffectAspect(NamedTuple):
@@ -322,6 +324,8 @@ class TestResult(Result):
     note_ids: Tuple[str, ...]
     #: The component statistics of a test that aggregates several; else empty.
     components: Tuple[ComponentStatistic, ...]
+    #: Column or pair of columns of the component with the largest score, of the significant ones that name one.
+    largest_change: Optional[str]
     #: The effect against the margin: ``"different"``, ``"equivalent"`` or ``"undecided"``; None without a margin.
     verdict: Optional[str]
     margin: Optional[float]

@@ -98,8 +98,8 @@ compat, types, categorical, nan_policy, group, names, profiles, rng, workers, ma
         the rows that are left are tested. By default ``"frequency"``, unless the weights of x and y look different:
         that is an error.
     standardize : "auto", "none", "zscore" or "iqr"
-        ``"auto"``: the adaptive test measures every column from its pooled median in units of its pooled scale, so that
-        units do not matter. ``"none"``: columns as they are, for images, embeddings and other rows with one unit.
+        ``"auto"``: the adaptive test and `kqd.explain` measure every column from its pooled median in units of its
+        pooled scale, so that units do not matter. ``"none"``: columns as they are, for images, embeddings and other rows with one unit.
         ``"zscore"`` and ``"iqr"`` scale columns of numbers by the pooled mean and standard deviation, or median and
         quartiles.
     n_resamples : int
@@ -120,7 +120,7 @@ compat, types, categorical, nan_policy, group, names, profiles, rng, workers, ma
         The units whose labels are permuted. ``"groups"``: groups of equally many rows, assigned at random; exact as well,
         and far faster for large samples, because quantiles are compared on a grid of 256 bins per direction. Needs an
         independent design without weights, and a method that can: ``"adaptive"``, ``"ekqd"``, ``"supkqd"``, ``"sw"``,
-        ``"mmd-rff"``, ``"mmd-nystrom"``, ``"me"`` or ``"scf"``. ``"auto"``: groups above 100,000 rows where possible.
+        ``"mmd-rff"``, ``"mmd-nystrom"``, ``"me"`` or ``"scf"``. ``"auto"``: groups above 100,000 rows or 10^8 numbers.
     early_stop : str, optional
         Stop drawing when the decision is clear: ``"besag-clifford"`` or ``"betting"``. Not for methods that combine
         several statistics, such as ``"adaptive"``.
@@ -185,6 +185,7 @@ compat, types, categorical, nan_policy, group, names, profiles, rng, workers, ma
       statistic    4       (permutation null: mean 1.8, SD 0.75)
       p-value      0.02857 (exact: all 70 permutations, 2 at least as extreme)
       effect size  0.95    (statistic minus its permutation mean, in pooled SDs)
+      next         kqd.explain shows which columns, relations and rows differ
       X            x, 4 rows x 1 column
       Y            y, 4 rows x 1 column
       kernel       linear

@@ -98,7 +98,7 @@ def _pair(x: Any, y: Any, group: Optional[str], values: Optional[Tuple[Any, Any]
         return x, _frame(y)
     column = _column(group or "")
     first, second = values or (None, None)
-    return tuple(x.where(column == value).drop(group) for value in (first, second))  # type: ignore[return-value]
+    return x.where(column == first).drop(group), x.where(column == second).drop(group)
 
 
 def _frame(df: Any) -> Any:

@@ -61,6 +61,26 @@ def test_adjusted_p_values_are_those_of_the_textbook(found):
     assert [column.pvalue_adjusted for column in found.columns] == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("method", ["max-sw", "max-gsw", "supkqd", "supkqd-opt"])
+def test_the_direction_of_the_largest_gap_has_the_distance_of_its_method(pair, found, method):
+    explained = kqd.explain(*pair, columns=list("abcd"), maximiser=method, rng=0)
+    fitted, measured = explained.maximiser, kqd.distance(*pair, method=method, rng=0)
+    assert found.maximiser is None and explained.directions == found.directions
+    assert (fitted.name, fitted.family) == (f"largest gap of {method}", method)
+    assert fitted.statistic == pytest.approx(measured.statistic, rel=1e-9)
+    assert np.isnan(fitted.pvalue) and not fitted.reject
+    assert explained.to_dict()["maximiser"]["pvalue"] is None
+
+
+def test_columns_of_the_largest_gap_are_those_of_its_vector(pair):
+    fitted = kqd.explain(*pair, columns=list("abcd"), maximiser="max-sw", rng=0).maximiser
+    w = kqd.distance(*pair, method="max-sw", rng=0).maximiser.coefficients
+    moved = np.abs(w) * np.vstack(pair).std(axis=0)  # along the direction, by one standard deviation of a column
+    assert [column for column, _ in fitted.columns] == [  # largest first
+        "abcd"[i] for i in np.argsort(-moved)]
+    assert [abs(by) for _, by in fitted.columns] == pytest.approx(sorted(moved, reverse=True), rel=1e-6)
+
+
 def test_row_scores_tell_the_samples_apart(pair, found):
     assert found.witness_share > 0.1
     assert [row.sample for row in found.most_y].count("y") >= 8
@@ -101,7 +121,7 @@ def test_columns_and_directions_print_as_a_line(found):
     assert repr(first) == (
         f"ExplainedColumn(c: distance {first.wasserstein:.4g}, effect {first.effect:.3f}, p-value 0.001, "
         f"adjusted 0.004 *, where everywhere, median shift {first.shift:+.4g})")
-    by_family = {direction.family: repr(direction) for direction in found.directions}
+    by_family = {direction.family: repr(direction) for direction in reversed(found.directions)}
     assert by_family["column"].startswith("ExplainedDirection(column c: distance ")
     assert by_family["column"].endswith(", where everywhere, carried by itself)")
     assert by_family["principal"].startswith("ExplainedDirection(principal ")
@@ -161,7 +181,7 @@ def test_function_of_ones_own_as_kernel_is_explained_too(pair):
         return np.exp(-((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2) / 8)
 
     own = kqd.explain(*pair, kernel=product, rng=0)
-    same = kqd.explain(*pair, kernel="gaussian@2", rng=0)
+    same = kqd.explain(*pair, kernel="gaussian@2", rng=0, standardize="none")
     assert own.columns[0].index == 2
     assert [c.pvalue for c in own.columns] == [c.pvalue for c in same.columns]
 
@@ -236,7 +256,7 @@ def test_plot_has_a_panel_per_change(found):
     pytest.importorskip("matplotlib").use("Agg")
     figure = found.plot()
     assert [ax.get_title(loc="left") for ax in figure.axes] == ["c"]
-    assert [line.get_label() for line in figure.axes[0].lines] == ["x", "y"]
+    assert [line.get_label() for line in figure.axes[0].lines] == ["X", "Y"]
 
 
 def test_page_of_an_explanation_has_its_data(found, tmp_path):

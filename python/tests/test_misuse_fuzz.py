@@ -1,5 +1,6 @@
 """A thousand calls with random arguments: each returns a result or raises an exception in the words of kqd; Python lives on."""
 
+import pickle
 import random
 import re
 
@@ -50,23 +51,56 @@ if pandas is not None:
 NAMES = ["method", "kernel", "bandwidth", "directions", "n_directions", "whiten", "n_reference", "reference", "coefficients",
          "power", "weighting", "x_weights", "y_weights", "weights_as", "nan_policy", "compat", "n_resamples", "alpha", "design",
          "blocks", "clusters", "calibration", "early_stop", "profiles", "progress", "rng", "workers", "max_memory", "standardize",
-         "permute", "allow_quadratic", "null_distribution", "nonsense"]
+         "permute", "allow_quadratic", "null_distribution", "group", "types", "tolerance", "equivalent", "against", "categorical",
+         "names", "nonsense"]
 CALLS = [kqd.test, kqd.distance, kqd.explain, lambda x, y, **options: kqd.Embedding(x, **options)]
+
+NUMBERS = np.random.default_rng(1).normal(size=(200, 2))
+PROFILE = kqd.Profile(NUMBERS, rng=0)
+MONITOR = kqd.Monitor(PROFILE, method="ekqd", n_resamples=19, rng=0)
+
+
+def monitor(x, y, **options):
+    kqd.Monitor(x, **options).update(y, name=options.get("adjust"))
+
+
+# Functions with options of their own.
+OTHER_CALLS = [
+    (lambda x, y, **options: kqd.matrix([x, y], **options), NAMES + ["test"]),
+    (lambda x, y, **options: kqd.matrix(x, **options), NAMES + ["test"]),
+    (lambda x, y, **options: kqd.Profile(x, **options),
+     ["like", "rows_per_group", "groups", "keys", "nan_policy", "progress", "rng", "workers", "nonsense"]),
+    (lambda x, y, **options: kqd.Profile(x, like=PROFILE, **options), ["rows_per_group", "keys", "nan_policy", "workers"]),
+    (lambda x, y, **options: PROFILE.empty().update(x, sample=y, **options), ["part", "first_row", "keys", "nan_policy", "nonsense"]),
+    (lambda x, y, **options: kqd.test(PROFILE, x, **options), NAMES),
+    (monitor, ["batch_rows", "method", "alpha", "n_resamples", "baseline_rule", "adjust", "average_run_length", "rng", "workers",
+               "progress", "nonsense"]),
+    (lambda x, y, **options: pickle.loads(pickle.dumps(MONITOR)).update(x, y, **options), ["progress", "nonsense"]),
+]
 
 
 OWN_WORDS = re.compile(r"expected|unknown keyword|masked values; drop or fill|different columns|several columns of one name|"
-                       r"columns has \d+ names|^no array$")  # the last is raised by Loud
+                       r"columns has \d+ names|is a profile and|is given with|the profile has|has no column|"
+                       r"missing 1 required|^no array$")  # the last is raised by Loud, that before by Python
 
 
 def test_nothing_that_is_passed_ends_the_interpreter():
-    choose = random.Random(25)
+    fuzz(random.Random(25), [(call, NAMES) for call in CALLS], SAMPLES, 1000)
+
+
+def test_nor_does_anything_that_is_passed_to_matrices_profiles_and_monitors():
+    fuzz(random.Random(26), OTHER_CALLS, [*SAMPLES, NUMBERS, PROFILE, {"a": 200}, "key:a"], 1000)
+
+
+def fuzz(choose, calls, samples, times):
     results = 0
-    for _ in range(1000):
-        options = {name: choose.choice(SAMPLES) for name in choose.sample(NAMES, choose.randint(0, 2))}
+    for _ in range(times):
+        call, names = choose.choice(calls)
+        options = {name: choose.choice(samples) for name in choose.sample(names, min(len(names), choose.randint(0, 2)))}
         try:
-            choose.choice(CALLS)(choose.choice(SAMPLES), choose.choice(SAMPLES), **options)
+            call(choose.choice(samples), choose.choice(samples), **options)
             results += 1
         except (TypeError, ValueError, RuntimeError) as error:
             of_the_library = hasattr(error, "place")
             assert of_the_library or OWN_WORDS.search(str(error)), (error, options)
-    assert 0 < results < 1000
+    assert 0 < results < times

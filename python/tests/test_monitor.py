@@ -55,7 +55,25 @@ def test_the_history_is_a_frame_and_a_page(watched, tmp_path):
     assert watched.plot().get_ylabel() == "effect size"
 
 
+def test_it_shows_itself_as_text_and_as_a_table(watched):
+    assert watched.summary() == repr(watched)
+    page = watched._repr_html_()
+    assert "Monitor: no alarm" in page and page.count("<tr>") == 5
+    assert page.count(">yes<") == 1 and ">column 2<" in page and ">day 3<" in page
+
+
+def test_a_baseline_may_be_a_list_of_tables():
+    pandas = pytest.importorskip("pandas")
+    rows = np.random.default_rng(6).normal(size=(2000, 2))
+    table = pandas.DataFrame(rows, columns=["a", "b"])
+    whole = kqd.Monitor(table, method="ekqd", rng=0)
+    assert kqd.Monitor([table[:900], table[900:]], method="ekqd", rng=0).baseline == whole.baseline
+
+
 def test_misuse_is_refused(watched):
+    for wrong, word in ((3, "baseline has 0 dimensions, expected 2"), (object(), "expected rows of real numbers")):
+        with pytest.raises((TypeError, ValueError), match=word):
+            kqd.Monitor(wrong)
     with pytest.raises(ValueError, match="batch \"day 0\" is there already"):
         watched.update(np.zeros((ROWS, 2)) + np.arange(ROWS)[:, None], name="day 0")
     with pytest.raises(ValueError, match="baseline_rule|baseline"):

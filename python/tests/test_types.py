@@ -34,7 +34,8 @@ RIGHT = """
     gap: float = kqd.Embedding(x).distance(y).profiles[0].gap
     names: list[str] = [method.id for method in kqd.methods()]
     cost: str = kqd.methods("mmd").cost
-    texts: list[str] = [result.summary(), result._repr_html_(), kqd.explain([x, x], y).summary()]
+    texts: list[str] = [result.summary(), result._repr_html_(), kqd.explain([x, x], y).summary(), kqd.matrix([x, y])._repr_html_(),
+                        kqd.Monitor(x).summary()]
     print(result.to_frame())
 """
 
@@ -62,7 +63,8 @@ def test_types_of_package_and_callers_are_checked(tmp_path):
     (tmp_path / "right.py").write_text(textwrap.dedent(RIGHT))
     lines = ["import kqd", "x = y = [1.0, 2.0]"]
     (tmp_path / "wrong.py").write_text("\n".join(lines + list(WRONG)))
-    assert mypy(tmp_path, "--strict", str(PACKAGE), "right.py") == ""
+    assert mypy(tmp_path, "--strict", "-p", "kqd") == ""  # by its name: mypy refuses the path of an installed package
+    assert mypy(tmp_path, "--strict", "right.py") == ""
     found = mypy(tmp_path, "wrong.py").splitlines()
     for number, (line, sentence) in enumerate(WRONG.items(), start=3):
         said = [text for text in found if text.startswith(f"wrong.py:{number}: error:")]
@@ -75,11 +77,15 @@ def test_pyright_and_stubtest_find_nothing(tmp_path):
     (tmp_path / "right.py").write_text(textwrap.dedent(RIGHT))
     (tmp_path / "pyrightconfig.json").write_text("{}")
 
+    # pyright finds an installed package only by the first interpreter on PATH.
+    path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
+
     def output_of(*command):
-        return subprocess.run([sys.executable, "-m", *command], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+        return subprocess.run([sys.executable, "-m", *command], cwd=tmp_path, env={**ENVIRONMENT, "PATH": path},
+                              capture_output=True, text=True)
 
     for arguments in (["right.py"], ["--verifytypes", "kqd", "--ignoreexternal"]):
-        done = output_of("pyright", "--pythonpath", sys.executable, *arguments)
+        done = output_of("pyright", *arguments)
         assert done.returncode == 0, done.stdout
     # The metaclass of pybind11's classes, and the constructor of those that have none, are not in the stubs.
     found = [line for line in output_of("mypy.stubtest", "kqd._core", "--concise").stdout.splitlines()

@@ -42,7 +42,7 @@ component_table <- function(components) {
   column <- function(name, kind) vapply(components, function(entry) entry[[name]], kind)
   if (length(components) == 0) return(NULL)
   data.frame(name = column("name", ""), statistic = column("statistic", 0), score = column("score", 0),
-             p.value = column("pvalue", 0), p.adjusted = column("adjusted_pvalue", 0))
+             p.value = column("pvalue", 0), p.adjusted = column("adjusted_pvalue", 0), where = column("where", ""))
 }
 
 summary.kqd_test <- function(object, ...) {

@@ -272,7 +272,8 @@ RunInfo run_info(const std::string& method, const SamplePair& pair, const string
           .n_y = pair.y.points.rows(),
           .dim = pair.x.points.cols(),
           .preparation = pair.preparation,
-          .option_names = r_names};
+          .option_names = r_names,
+          .explain_call = "kqd_explain"};
 }
 
 // Both samples and the complete settings of a call; the names of x and y are those of messages.
@@ -459,6 +460,7 @@ SEXP explain_of(const list& data, const list& given) {
   options.column_names = comparison.pair.x.column_names;
   options.rows_x = comparison.pair.rows_x;
   options.rows_y = comparison.pair.rows_y;
+  options.units = comparison.pair.preparation.units;
   Explanation result;
   if (!while_watching([&](const RunControl* control) {
         result = explain(comparison.pair.x, comparison.pair.y, options, control);

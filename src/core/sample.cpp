@@ -109,7 +109,9 @@ SampleView without_zero_weights(const SampleView& sample, Sample& storage) {
     std::ranges::copy(sample.points.row(i), storage.points.row(kept).begin());
     storage.weights[kept++] = sample.weights[i];
   }
-  return storage.view();
+  SampleView view = storage.view();
+  view.column_names = sample.column_names;
+  return view;
 }
 
 }  // namespace kqd

@@ -25,6 +25,13 @@ class StatisticBundle {
 
   /// Two permutations with the same exact value of statistic r may be evaluated this far apart.
   [[nodiscard]] virtual double tie_slack(std::size_t r, double value) const = 0;
+
+  /// Of each statistic that is the largest over parts of a table: the part that it has its value from under the first
+  /// permutation of the batch, such as "income by plan"; empty of others, and where parts have no labels.
+  [[nodiscard]] virtual std::vector<std::string> largest_parts(const LabelBatch& /*labels*/,
+                                                               ThreadCount /*threads*/) const {
+    return std::vector<std::string>(names().size());
+  }
 };
 
 /// How several statistics of the same permutations become one number per permutation. Every rule treats the

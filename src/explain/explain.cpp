@@ -86,7 +86,7 @@ void add_directions(const ExplainedSamples& pair, const ExaminedDirections& exam
   const std::vector<double> adjusted = holm_adjusted(pvalues_of(tested));
   AveragedGradients gradients;  // one row per shown direction
   if (examined.principal() != nullptr && pair.dim() > 0) {
-    gradients = averaged_gradients(functions_of(examined, shown), pair.pool(), scales, pair.options().threads);
+    gradients = averaged_gradients(functions_of(examined, shown), pair.kernel_pool(), scales, pair.options().threads);
   }
   for (std::size_t k = 0; k < shown.size(); ++k) {
     const std::size_t i = shown[k];
@@ -138,7 +138,7 @@ std::vector<ColumnSensitivity> columns_of(const ExplainedSamples& pair, const Fi
   if (of_kernel != nullptr) {
     const Matrix<double> coefficients(of_kernel->coefficients().column_range(fitted.index, 1));
     gradients = averaged_gradients({of_kernel->kernel(), Matrix<double>(of_kernel->reference()), coefficients},
-                                   pair.pool(), scales, pair.options().threads);
+                                   pair.given_pool(), scales, pair.options().threads);
   } else if (fitted.directions->linear()) {
     gradients = {Matrix<double>(1, pair.dim()), Matrix<double>(1, pair.dim())};
     const Matrix<double> weights = fitted.directions->terms().coefficients;
@@ -152,13 +152,13 @@ std::vector<ColumnSensitivity> columns_of(const ExplainedSamples& pair, const Fi
   return strongest_columns(pair, gradients, 0, sign);
 }
 
-// The direction was fitted to these labels: there is no p-value of its own.
+// The direction was fitted to these labels: there is no p-value of its own. The method sees columns as they were given.
 void add_maximiser(const ExplainedSamples& pair, const SampleView& x, const SampleView& y,
                    std::span<const double> scales, Explanation& result) {
   const ExplainOptions& options = pair.options();
   const FittedDirection fitted = maximiser_of(x, y, options);
   const auto project = [&](std::size_t, std::size_t) {
-    return project_pool(*fitted.directions, pair.pool(), fitted.index, 1, options.threads);
+    return project_pool(*fitted.directions, pair.given_pool(), fitted.index, 1, options.threads);
   };
   const DirectionTestOptions how{.num_permutations = 1,
                                  .num_shown = 1,
@@ -198,10 +198,10 @@ void add_scatter(const ExplainedSamples& pair, const ExaminedDirections& examine
   scatter.of_x = pair.num_x();
   scatter.of_y = pair.num_y();
   // The pool is in random order, so its first rows are a random choice.
-  const Pool first_rows = pair.pool(rows_to_scatter(pair));
-  const Matrix<double> first = examined.project(first_rows, shown[0], 1);
-  const Matrix<double> second = examined.project(first_rows, shown[1], 1);
-  for (std::size_t i = 0; i < first_rows.size(); ++i) {
+  const std::size_t num_rows = rows_to_scatter(pair);
+  const Matrix<double> first = examined.project(num_rows, shown[0], 1);
+  const Matrix<double> second = examined.project(num_rows, shown[1], 1);
+  for (std::size_t i = 0; i < num_rows; ++i) {
     auto& firsts = pair.in_y(i) ? scatter.y_first : scatter.x_first;
     auto& seconds = pair.in_y(i) ? scatter.y_second : scatter.x_second;
     if (firsts.size() == kShownPoints) continue;
@@ -305,7 +305,9 @@ Explanation begin(const SampleView& x, const SampleView& y, const ExplainOptions
   result.seed = options.seed;
   result.threads = options.threads;
   result.alpha = options.alpha;
-  warn_about_data(x, y, result.warnings);
+  SampleView named = x;
+  if (!options.column_names.empty()) named.column_names = options.column_names;
+  warn_about_data(named, y, result.warnings);
   return result;
 }
 
@@ -322,7 +324,8 @@ std::vector<TestedDirection> test_all(const ExplainedSamples& pair, const Examin
                                  .threads = options.threads};
   DirectionTests tests =
       test_directions({.count = examined.count(),
-                       .project = [&](auto first, auto count) { return examined.project(pair.pool(), first, count); },
+                       .project = [&](auto first,
+                                      auto count) { return examined.project(pair.num_rows(), first, count); },
                        .rows_with_value =
                            [&](std::size_t i) {
                              return examined.is_column(i) ? pair.rows_with_value(i) : std::vector<std::uint32_t>();
@@ -342,7 +345,8 @@ std::vector<TestedDirection> test_all(const ExplainedSamples& pair, const Examin
 std::vector<double> sensitivities_of(const ExplainedSamples& pair, const Witness& witness,
                                      std::span<const double> scales) {
   if (witness.function.coefficients.empty() || pair.dim() == 0) return std::vector<double>(pair.dim(), 0.0);
-  const AveragedGradients gradients = averaged_gradients(witness.function, pair.pool(), scales, pair.options().threads);
+  const AveragedGradients gradients =
+      averaged_gradients(witness.function, pair.kernel_pool(), scales, pair.options().threads);
   return {gradients.mean.row(0).begin(), gradients.mean.row(0).end()};
 }
 
@@ -387,6 +391,7 @@ void validate(const ExplainOptions& options, std::size_t dim) {
                                   options.image->size())});
   }
   require_count(options.column_names, dim, "column_names");
+  require_count(options.units, dim, "units");
   if (!options.maximiser.empty() && !find_method(options.maximiser).supremum) {
     fail_option("maximiser", options.maximiser, fmt::format("one of {}", fmt::join(methods_with_maximiser(), ", ")));
   }
@@ -403,11 +408,12 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
   validate(options.design, {x.size(), y.size()});
   Explanation result = begin(x, y, options);
   const ExplainedSamples pair(x, y, options);
+  result.own_scales = pair.own_scales();
   result.notes = pair.samples().notes;
   append(result.warnings, pair.samples().warnings);
   const ExaminedDirections examined = [&] {
     const ProgressScope progress(control, "preparing");
-    result.kernel = resolve(options.kernel, pair.pool(), options.bandwidth_rule, options.seed, result.warnings);
+    result.kernel = resolve(options.kernel, pair.kernel_pool(), options.bandwidth_rule, options.seed, result.warnings);
     return ExaminedDirections(pair, result.kernel);
   }();
   result.n_principal_rows = examined.num_principal_rows();
@@ -415,20 +421,26 @@ Explanation explain(const SampleView& x, const SampleView& y, const ExplainOptio
 
   const ProgressScope progress(control, "scoring rows");
   const Witness witness =
-      fit_witness({pair.pool(), pair.observed(), pair.weights(), result.kernel, options.seed, options.threads});
+      fit_witness({pair.kernel_pool(), pair.observed(), pair.weights(), result.kernel, options.seed, options.threads});
   result.witness_kernel = witness.function.kernel.spec();
   result.witness_share = witness.share;
   result.n_witness_rows = witness.num_rows;
-  std::vector<double> scales;
-  for (std::size_t c = 0; c < pair.dim(); ++c) scales.push_back(tested[c].shape.scale);
-  warn_about_scales(
-      scales, [&](std::size_t column) { return fmt::format("\"{}\"", pair.column_name(column)); }, result.warnings);
+  std::vector<double> scales;  // for the kernel
+  std::vector<double> given_scales;
+  for (std::size_t c = 0; c < pair.dim(); ++c) {
+    scales.push_back(pair.length_for_kernel(c, tested[c].shape.scale));
+    given_scales.push_back(pair.given_length(c, tested[c].shape.scale));
+  }
+  if (!pair.own_scales()) {
+    warn_about_scales(
+        scales, [&](std::size_t column) { return fmt::format("\"{}\"", pair.column_name(column)); }, result.warnings);
+  }
   const std::vector<double> sensitivities = sensitivities_of(pair, witness, scales);
   add_sensitivities(pair, sensitivities, result);
   std::vector<std::size_t> strongest = ranked(tested);
   strongest.resize(std::min(strongest.size(), kShownDirections));
   add_directions(pair, examined, tested, strongest, scales, result);
-  if (!options.maximiser.empty()) add_maximiser(pair, x, y, scales, result);
+  if (!options.maximiser.empty()) add_maximiser(pair, x, y, given_scales, result);
   add_scatter(pair, examined, strongest, result);
   add_rows(pair, witness, result);
   if (options.image) add_image(*options.image, sensitivities, result);

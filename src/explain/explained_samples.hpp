@@ -14,16 +14,29 @@
 
 namespace kqd {
 
+/// Columns of both samples in other units than those they were given in.
+struct RowsInUnits {
+  Matrix<double> x;  // no rows: as they were given
+  Matrix<double> y;
+  std::vector<double> lengths = {};  // per column: what a step of 1 is in the units they were given in
+};
+
 /// The two samples of an explanation: their pool in an order that does not depend on the labels, and the observed
-/// labels. Rows are addressed by their position in the pool. Rows of weight 0 are excluded.
+/// labels. Rows are addressed by their position in the pool. Rows of weight 0 are excluded. Columns are in the units of
+/// the table, but for kernels, which may see each in its own scale or standardised.
 class ExplainedSamples {
  public:
   ExplainedSamples(const SampleView& x, const SampleView& y, const ExplainOptions& options);
 
   [[nodiscard]] const ExplainOptions& options() const { return options_; }
-  [[nodiscard]] Pool pool() const { return pool_.rows(); }
-  /// The first rows of the pool, at most `count`: a random choice that does not depend on the labels.
-  [[nodiscard]] Pool pool(std::size_t count) const;
+  /// In the units of the table.
+  [[nodiscard]] Pool pool() const { return in_units(table_units_); }
+  [[nodiscard]] Pool given_pool() const { return pool_.rows(); }
+  [[nodiscard]] Pool kernel_pool() const { return in_units(kernel_units_); }
+  [[nodiscard]] bool own_scales() const { return kernel_units_.x.rows() > 0; }
+  /// A length in the units of the table in those of kernel_pool() or given_pool().
+  [[nodiscard]] double length_for_kernel(std::size_t column, double length) const;
+  [[nodiscard]] double given_length(std::size_t column, double length) const;
   [[nodiscard]] std::size_t num_rows() const { return pool_.order.size(); }
   [[nodiscard]] std::size_t num_x() const { return samples_.x.size(); }
   [[nodiscard]] std::size_t num_y() const { return samples_.y.size(); }
@@ -46,9 +59,13 @@ class ExplainedSamples {
   [[nodiscard]] std::vector<std::uint32_t> rows_with_value(std::size_t column) const;
 
  private:
+  [[nodiscard]] Pool in_units(const RowsInUnits& units) const;
+
   const ExplainOptions& options_;
   TestSamples samples_;
   TestPool pool_;
+  RowsInUnits table_units_;
+  RowsInUnits kernel_units_;
   PermutationSource source_;
   std::vector<double> weights_;
   LabelBatch observed_;
@@ -56,6 +73,9 @@ class ExplainedSamples {
   std::vector<std::size_t> missing_marks_;  ///< per column: the one that marks its missing values, or dim()
   Marks marks_;
 };
+
+/// The first rows of a pool, at most `count`: a random choice that does not depend on the labels.
+[[nodiscard]] Pool first_rows(const Pool& pool, std::size_t count);
 
 /// All directions that are tested: the columns, then the principal functions of the kernel, computed from at most
 /// 20000 rows. None depends on the labels.
@@ -72,8 +92,8 @@ class ExaminedDirections {
   [[nodiscard]] std::string name(std::size_t i) const;
   /// The functions behind directions num_columns() and on; null when there are none.
   [[nodiscard]] const KernelDirections* principal() const { return principal_.get(); }
-  /// Projections of rows of the pool on directions first .. first + count - 1, one row each.
-  [[nodiscard]] Matrix<double> project(const Pool& rows, std::size_t first, std::size_t count) const;
+  /// Projections of the first rows of the pool on directions first .. first + count - 1, one row each.
+  [[nodiscard]] Matrix<double> project(std::size_t num_rows, std::size_t first, std::size_t count) const;
 
  private:
   const ExplainedSamples& pair_;

@@ -5,7 +5,10 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
+#include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "io/text.hpp"
@@ -107,16 +110,35 @@ Found open_at(const std::string& place, Library& library) {
   return {&library, {}};
 }
 
-Found search() {
-  static Library library;
+// The search and its result. A search without success is repeated: the library may have been installed since.
+struct Search {
+  std::mutex mutex;
+  std::string offered;
+  Library library;
+  Found found;
+};
+
+Search& the_search() {
+  static Search search;
+  return search;
+}
+
+Found search_in(const std::string& offered, Library& library) {
   if (const char* chosen = std::getenv(kVariable); chosen != nullptr && *chosen != '\0') {
     Found found = open_at(chosen, library);
     if (found.library == nullptr) found.reason = fmt::format("{} does not name it ({})", kVariable, found.reason);
     return found;
   }
+  std::string unusable;
+  if (!offered.empty()) {
+    Found found = open_at(offered, library);
+    if (found.library != nullptr) return found;
+    unusable = found.reason;
+  }
   for (const std::string& place : places()) {
     if (Found found = open_at(place, library); found.library != nullptr) return found;
   }
+  if (!unusable.empty()) return {nullptr, fmt::format("the installed one cannot be used ({})", unusable)};
   return {nullptr,
           fmt::format("it was not found; in a clone `./dev duckdb` fetches it, for the Python package `pip install "
                       "\"kqd[parquet]\"` does, or set {} to the path of {}",
@@ -125,12 +147,20 @@ Found search() {
 
 }  // namespace
 
-const Found& find_library() {
-  static const Found found = search();
-  return found;
+Found find_library() {
+  Search& search = the_search();
+  const std::scoped_lock lock(search.mutex);
+  if (search.found.library == nullptr) search.found = search_in(search.offered, search.library);
+  return search.found;
 }
 
 }  // namespace duck
+
+void offer_duckdb(std::string path) {
+  duck::Search& search = duck::the_search();
+  const std::scoped_lock lock(search.mutex);
+  search.offered = std::move(path);
+}
 
 std::string duckdb_version() {
   const duck::Library* const library = duck::find_library().library;

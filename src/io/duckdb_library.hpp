@@ -98,11 +98,11 @@ struct Library {
   void (*free)(void* memory) = nullptr;
 };
 
-/// The library, or nothing and the reason why in one sentence. Looked for once.
+/// The library, or nothing and the reason why in one sentence.
 struct Found {
   const Library* library = nullptr;
   std::string reason;
 };
-[[nodiscard]] const Found& find_library();
+[[nodiscard]] Found find_library();
 
 }  // namespace kqd::duck

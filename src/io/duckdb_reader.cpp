@@ -36,7 +36,7 @@ constexpr std::size_t kRowsPerTile = 64;
 constexpr std::string_view kPatternCharacters = "*?[";
 
 const Library& library_or_fail(const std::string& source) {
-  const duck::Found& found = duck::find_library();
+  const duck::Found found = duck::find_library();
   if (found.library == nullptr) {
     fail_at(ErrorCode::unreadable_input, source, fmt::format("is read by DuckDB, and {}", found.reason));
   }

@@ -51,17 +51,13 @@ std::string label_of(const std::vector<Sample>& samples, std::size_t j) {
   return names.empty() ? fmt::format("{}", j + 1) : in_quotes(names[j]);
 }
 
-struct Scale {
-  double center = 0.0;
-  double spread = 0.0;
-};
-
-Scale scale_of(std::vector<double>& values, Standardize kind) {
+// Of values in units of 2^exponent.
+ColumnUnits units_of(std::vector<double>& values, int exponent, Standardize kind) {
   if (kind == Standardize::iqr) {
     const double median = percentile(values, 0.5);
-    return {median, robust_range(values, median)};
+    return {median, robust_range(values, median), exponent};
   }
-  return {sum(values) / static_cast<double>(values.size()), standard_deviation(values)};
+  return {sum(values) / static_cast<double>(values.size()), standard_deviation(values), exponent};
 }
 
 // The power of two that brings the largest value near 1: sums and squares of what is left cannot overflow, and no digit
@@ -174,8 +170,9 @@ void impute_medians(std::vector<Sample>& samples, const std::string& source) {
   }
 }
 
-void standardize(std::vector<Sample>& samples, Standardize kind, Warnings& notes) {
-  if (kind == Standardize::none || kind == Standardize::automatic) return;
+std::vector<ColumnUnits> standardize(std::vector<Sample>& samples, Standardize kind, Warnings& notes) {
+  if (kind == Standardize::none || kind == Standardize::automatic) return {};
+  std::vector<ColumnUnits> units(samples.front().points.cols());
   std::vector<std::string> mostly_one_value;
   const std::vector<ColumnRole>& roles = samples.front().roles;
   for (std::size_t j = 0; j < samples.front().points.cols(); ++j) {
@@ -187,16 +184,16 @@ void standardize(std::vector<Sample>& samples, Standardize kind, Warnings& notes
     // A sum in the order of the rows would know by its rounding which sample comes first.
     std::ranges::sort(values);
     const bool constant = values.front() == values.back();
-    const Scale scale = scale_of(values, kind);
+    units[j] = constant ? ColumnUnits{values.front(), 0.0, exponent} : units_of(values, exponent, kind);
     if (kind == Standardize::iqr && !constant && percentile(values, 0.75) == percentile(values, 0.25)) {
       mostly_one_value.push_back(label_of(samples, j));
     }
-    change_column(samples, j, [&](double& value) {
-      value = constant ? 0.0 : (std::scalbn(value, -exponent) - scale.center) / scale.spread;
-    });
+    change_column(samples, j, [&](double& value) { value = units[j].standardised(value); });
   }
-  if (mostly_one_value.empty()) return;
-  warn(notes, WarningId::zero_interquartile_range, fmt::format("{}", fmt::join(mostly_one_value, ", ")));
+  if (!mostly_one_value.empty()) {
+    warn(notes, WarningId::zero_interquartile_range, fmt::format("{}", fmt::join(mostly_one_value, ", ")));
+  }
+  return units;
 }
 
 void refuse_rounded_groups(std::vector<Input>& inputs) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 
 #include "core/fail.hpp"
 #include "core/names.hpp"
@@ -21,8 +23,9 @@ constexpr std::array<Name<NaPolicy>, 4> kNaPolicies = {{{NaPolicy::indicator, "i
                                                         {NaPolicy::raise, "raise"},
                                                         {NaPolicy::omit, "omit"},
                                                         {NaPolicy::impute_median, "impute-median"}}};
-constexpr std::array<Name<ColumnType>, 9> kColumnTypes = {{{ColumnType::number, "number"},
+constexpr std::array<Name<ColumnType>, 10> kColumnTypes = {{{ColumnType::number, "number"},
                                                            {ColumnType::integer, "integer"},
+                                                           {ColumnType::ordered, "ordered"},
                                                            {ColumnType::category, "category"},
                                                            {ColumnType::text, "text"},
                                                            {ColumnType::boolean, "boolean"},
@@ -76,6 +79,14 @@ bool is_plain(const ColumnSource& source, const Preparation& p) {
   return number && !source.excluded && source.missing_x + source.missing_y == 0 && source.note.empty();
 }
 
+// Some columns of numbers have missing values, and a column of marks.
+bool has_filled_numbers(const Preparation& p) {
+  return p.na == NaPolicy::indicator && std::ranges::any_of(p.sources, [](const ColumnSource& source) {
+           const bool of_texts = source.type == ColumnType::category || source.type == ColumnType::text;
+           return !source.excluded && !of_texts && source.missing_x + source.missing_y > 0;
+         });
+}
+
 // One line with all that was decided about columns; empty when each is a number as it is in the table.
 std::string describe_types(const Preparation& p, OptionNames names) {
   constexpr std::size_t kListed = 30;
@@ -94,8 +105,11 @@ std::string describe_types(const Preparation& p, OptionNames names) {
   if (shown.empty()) return "";
   if (more > 0) shown.push_back(fmt::format("{} more", more));
   if (plain > 0) shown.push_back(counted(plain, "number"));
-  return fmt::format("columns: {} ({})", fmt::join(shown, ", "),
-                     render("to change a type: " KQD_OPTION("types") "; missing values: " KQD_OPTION("na"), names));
+  const std::string_view missing =
+      has_filled_numbers(p) ? "missing numbers are marked, and kernels and distances see the pooled median there"
+                            : "missing values";
+  const std::string advice = fmt::format("to change a type: " KQD_OPTION("types") "; {}: " KQD_OPTION("na"), missing);
+  return fmt::format("columns: {} ({})", fmt::join(shown, ", "), render(advice, names));
 }
 
 std::string describe_missing(const Preparation& p, const Wording& words) {
@@ -154,6 +168,22 @@ void add_scale(const Preparation& p, std::vector<std::string>& lines) {
 }
 
 }  // namespace
+
+double ColumnUnits::standardised(double value) const {
+  return spread > 0.0 ? (std::scalbn(value, -exponent) - center) / spread : 0.0;
+}
+
+// Rounding loses the last digits of some values, so nearby ones with few digits are tried first.
+double ColumnUnits::original(double of_standardised) const {
+  if (!(spread > 0.0)) return std::scalbn(center, exponent);
+  const double value = std::scalbn(center + spread * of_standardised, exponent);
+  const double whole = std::nearbyint(value);
+  if (standardised(whole) == of_standardised) return whole;
+  const std::string digits = fmt::format("{:.15g}", value);
+  double rounded = value;
+  std::from_chars(digits.data(), digits.data() + digits.size(), rounded);
+  return standardised(rounded) == of_standardised ? rounded : value;
+}
 
 Categorical parse_categorical(std::string_view text) {
   return value_of(kCategoricals, text, "categorical");

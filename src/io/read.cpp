@@ -444,7 +444,7 @@ Prepared prepare(std::vector<Table> tables, const ReadOptions& options, const st
   if (!named && out.samples.front().roles.empty()) out.preparation.sources.clear();  // an array
   if (options.na == NaPolicy::impute_median || options.na == NaPolicy::indicator)
     impute_medians(out.samples, inputs.front().table.source);
-  standardize(out.samples, options.standardize, out.notes);
+  out.preparation.units = standardize(out.samples, options.standardize, out.notes);
   // Each cell was checked, but not yet whether all weights are 0.
   for (std::size_t s = 0; s < out.samples.size(); ++s) {
     if (!options.weights_column.empty()) validate(out.samples[s], inputs[std::min(s, inputs.size() - 1)].table.source);
@@ -602,7 +602,10 @@ Table table_of(const Frame& frame, const ReadOptions& options) {
   for (std::size_t i = 0; i < num_rows; ++i) rows.push_back(table.cells.append_row());
   for (std::size_t j = 0; j < frame.columns.size(); ++j) {
     std::optional<ColumnType>& declared = table.columns[j].declared;
-    if (!declared) declared = frame.columns[j].type;
+    if (declared) continue;
+    declared = frame.columns[j].type;
+    const auto* const coded = std::get_if<CodedTexts>(&frame.columns[j].cells);
+    if (declared == ColumnType::ordered && coded != nullptr) table.columns[j].levels = coded->levels;
   }
   for (std::size_t j = 0; j < frame.columns.size(); ++j) fill_column(frame.columns[j], j, table, rows);
   return table;

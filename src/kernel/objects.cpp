@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kGramRounding = 1e-5;  // what two orders of summation in float differ by, and some more
 constexpr std::size_t kExactRows = 400;
+constexpr std::size_t kNodesOfShortLines = 100'000;  // that a line may name by few numbers: each takes memory
 
 // The number of the object that a point stands for.
 std::size_t object_number(double value, std::size_t count, std::string_view kernel) {
@@ -96,6 +97,7 @@ Extremes extreme_eigenvalues(MatrixView<const double> gram) {
 // The type of the functions of objects, by which is_of_objects() knows them.
 struct ObjectFunction {
   KernelFunction function;
+  std::function<ObjectData()> data;  // what the function was made of; empty if that is not known
 
   void operator()(MatrixView<const double> x, MatrixView<const double> z, MatrixView<double> values) const {
     function(x, z, values);
@@ -156,6 +158,10 @@ std::vector<std::string> members_of(std::string_view line) {
     if (!trim(part).empty()) members.emplace_back(trim(part));
   }
   return members;
+}
+
+KernelSpec with_data(std::string name, KernelFunction function, std::function<ObjectData()> data) {
+  return KernelSpec::custom(std::move(name), ObjectFunction{std::move(function), std::move(data)});
 }
 
 enum class Objects { texts, graphs, sets, rows, categories };
@@ -249,7 +255,12 @@ bool is_of_objects(const KernelSpec& kernel) {
 }
 
 KernelSpec function_of_objects(std::string name, KernelFunction function) {
-  return KernelSpec::custom(std::move(name), ObjectFunction{std::move(function)});
+  return with_data(std::move(name), std::move(function), {});
+}
+
+std::function<ObjectData()> object_data(const KernelSpec& kernel) {
+  const auto* const itself = kernel.function == nullptr ? nullptr : kernel.function->target<ObjectFunction>();
+  return itself == nullptr ? nullptr : itself->data;
 }
 
 Sample numbered_rows(std::size_t first, std::size_t count) {
@@ -286,17 +297,24 @@ void require_gram(MatrixView<const double> gram) {
 
 KernelSpec gram_kernel(MatrixView<const double> top, MatrixView<const double> bottom,
                        std::shared_ptr<const void> memory) {
-  return function_of_objects(
-      "precomputed", [top, bottom, memory = std::move(memory)](MatrixView<const double> a, MatrixView<const double> b,
-                                                               MatrixView<double> values) {
-        const std::size_t count = top.rows() + bottom.rows();
+  const auto row_of = [top, bottom](std::size_t row) {
+    return row < top.rows() ? top.row(row) : bottom.row(row - top.rows());
+  };
+  const std::size_t count = top.rows() + bottom.rows();
+  return with_data(
+      "precomputed",
+      [row_of, count, memory](MatrixView<const double> a, MatrixView<const double> b, MatrixView<double> values) {
         for (std::size_t i = 0; i < values.rows(); ++i) {
-          const std::size_t row = object_number(a(i, 0), count, "precomputed");
-          const auto gram_row = row < top.rows() ? top.row(row) : bottom.row(row - top.rows());
+          const auto gram_row = row_of(object_number(a(i, 0), count, "precomputed"));
           for (std::size_t j = 0; j < values.cols(); ++j) {
             values(i, j) = gram_row[object_number(b(j, 0), count, "precomputed")];
           }
         }
+      },
+      [row_of, count, memory] {
+        ObjectData data{.gram = Matrix<double>(count, count)};
+        for (std::size_t i = 0; i < count; ++i) std::ranges::copy(row_of(i), data.gram.row(i).begin());
+        return data;
       });
 }
 
@@ -404,14 +422,20 @@ Graph parse_graph(std::string_view json) {
   };
   const auto value = nlohmann::json::parse(json, nullptr, false);
   if (!value.is_object() || !value.contains("edges") || !value["edges"].is_array()) refuse("not a graph in JSON");
-  const auto whole = [&](const nlohmann::json& number) {
-    if (!number.is_number_unsigned() || number.get<std::uint64_t>() > 100'000'000) refuse("a node is " + number.dump());
+  const std::size_t most =
+      std::max({kNodesOfShortLines, 2 * value["edges"].size(), value.contains("labels") ? value["labels"].size() : 0});
+  const auto whole = [&](const nlohmann::json& number, std::string_view what, std::size_t largest) {
+    if (!number.is_number_unsigned()) refuse(fmt::format("{} is {}", what, number.dump()));
+    if (number.get<std::uint64_t>() > largest) {
+      refuse(fmt::format("{} is {}, expected at most {} for so few edges (nodes are numbered from 0, without gaps)",
+                         what, number.dump(), largest));
+    }
     return number.get<std::size_t>();
   };
   Graph graph;
   for (const auto& edge : value["edges"]) {
     if (!edge.is_array() || edge.size() != 2) refuse("an edge is " + edge.dump());
-    graph.edges.emplace_back(whole(edge[0]), whole(edge[1]));
+    graph.edges.emplace_back(whole(edge[0], "a node", most - 1), whole(edge[1], "a node", most - 1));
     graph.num_nodes = std::max({graph.num_nodes, graph.edges.back().first + 1, graph.edges.back().second + 1});
   }
   if (value.contains("labels")) {
@@ -423,7 +447,7 @@ Graph parse_graph(std::string_view json) {
     }
     graph.num_nodes = graph.labels.size();
   } else if (value.contains("nodes")) {
-    const std::size_t nodes = whole(value["nodes"]);
+    const std::size_t nodes = whole(value["nodes"], "the number of nodes", most);
     if (nodes < graph.num_nodes) refuse(fmt::format("{} nodes and an edge to node {}", nodes, graph.num_nodes - 1));
     graph.num_nodes = nodes;
   }
@@ -468,7 +492,9 @@ KernelSpec category_kernel(std::span<const std::vector<std::string>> rows, doubl
       });
 }
 
-KernelSpec object_kernel(std::string_view text, std::span<const std::string> lines) {
+namespace {
+
+KernelSpec kernel_of_lines(std::string_view text, std::span<const std::string> lines) {
   const ObjectFamily* const family = family_of(text);
   if (family == nullptr) fail_option("kernel", text, "spectrum, wl, sets, hamming or aitchison, for objects");
   const double parameter = parameter_of(*family, text);
@@ -476,6 +502,19 @@ KernelSpec object_kernel(std::string_view text, std::span<const std::string> lin
   const std::string name =
       family->parameter == 0 ? std::string(family->name) : fmt::format("{}:{}", family->name, parameter);
   return feature_kernel(name, features_of(*family, static_cast<std::size_t>(parameter), lines));
+}
+
+}  // namespace
+
+KernelSpec object_kernel(std::string_view text, std::span<const std::string> lines) {
+  KernelSpec kernel = kernel_of_lines(text, lines);
+  KernelFunction function = kernel.function->target<ObjectFunction>()->function;
+  auto kept = std::make_shared<const std::vector<std::string>>(lines.begin(), lines.end());
+  return with_data(kernel.name, std::move(function), [kept = std::move(kept)] { return ObjectData{.lines = *kept}; });
+}
+
+KernelSpec object_kernel(std::string_view text, const ObjectData& data) {
+  return text == "precomputed" ? gram_kernel(data.gram) : object_kernel(text, data.lines);
 }
 
 }  // namespace kqd

@@ -17,6 +17,7 @@
 #include "core/fail.hpp"
 #include "core/random.hpp"
 #include "core/warning.hpp"
+#include "io/text.hpp"
 
 namespace kqd {
 namespace {
@@ -33,6 +34,10 @@ bool squares_underflow(const Pool& pool) {
     }
   }
   return differ;
+}
+
+std::span<const std::string> names_of(const SampleView& x, const SampleView& y) {
+  return x.column_names.empty() ? y.column_names : x.column_names;
 }
 
 }  // namespace
@@ -54,7 +59,11 @@ void warn_about_one_row(const SampleView& sample, std::string_view name, Warning
 void warn_about_data(const SampleView& x, const SampleView& y, Warnings& warnings) {
   warn_about_one_row(x, "X", warnings);
   warn_about_one_row(y, "Y", warnings);
-  warn_about_pool({x.points, y.points}, warnings);
+  warn_about_pool({x.points, y.points}, names_of(x, y), warnings);
+}
+
+std::string column_label(std::span<const std::string> names, std::size_t column) {
+  return column < names.size() ? in_quotes(names[column]) : std::to_string(column + 1);
 }
 
 std::optional<DominatingColumns> dominating_columns(std::span<const double> deviations) {
@@ -81,17 +90,17 @@ std::optional<DominatingColumns> dominating_columns(std::span<const double> devi
   return std::nullopt;
 }
 
-void warn_about_scales(std::span<const double> deviations, FunctionRef<std::string(std::size_t)> name_of,
+void warn_about_scales(std::span<const double> deviations, FunctionRef<std::string(std::size_t)> label_of,
                        Warnings& warnings) {
   const auto found = dominating_columns(deviations);
   if (!found) return;
   std::vector<std::string> names;
-  for (const std::size_t index : found->indices) names.push_back(name_of(index));
+  for (const std::size_t index : found->indices) names.push_back(label_of(index));
   warn(warnings, WarningId::dominating_columns, fmt::format("{}", fmt::join(names, ", ")), 100.0 * found->share,
        deviations.size());
 }
 
-void warn_about_scales(const Pool& pool, Warnings& warnings) {
+void warn_about_scales(const Pool& pool, std::span<const std::string> column_names, Warnings& warnings) {
   const std::size_t dim = pool.dim();
   if (dim < 2) return;
   // Deviations from the first row, in one pass; their squares may overflow, and then there is more to say than this.
@@ -109,7 +118,11 @@ void warn_about_scales(const Pool& pool, Warnings& warnings) {
   for (std::size_t k = 0; k < dim; ++k) deviations[k] = std::sqrt(std::max(0.0, squares[k] - sums[k] / n * sums[k]));
   if (!std::ranges::all_of(deviations, [](double s) { return std::isfinite(s); })) return;
   warn_about_scales(
-      deviations, [](std::size_t column) { return std::to_string(column + 1); }, warnings);
+      deviations, [&](std::size_t column) { return column_label(column_names, column); }, warnings);
+}
+
+void warn_about_scales(const SampleView& x, const SampleView& y, Warnings& warnings) {
+  warn_about_scales({x.points, y.points}, names_of(x, y), warnings);
 }
 
 namespace {
@@ -366,15 +379,15 @@ void warn_about_copies(const SampleView& sample, std::string_view name, Warnings
   warn(warnings, WarningId::copied_rows, name, usual.second, different, usual.first);
 }
 
-void warn_about_pool(const Pool& pool, Warnings& warnings) {
+void warn_about_pool(const Pool& pool, std::span<const std::string> column_names, Warnings& warnings) {
   if (squares_underflow(pool)) {
     warn(warnings, WarningId::squares_underflow);
   }
-  std::vector<std::size_t> constant;
+  std::vector<std::string> constant;
   for (std::size_t k = 0; k < pool.dim(); ++k) {
     std::size_t i = 1;
     while (i < pool.size() && pool.row(i)[k] == pool.row(0)[k]) ++i;
-    if (i == pool.size() && pool.size() > 1) constant.push_back(k + 1);
+    if (i == pool.size() && pool.size() > 1) constant.push_back(column_label(column_names, k));
   }
   if (constant.empty()) return;
   if (constant.size() == pool.dim()) {

@@ -19,7 +19,10 @@ void warn_about_data(const SampleView& x, const SampleView& y, Warnings& warning
 
 /// Its two parts: a sample of one row; constant columns of a pool, or points too close to distinguish.
 void warn_about_one_row(const SampleView& sample, std::string_view name, Warnings& warnings);
-void warn_about_pool(const Pool& pool, Warnings& warnings);
+void warn_about_pool(const Pool& pool, std::span<const std::string> column_names, Warnings& warnings);
+
+/// The name of a column in quotes, or its number from 1 where there are no names.
+[[nodiscard]] std::string column_label(std::span<const std::string> names, std::size_t column);
 
 /// Columns that have nearly all of the variance of all columns, and their share.
 struct DominatingColumns {
@@ -30,11 +33,12 @@ struct DominatingColumns {
 /// The columns whose standard deviations are far above all others, if there are some. `deviations` in any unit.
 [[nodiscard]] std::optional<DominatingColumns> dominating_columns(std::span<const double> deviations);
 
-/// Warns about such columns, which dominate all distances between rows; from the standard deviations and names of all
-/// columns, or from the points, whose columns are numbered from 1.
-void warn_about_scales(std::span<const double> deviations, FunctionRef<std::string(std::size_t)> name_of,
+/// Warns about such columns, which dominate all distances between rows; from the standard deviations and labels of all
+/// columns, or from the points.
+void warn_about_scales(std::span<const double> deviations, FunctionRef<std::string(std::size_t)> label_of,
                        Warnings& warnings);
-void warn_about_scales(const Pool& pool, Warnings& warnings);
+void warn_about_scales(const Pool& pool, std::span<const std::string> column_names, Warnings& warnings);
+void warn_about_scales(const SampleView& x, const SampleView& y, Warnings& warnings);
 
 /// Throws Error{invalid_option} when some of the caller's `points` are rows of one sample and not of the other, or
 /// nearly so, or when all seem to be made of rows of one sample: what a test sees from there differs between samples of

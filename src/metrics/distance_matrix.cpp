@@ -48,8 +48,8 @@ void measure_together(DistanceMatrix& matrix, const Method& method, const Pool& 
                       std::span<const SampleView> samples, const RunControl* control) {
   const MethodOptions& options = matrix.shared;
   for (std::size_t i = 0; i < samples.size(); ++i) warn_about_one_row(samples[i], matrix.names[i], matrix.warnings);
-  warn_about_pool(pool, matrix.warnings);
-  warn_about_scales(pool, matrix.warnings);
+  warn_about_pool(pool, samples.front().column_names, matrix.warnings);
+  warn_about_scales(pool, samples.front().column_names, matrix.warnings);
   const SharedSlices slices = method.slices(pool, options);
   const Directions& directions = *slices.drawn.directions;
   const std::vector<double> origin = directions.linear() ? pooled_mean(pool) : std::vector<double>{};

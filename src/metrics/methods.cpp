@@ -80,7 +80,7 @@ DistanceResult distance(const Method& method, const SampleView& x, const SampleV
   validate_parameters(method.info, options.parameters);
   if (method.distance == nullptr) require_distance(method.info);
   DistanceResult result = method.distance(x, y, adapted_to_objects(method.info, options));
-  warn_about_scales({x.points, y.points}, result.warnings);
+  warn_about_scales(x, y, result.warnings);
   require_finite_statistic(result.statistic);
   return result;
 }

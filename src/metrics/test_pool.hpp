@@ -27,6 +27,10 @@ struct TestPool {
   [[nodiscard]] Pool rows() const { return {x.points, y.points, order, roles()}; }
   /// Of the columns; empty if neither sample states any.
   [[nodiscard]] std::span<const ColumnRole> roles() const { return x.roles.empty() ? y.roles : x.roles; }
+  /// Of the columns; empty if neither sample has any.
+  [[nodiscard]] std::span<const std::string> column_names() const {
+    return x.column_names.empty() ? y.column_names : x.column_names;
+  }
   [[nodiscard]] bool weighted() const { return x.weighted() || y.weighted(); }
   /// The weight of a row of (X, Y); 1 where its sample has none.
   [[nodiscard]] double weight_of_row(std::size_t row) const;

@@ -68,6 +68,7 @@ void share(Settings& settings) {
   settings.explain.num_permutations = settings.test.test.num_permutations;
   settings.explain.alpha = settings.test.test.alpha;
   settings.explain.weights_as = settings.test.weights_as;
+  settings.explain.own_scales = settings.read.standardize == Standardize::automatic;
   settings.test.own_scales = settings.read.standardize != Standardize::none;
 }
 

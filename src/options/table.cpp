@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <concepts>
 #include <limits>
@@ -177,6 +179,17 @@ std::string levels_text(const Settings& s) {
   return text;
 }
 
+void set_sizes(Settings& s, const OptionInfo& self, std::string_view text) {
+  s.sizes.clear();
+  const std::vector<std::string_view> parts = split(text, ',');
+  if (parts.size() != 2) fail_option(self.id, text, "two whole numbers: the rows of X and of Y");
+  for (const std::string_view part : parts) s.sizes.push_back(whole_number(self.id, trim(part), 1, 1'000'000));
+}
+
+std::string sizes_text(const Settings& s) {
+  return fmt::format("{}", fmt::join(s.sizes, ","));
+}
+
 void set_gram_scale(Settings& s, const OptionInfo& self, std::string_view text) {
   s.embed.gram_scale = parse_number(text);
   if (!s.embed.gram_scale || !(*s.embed.gram_scale > 0.0) || std::isinf(*s.embed.gram_scale)) {
@@ -304,7 +317,15 @@ bool has_reference(const Settings& s) {
   return uses(s).directions && !has_own_kernel(family(s));
 }
 
+// Aggregates of many kernels take theirs from the kernel of tables only.
+bool takes_mixed_kernel(const Settings& s) {
+  const MethodInfo& method = find_method(s.test.method);
+  return s.test.statistic.kernel.family == KernelFamily::mixed && !method.effect_method.empty() &&
+         find_method(method.effect_method).family == method.family;
+}
+
 std::string unless_kernel(const Settings& s) {
+  if (takes_mixed_kernel(s)) return "";
   return on_method_unless(uses(s).kernel && !(uses(s).directions && has_own_kernel(family(s))), s);
 }
 std::string unless_directions(const Settings& s) {
@@ -354,8 +375,12 @@ std::string with_asymptotic_calibration(const Settings& s) {
 std::string without_tests(const Settings& s) {
   return s.command == kMatrixCommand && !s.test_pairs ? "without " KQD_OPTION("test_pairs") : "";
 }
+std::string without_elements(const Settings& s) {
+  const bool any = !s.embed.points_file.empty() || s.embed.inner_products;
+  return any ? "" : "without " KQD_OPTION("points") " or " KQD_OPTION("inner_products");
+}
 std::string with_gram(const Settings& s) {
-  return s.embed.gram ? "with " KQD_OPTION("gram") : "";
+  return s.embed.gram && !without_elements(s).empty() ? "with " KQD_OPTION("gram") : "";
 }
 std::string without_gram(const Settings& s) {
   return s.embed.gram ? "" : "without " KQD_OPTION("gram");
@@ -386,12 +411,17 @@ std::vector<OptionInfo> make_table() {
           .commands = kPairs | kExplainCommand, .calls = kCalls,
           .help = "X is one file with both samples, separated by a column with two values; the first value is X",
           .value = "COLUMN", .flag = "group", .keyword = "group"}),
+      {.id = "sizes", .type = text, .section = "Data", .commands = kPairs | kExplainCommand,
+          .help = "X is one file with a square Gram matrix, for " KQD_OPTION("kernel=precomputed") ": its first N rows are X, the "
+              "other M are Y",
+          .value = "N,M", .set = set_sizes, .get = sizes_text},
       row<KQD_FIELD(read.columns)>({.id = "columns", .type = list, .section = "Data", .commands = kInputs,
           .help = "columns to compare: names, numbers, ranges (a..d, 3-7), globs (temp_*), separated by commas",
           .value = "LIST"}),
       row<KQD_FIELD(read.drop)>({.id = "drop", .type = list, .section = "Data", .commands = kInputs,
           .help = "columns to exclude (same syntax as " KQD_OPTION("columns") ")", .value = "LIST"}),
-      row<KQD_FIELD(names)>({.id = "names", .type = list, .section = "Data", .commands = kAll, .calls = kCalls,
+      row<KQD_FIELD(names)>({.id = "names", .type = list, .section = "Data", .commands = kFiles | kMonitorCommand,
+          .calls = kCalls,
           .help = "what texts and figures call the samples: March,April (default: the names of the files)",
           .value = "LIST"}),
       row<KQD_FIELD(read.weights_column)>({.id = "weights_column", .type = text, .section = "Data", .commands = kFiles,
@@ -404,8 +434,9 @@ std::vector<OptionInfo> make_table() {
           .value = "HOW", .choices = words<Categorical, Categorical::automatic, Categorical::drop>}),
       row<KQD_FIELD(read.types)>({.id = "types", .type = list, .section = "Data", .commands = kFiles,
           .calls = kCalls,
-          .help = "types of columns: NAME=TYPE,... with number, category, text (hashed), date, date-dmy, date-mdy or id "
-              "(excluded); others are inferred",
+          .help = "types of columns: NAME=TYPE,... with number, integer, ordered (ranks of numbers; of texts as in "
+              "size=ordered:S<M<L), boolean, category, text (hashed), date, date-dmy, date-mdy, id or constant "
+              "(both excluded); others are inferred",
           .value = "LIST"}),
       row<KQD_FIELD(read.dates)>({.id = "dates", .type = flag, .section = "Data", .commands = kInputs,
           .help = "read dates as numbers where " KQD_OPTION("categorical") " is not auto: days since 1970-01-01"}),
@@ -424,8 +455,8 @@ std::vector<OptionInfo> make_table() {
           .set = set_no_default_na, .get = [](const Settings& s) { return text_of(!s.read.default_na); }},
       row<KQD_FIELD(read.standardize)>({.id = "standardize", .type = word, .section = "Data", .commands = kFiles,
           .calls = kCalls,
-          .help = "scale columns by all samples: auto (only in the default test), none, zscore (mean, standard "
-              "deviation) or iqr (median, quartiles)",
+          .help = "scale columns by all samples: auto (only in the default test and in explain), none, zscore (mean, "
+              "standard deviation) or iqr (median, quartiles)",
           .value = "HOW", .choices = words<Standardize, Standardize::automatic, Standardize::iqr>}),
       row<KQD_FIELD(read.csv.delimiter)>({.id = "delimiter", .type = text, .section = "Data", .commands = kInputs,
           .help = "separator of CSV files: a character, or tab, comma, semicolon, bar, space (default: auto-detected)",
@@ -521,6 +552,15 @@ std::vector<OptionInfo> make_table() {
           .set = set_gram_scale,
           .get = [](const Settings& s) { return s.embed.gram_scale ? shortest(*s.embed.gram_scale) : ""; },
           .no_effect = without_gram},
+      row<KQD_FIELD(embed.points_file)>({.id = "points", .type = text, .section = "Embedding", .commands = kEmbedCommand,
+          .help = "values of the embeddings, which are functions, at the points of FILE: a line for each data set, "
+              "direction and level, a column for each point",
+          .value = "FILE"}),
+      row<KQD_FIELD(embed.inner_products)>({.id = "inner_products", .type = flag, .section = "Embedding",
+          .commands = kEmbedCommand,
+          .help = "inner products of the embeddings of all data sets, directions and levels"}),
+      row<KQD_FIELD(embed.centered)>({.id = "centered", .type = flag, .section = "Embedding", .commands = kEmbedCommand,
+          .help = "values and inner products of the centered embeddings", .no_effect = without_elements}),
       row<KQD_FIELD(embed.directions_file)>({.id = "write_directions", .type = text, .section = "Embedding",
           .commands = kEmbedCommand,
           .help = "also write NAME-reference.csv and NAME-coefficients.csv, which " KQD_OPTION("reference") " and "
@@ -559,7 +599,7 @@ std::vector<OptionInfo> make_table() {
       row<KQD_FIELD(test.permute)>({.id = "permute", .type = word, .section = "Test",
           .commands = kTestCommand | kMatrixCommand, .calls = kTestCommand,
           .help = "permute single rows, groups of rows (large samples: fast, exact, on a grid of 256 bins per "
-              "direction), or auto: groups above 100,000 rows where the method can",
+              "direction), or auto: groups above 100,000 rows or 10^8 numbers where the method can",
           .value = "rows|groups|auto", .choices = words<Permute, Permute::automatic, Permute::groups>,
           .no_effect = with_asymptotic_calibration}),
       {.id = "groups", .type = text, .section = "Test", .commands = kTestCommand | kProfileCommand | kMonitorCommand,

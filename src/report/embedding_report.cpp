@@ -45,6 +45,28 @@ Json quantiles_json(const EmbeddingTable& table) {
   return sets;
 }
 
+const EmbeddingFunctions& functions_of(const EmbeddingReport& report) {
+  static const EmbeddingFunctions kNone;
+  return report.functions == nullptr ? kNone : *report.functions;
+}
+
+// For each data set, a list per direction of a list per level of a number per point.
+Json values_json(const EmbeddingReport& report) {
+  const Matrix<double>& values = functions_of(report).values;
+  if (values.empty()) return {};
+  Json sets = Json::array();
+  const std::size_t num_levels = report.table.levels.size();
+  for (std::size_t row = 0; row < values.rows(); row += num_levels) {
+    if (row % (report.table.directions->count() * num_levels) == 0) sets.push_back(Json::array());
+    sets.back().push_back(rows_json(values.view().row_range(row, num_levels)));
+  }
+  return sets;
+}
+
+Json rows_or_null(const Matrix<double>& matrix) {
+  return matrix.empty() ? Json() : rows_json(matrix);
+}
+
 Lines sets_lines(const Source& s) {
   const EmbeddingTable& table = s.embedding->table;
   Lines lines = {fmt::format("{} of {}", counted(table.names.size(), "data set"), size_text(table.sizes, table.dim))};
@@ -71,6 +93,20 @@ Fields own_embedding_fields() {
        [](In s) { return s.embedding->gram == nullptr ? Json() : rows_json(s.embedding->gram->values); }},
       {{"gram_scale", "s of the matrix; null without it", setting, "scale of the kernel"},
        [](In s) { return s.embedding->gram == nullptr ? Json() : Json(s.embedding->gram->scale); }},
+      {{"points", "points at which the embeddings were evaluated, a list each; null without"},
+       [](In s) { return rows_or_null(functions_of(*s.embedding).points); }},
+      {{"values",
+        "for each data set, a list per direction of a list per level of a value per point; null without points"},
+       [](In s) { return values_json(*s.embedding); }},
+      {{"inner_products",
+        "square matrix between the embeddings of all data sets, directions and levels, in this order (the level "
+        "changes fastest); null unless asked for"},
+       [](In s) { return rows_or_null(functions_of(*s.embedding).inner_products); }},
+      {{"centered", "whether values and inner products are of the centered embeddings; null without either"},
+       [](In s) {
+         const EmbeddingFunctions& functions = functions_of(*s.embedding);
+         return functions.values.empty() && functions.inner_products.empty() ? Json() : Json(functions.centered);
+       }},
       {{"reference_points", "points z that span the directions, a list each; empty for linear and axis directions"},
        [](In s) { return rows_json(s.embedding->table.directions->terms().reference); }},
       {{"coefficients",
@@ -94,6 +130,81 @@ std::vector<std::vector<std::string>> gram_lines(const EmbeddingReport& report, 
 
 std::string column_name(const EmbeddingTable& table, std::size_t column) {
   return fmt::format("u{}_q{}", column / table.levels.size() + 1, shortest(table.levels[column % table.levels.size()]));
+}
+
+// The table that all forms but JSON show.
+enum class Shown { quantiles, gram, values, products };
+
+Shown shown_of(const EmbeddingReport& report) {
+  const EmbeddingFunctions& functions = functions_of(report);
+  if (!functions.inner_products.empty()) return Shown::products;
+  if (!functions.values.empty()) return Shown::values;
+  return report.gram != nullptr ? Shown::gram : Shown::quantiles;
+}
+
+const Matrix<double>& numbers_of(const EmbeddingReport& report) {
+  switch (shown_of(report)) {
+    case Shown::products:
+      return functions_of(report).inner_products;
+    case Shown::values:
+      return functions_of(report).values;
+    case Shown::gram:
+      return report.gram->values;
+    case Shown::quantiles:
+      break;
+  }
+  return report.table.quantiles;
+}
+
+// Data set, direction and level of an element.
+std::vector<std::string> element_cells(const EmbeddingTable& table, std::size_t element) {
+  const std::size_t num_levels = table.levels.size();
+  const std::size_t size = table.directions->count() * num_levels;
+  return {table.names[element / size], fmt::format("{}", element % size / num_levels + 1),
+          shortest(table.levels[element % num_levels])};
+}
+
+// Names of the columns of numbers_of().
+std::vector<std::string> number_names(const EmbeddingReport& report) {
+  const EmbeddingTable& table = report.table;
+  const Shown shown = shown_of(report);
+  if (shown == Shown::gram) return table.names;
+  const std::size_t size = table.directions->count() * table.levels.size();
+  std::vector<std::string> names;
+  for (std::size_t j = 0; j < numbers_of(report).cols(); ++j) {
+    if (shown == Shown::values) {
+      names.push_back(fmt::format("point{}", j + 1));
+    } else {
+      const std::string of_set = shown == Shown::products ? table.names[j / size] + ":" : "";
+      names.push_back(of_set + column_name(table, j % size));
+    }
+  }
+  return names;
+}
+
+constexpr std::size_t kLines = 20;  // of a screen
+constexpr std::size_t kColumns = 5;
+
+// The elements with their first numbers: as many as fit a screen.
+std::vector<std::vector<std::string>> element_lines(const EmbeddingReport& report) {
+  const Matrix<double>& numbers = numbers_of(report);
+  const std::size_t columns = std::min(kColumns, numbers.cols());
+  const std::vector<std::string> names = number_names(report);
+  std::vector<std::vector<std::string>> lines = {{"data set", "direction", "level"}};
+  for (std::size_t j = 0; j < columns; ++j) lines.front().push_back(printable(names[j]));
+  for (std::size_t i = 0; i < std::min(kLines, numbers.rows()); ++i) {
+    lines.push_back(element_cells(report.table, i));
+    lines.back().front() = printable(lines.back().front());
+    for (std::size_t j = 0; j < columns; ++j) lines.back().push_back(fmt::format("{:.4g}", numbers(i, j)));
+  }
+  return lines;
+}
+
+// A remark on numbers that element_lines() leaves out.
+std::string rest_text(const EmbeddingReport& report) {
+  const Matrix<double>& numbers = numbers_of(report);
+  if (numbers.rows() <= kLines && numbers.cols() <= kColumns) return "";
+  return fmt::format("(the first of {} x {} numbers; CSV and JSON have all)\n", numbers.rows(), numbers.cols());
 }
 
 // Medians along the first directions: as many as fit a screen.
@@ -125,47 +236,63 @@ const Fields& embedding_field_list() {
 }
 
 Sample embedding_sample(const EmbeddingReport& report) {
-  Sample sample;
-  sample.points = report.gram == nullptr ? report.table.quantiles : report.gram->values;
-  for (std::size_t j = 0; j < sample.points.cols(); ++j) {
-    sample.column_names.push_back(report.gram == nullptr ? column_name(report.table, j) : report.table.names[j]);
-  }
-  return sample;
+  return {.points = numbers_of(report), .weights = {}, .column_names = number_names(report)};
 }
 
 std::string embedding_text(const EmbeddingReport& report, const TextStyle& style) {
   const EmbeddingTable& table = report.table;
-  const std::string title =
-      report.gram == nullptr
-          ? fmt::format("embed: quantiles along {} at {}", counted(table.directions->count(), "direction"),
-                        counted(table.levels.size(), "level"))
-          : fmt::format("embed: kernel exp(-d^2/s) between {}, s = {:.4g}", counted(table.names.size(), "data set"),
-                        report.gram->scale);
-  return title_text(title, style) +
-         text_table(report.gram == nullptr ? summary_lines(table) : gram_lines(report, "{:.4g}")) + "\n" +
+  const std::string along = fmt::format("along {} at {}", counted(table.directions->count(), "direction"),
+                                        counted(table.levels.size(), "level"));
+  const std::string of = fmt::format("of the {}embeddings {}", functions_of(report).centered ? "centered " : "", along);
+  std::string title = "embed: quantiles " + along;
+  std::vector<std::vector<std::string>> lines;
+  std::string rest;
+  switch (shown_of(report)) {
+    case Shown::products:
+      title = "embed: inner products " + of;
+      lines = element_lines(report);
+      rest = rest_text(report);
+      break;
+    case Shown::values:
+      title = fmt::format("embed: values {} and {}", of, counted(numbers_of(report).cols(), "point"));
+      lines = element_lines(report);
+      rest = rest_text(report);
+      break;
+    case Shown::gram:
+      title = fmt::format("embed: kernel exp(-d^2/s) between {}, s = {:.4g}", counted(table.names.size(), "data set"),
+                          report.gram->scale);
+      lines = gram_lines(report, "{:.4g}");
+      break;
+    case Shown::quantiles:
+      lines = summary_lines(table);
+  }
+  return title_text(title, style) + text_table(lines) + rest + "\n" +
          text_of(closing_rows(embedding_field_list(), source_of(report)), style) + "\n";
 }
 
 std::string embedding_csv(const EmbeddingReport& report) {
   std::string text;
-  if (report.gram != nullptr) {
+  const Shown shown = shown_of(report);
+  if (shown == Shown::gram) {
     for (const auto& line : gram_lines(report, "{}")) text += csv_line(line);
     return text;
   }
-  const EmbeddingTable& table = report.table;
+  const bool of_elements = shown == Shown::values || shown == Shown::products;
   std::vector<std::string> cells = {"data_set"};
-  for (std::size_t j = 0; j < table.quantiles.cols(); ++j) cells.push_back(column_name(table, j));
+  if (of_elements) cells.insert(cells.end(), {"direction", "level"});
+  for (std::string& name : number_names(report)) cells.push_back(std::move(name));
   text = csv_line(cells);
-  for (std::size_t i = 0; i < table.names.size(); ++i) {
-    cells = {table.names[i]};
-    for (const double value : table.quantiles.row(i)) cells.push_back(shortest(value));
+  const Matrix<double>& numbers = numbers_of(report);
+  for (std::size_t i = 0; i < numbers.rows(); ++i) {
+    cells = of_elements ? element_cells(report.table, i) : std::vector<std::string>{report.table.names[i]};
+    for (const double value : numbers.row(i)) cells.push_back(shortest(value));
     text += csv_line(cells);
   }
   return text;
 }
 
 std::string embedding_numbers(const EmbeddingReport& report) {
-  const Matrix<double>& values = report.gram == nullptr ? report.table.quantiles : report.gram->values;
+  const Matrix<double>& values = numbers_of(report);
   std::string text;
   for (std::size_t i = 0; i < values.rows(); ++i) text += fmt::format("{}\n", fmt::join(values.row(i), ","));
   return text;

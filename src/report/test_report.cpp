@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "io/text.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "report/fields.hpp"
 
@@ -58,7 +59,8 @@ Json components_json(const TwoSampleResult& result) {
                     {"statistic", c.statistic},
                     {"score", c.score},
                     {"pvalue", c.pvalue},
-                    {"adjusted_pvalue", c.adjusted_pvalue}});
+                    {"adjusted_pvalue", c.adjusted_pvalue},
+                    {"where", c.where}});
   }
   return list;
 }
@@ -125,6 +127,23 @@ Lines effect_lines(const Source& s) {
   return {explained(rounded(s.test->effect_size, 2), ci + effect_unit(s))};
 }
 
+// The component with the largest score, of the significant ones that name columns.
+const Configuration* largest_change(const Source& s) {
+  const Configuration* found = nullptr;
+  for (const Configuration& c : s.test->configurations) {
+    if (c.where.empty() || c.adjusted_pvalue > s.test_options->test.alpha) continue;
+    if (found == nullptr || c.score > found->score) found = &c;
+  }
+  return found;
+}
+
+Lines largest_change_lines(const Source& s) {
+  const Configuration* const found = largest_change(s);
+  if (found == nullptr) return {};
+  return {explained(kqd::shortened(found->where),
+                    fmt::format("{}; adjusted p = {:.4g}", found->name, found->adjusted_pvalue))};
+}
+
 const MarginResult* margin_of(const Source& s) {
   return s.test->margin ? &*s.test->margin : nullptr;
 }
@@ -175,16 +194,18 @@ Lines separation_lines(const Source& s) {
   if (!s.test->difference || !s.test->difference->separation) return {};
   const DifferenceSize& size = *s.test->difference;
   return {explained(rounded(*size.separation, 2),
-                    interval_phrase(size.confidence, size.separation_interval.lower, size.separation_interval.upper) +
-                        "; probability that a simple rule tells a row of X from a row of Y, 0.5 by chance")};
+                    fmt::format("{}; probability that a simple rule tells a row of {} from a row of {}, 0.5 by chance",
+                                interval_phrase(size.confidence, size.separation_interval.lower,
+                                                size.separation_interval.upper),
+                                s.run->x_label, s.run->y_label))};
 }
 
 Lines rows_needed_lines(const Source& s) {
   const MarginResult* const margin = margin_of(s);
   if (margin == nullptr || margin->verdict != Verdict::undecided || !margin->batch_effects.empty()) return {};
   if (!margin->rows_needed) return {"more than 10,000 times as many for a verdict, if the effect is as estimated"};
-  return {fmt::format("about {} of X and Y together for a verdict with probability 0.8, if the effect is as estimated",
-                      counted(*margin->rows_needed, "row"))};
+  return {fmt::format("about {} of {} and {} together for a verdict with probability 0.8, if the effect is as estimated",
+                      counted(*margin->rows_needed, "row"), s.run->x_label, s.run->y_label)};
 }
 
 Fields margin_fields() {
@@ -318,6 +339,14 @@ Fields own_test_fields() {
          const auto& interval = s.test->effect_interval;
          return interval ? Json{interval->lower, interval->upper} : Json();
        }},
+      {{"effect_interval", "another name of effect_size_ci", none, "", false, ""},
+       [](In s) { return s.test->effect_interval ? pair_json(*s.test->effect_interval) : Json(); }},
+      {{"largest_change",
+        "column or pair of columns of the component statistic with the largest score, of those that name one and have "
+        "an adjusted p-value of at most alpha; null if there is none",
+        result, "most changed"},
+       [](In s) { return largest_change(s) != nullptr ? Json(largest_change(s)->where) : Json(); },
+       largest_change_lines},
       {{"effect_method", "method that the effect size belongs to; null if asymptotic", setting, "effect size by"},
        [](In s) { return is_permuted(s) ? Json(effect_method(s)) : Json(); }},
       {{"effect_unit", "what the effect size measures; null if asymptotic"},
@@ -326,7 +355,7 @@ Fields own_test_fields() {
        [](In s) { return s.test->num_directions > 0 ? Json(s.test->per_direction) : Json::array(); }},
       {{"null_distribution", "statistic of every permutation on request, else null", none, "", false},
        [](In s) { return s.test_options->test.keep_null_distribution ? Json(outcome(s).null_distribution) : Json(); }},
-      {{"components", "component statistics of an aggregated test: name, statistic, score, pvalue, adjusted_pvalue",
+      {{"components", "component statistics of an aggregated test: name, statistic, score, pvalue, adjusted_pvalue, where",
         none, "", false},
        [](In s) { return components_json(*s.test); }},
   };
@@ -411,6 +440,15 @@ std::string component_table(const std::vector<Configuration>& all) {
   return "\n" + markdown_table(lines);
 }
 
+// The result, and how to learn more about it.
+Rows result_rows(const Source& s) {
+  Rows rows = rows_of(test_field_list(), Block::result, s);
+  if (s.test->test.reject && !s.run->explain_call.empty()) {
+    rows.push_back({"next", s.run->explain_call + " shows which columns, relations and rows differ"});
+  }
+  return rows;
+}
+
 std::string test_title(const Source& s) {
   return fmt::format("Two-sample test by {}: {}", s.statistic.method->id, s.statistic.method->summary);
 }
@@ -437,7 +475,7 @@ Json test_object(const TwoSampleResult& result, const TwoSampleOptions& options,
 ResultValues test_values(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
   const Source source = source_of(result, options, run);
   Rows rows = {{"", test_verdict(source)}};
-  rows = std::move(rows) + rows_of(test_field_list(), Block::result, source);
+  rows = std::move(rows) + result_rows(source);
   for (const Configuration& c : largest(result.configurations, kComponentsInLines)) {
     rows.push_back({"component", fmt::format("{} (score {:.1f}, p = {:.4g}, adjusted p = {:.4g})", c.name, c.score,
                                              c.pvalue, c.adjusted_pvalue)});
@@ -450,7 +488,7 @@ std::string test_text(const TwoSampleResult& result, const TwoSampleOptions& opt
   const Source source = source_of(result, options, run);
   const Fields& fields = test_field_list();
   return title_text(test_title(source), style) + verdict_text(test_verdict(source), result.test.reject, style) + "\n" +
-         text_of(rows_of(fields, Block::result, source), style) + component_lines(result.configurations, style) + "\n" +
+         text_of(result_rows(source), style) + component_lines(result.configurations, style) + "\n" +
          text_of(closing_rows(fields, source), style) + "\n";
 }
 
@@ -458,7 +496,7 @@ std::string test_markdown(const TwoSampleResult& result, const TwoSampleOptions&
   const Source source = source_of(result, options, run);
   const Fields& fields = test_field_list();
   return fmt::format("**{}**\n\n{}\n\n", test_title(source), test_verdict(source)) +
-         markdown_of(rows_of(fields, Block::result, source) + closing_rows(fields, source)) +
+         markdown_of(result_rows(source) + closing_rows(fields, source)) +
          component_table(result.configurations);
 }
 

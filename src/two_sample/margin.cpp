@@ -120,8 +120,10 @@ MarginResult judge_by_batches(const DifferenceSize& size, MarginKind kind, std::
                                : (size.effect > mean ? 0.0 : 1.0);
     result.basis = "prediction limit for normally distributed effects of batches; exact with more of them";
   }
+  result.basis += "; \"equivalent\" is asymptotic and takes the margin as known";
   result.margin = std::max(0.0, result.margin);
-  result.pvalue_within = 0.0;
+  // No sample is within a margin of 0.
+  result.pvalue_within = result.margin > 0.0 ? 0.0 : 1.0;
   for (const EffectAspect& aspect : size.aspects) {
     result.pvalue_within =
         std::max(result.pvalue_within, squared_below(aspect.moments, aspect.moments.squared, result.margin));

@@ -7,6 +7,7 @@
 #include "core/fail.hpp"
 #include "core/random.hpp"
 #include "kqd/two_sample/two_sample_test.hpp"
+#include "two_sample/column_shift.hpp"
 
 namespace kqd {
 namespace {
@@ -28,15 +29,18 @@ void validate_plan(const RowPlanOptions& options) {
   require(options.runs >= 10, "runs", static_cast<double>(options.runs), "at least 10");
 }
 
-std::vector<double> deviations(const SampleView& pilot) {
-  std::vector<double> found(pilot.dim());
-  const auto count = static_cast<double>(pilot.size());
-  for (std::size_t j = 0; j < found.size(); ++j) {
-    double mean = 0.0;
-    for (std::size_t i = 0; i < pilot.size(); ++i) mean += pilot.points(i, j) / count;
-    double square = 0.0;
-    for (std::size_t i = 0; i < pilot.size(); ++i) square += std::pow(pilot.points(i, j) - mean, 2) / (count - 1.0);
-    found[j] = std::sqrt(square);
+// A column that can have the effect, and how its values are moved.
+struct ShiftedColumn {
+  std::size_t column;
+  ColumnShift shift;
+};
+
+std::vector<ShiftedColumn> shifted_columns(const SampleView& pilot, double effect) {
+  std::vector<ShiftedColumn> found;
+  std::vector<double> column(pilot.size());
+  for (std::size_t j = 0; j < pilot.dim(); ++j) {
+    for (std::size_t i = 0; i < pilot.size(); ++i) column[i] = pilot.points(i, j);
+    if (auto shift = ColumnShift::of(column, effect)) found.push_back({j, *std::move(shift)});
   }
   return found;
 }
@@ -49,8 +53,8 @@ Matrix<double> draw_rows(const SampleView& pilot, std::size_t rows, RandomStream
   return drawn;
 }
 
-RowPlanPoint simulate(const SampleView& pilot, std::span<const double> deviation, std::span<const std::size_t> columns,
-                      std::size_t rows, const RowPlanOptions& options) {
+RowPlanPoint simulate(const SampleView& pilot, std::span<const ShiftedColumn> columns, std::size_t rows,
+                      const RowPlanOptions& options) {
   std::vector<char> rejected(options.runs);
   std::vector<char> alike(options.runs);
   parallel_for_blocks(options.runs, 1, options.threads, [&](std::size_t run, std::size_t) {
@@ -61,8 +65,8 @@ RowPlanPoint simulate(const SampleView& pilot, std::span<const double> deviation
                                                 {.separation = false, .seed = Seed{run}, .threads = ThreadCount{1}});
     alike[run] =
         judge(size, MarginKind::equivalent, options.effect, options.alpha).verdict == Verdict::equivalent ? 1 : 0;
-    const std::size_t column = columns[run % columns.size()];
-    for (std::size_t i = 0; i < rows; ++i) y(i, column) += options.effect * deviation[column];
+    const auto& [column, shift] = columns[run % columns.size()];
+    for (std::size_t i = 0; i < rows; ++i) y(i, column) = shift(y(i, column), stream);
     TwoSampleOptions test;
     test.test.num_permutations = options.num_permutations;
     test.test.alpha = options.alpha;
@@ -103,17 +107,16 @@ RowPlan plan_rows(const SampleView& pilot, const RowPlanOptions& options, const 
   if (pilot.size() < kFewestPilot) {
     fail(ErrorCode::empty_sample, "a plan needs a pilot of at least {} rows, got {}", kFewestPilot, pilot.size());
   }
-  const std::vector<double> deviation = deviations(pilot);
-  std::vector<std::size_t> columns;
-  for (std::size_t j = 0; j < deviation.size(); ++j) {
-    if (deviation[j] > 0.0) columns.push_back(j);
+  const std::vector<ShiftedColumn> columns = shifted_columns(pilot, options.effect);
+  if (columns.empty()) {
+    fail(ErrorCode::invalid_option,
+         "no column of the pilot can have an effect of {:g}: all are constant, or have too few values", options.effect);
   }
-  if (columns.empty()) fail(ErrorCode::invalid_option, "every column of the pilot is constant");
   RowPlan plan;
   for (std::size_t rows = kFirstRows;; rows *= 2) {
     rows = std::min(rows, options.most_rows);
     const ProgressScope progress(control, "simulating");
-    plan.points.push_back(simulate(pilot, deviation, columns, rows, options));
+    plan.points.push_back(simulate(pilot, columns, rows, options));
     plan.test = rows_for(plan.points, options.power, &RowPlanPoint::test, options.runs);
     plan.equivalence = rows_for(plan.points, options.power, &RowPlanPoint::equivalence, options.runs);
     if ((plan.test && plan.equivalence) || rows >= options.most_rows) return plan;

@@ -26,9 +26,10 @@ void keep_rows(std::span<const std::size_t> rows, bool with_weights, SampleView&
   }
   given_rows = std::move(places);
   storage = std::move(kept);
-  const auto roles = sample.roles;
+  const SampleView given = sample;
   sample = storage.view();
-  sample.roles = roles;
+  sample.roles = given.roles;
+  sample.column_names = given.column_names;
 }
 
 // A design that names rows cannot lose some of them unseen.

@@ -20,6 +20,7 @@
 #include "metrics/method.hpp"
 #include "metrics/object_options.hpp"
 #include "profile/grouped_rows.hpp"
+#include "profile/row_groups.hpp"
 #include "testing/aggregated_test.hpp"
 #include "testing/permutation_run.hpp"
 #include "two_sample/effect_interval.hpp"
@@ -43,10 +44,6 @@ constexpr std::array<Name<Permute>, 3> kPermutes = {{
     {Permute::rows, "rows"},
     {Permute::groups, "groups"},
 }};
-
-// Pooled rows above which groups are permuted unless rows are asked for. Both ways take about the same time at some
-// 20,000 rows; here groups are twice as fast (bench/README.md).
-constexpr std::size_t kManyRows = 100'000;
 
 // Labels of the permutations under way get a quarter of a memory bound, the method the rest.
 constexpr std::size_t kLabelShare = 4;
@@ -121,7 +118,7 @@ void warn_about_samples(CheckedTest& checked) {
   const SampleView& y = checked.samples.y;
   warn_about_data(x, y, checked.warnings);
   append(checked.warnings, checked.samples.warnings);
-  if (!checked.own_scales) warn_about_scales({x.points, y.points}, checked.warnings);
+  if (!checked.own_scales) warn_about_scales(x, y, checked.warnings);
   if (checked.test.design.kind == DesignKind::clusters) return;  // copies within a cluster are as they should be
   warn_about_copies(x, "X", checked.warnings);
   warn_about_copies(y, "Y", checked.warnings);
@@ -201,7 +198,8 @@ bool permutes_groups(const MethodInfo& method, const CheckedTest& checked, const
     fail_option("permute", "groups", fmt::format("rows or auto for method {} here, because {}", method.id, obstacle));
   }
   const std::size_t rows = checked.samples.x.size() + checked.samples.y.size();
-  return obstacle.empty() && (options.permute == Permute::groups || !at_random || rows > kManyRows);
+  const bool many = are_many(rows, checked.samples.x.dim());
+  return obstacle.empty() && (options.permute == Permute::groups || !at_random || many);
 }
 
 // Permutations of the units of a plan.
@@ -333,6 +331,15 @@ std::vector<Configuration> configurations(const AggregatedPlan& plan, std::span<
   return list;
 }
 
+// Evaluates the observed labels once more.
+void name_largest_parts(const AggregatedPlan& plan, const LabelBatch& observed, ThreadCount threads,
+                        std::vector<Configuration>& list) {
+  std::size_t next = 0;
+  for (const auto& bundle : plan.bundles) {
+    for (std::string& part : bundle->largest_parts(observed, threads)) list[next++].where = std::move(part);
+  }
+}
+
 // More directions bring the halves closer together.
 void warn_about_directions(std::size_t num_directions, const TestOutcome& test, double alpha, Warnings& warnings) {
   constexpr std::size_t kMoreDirections = 4;
@@ -356,6 +363,11 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
   warn_about_directions(plan.num_directions, outcome.test, checked.test.alpha, result.warnings);
   result.test = std::move(outcome.test);
   result.configurations = configurations(plan.aggregate, outcome.statistics);
+  LabelBatch observed;
+  prepared.permutations.fill(PermutationMode::random, 0, 1, observed);
+  if (result.test.reject && !result.configurations.empty() && !checked.weights_stay) {
+    name_largest_parts(plan.aggregate, observed, checked.statistic.threads, result.configurations);
+  }
   result.kernel = plan.frozen.kernel;
   result.own_scales = checked.own_scales;
   result.num_directions = plan.num_directions;
@@ -368,8 +380,6 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
   result.details = plan.details;
   // The plan next to an aggregate only gives the effect size: its directions are not tested.
   if (plan.per_direction && (plan.num_directions > 0 || options.effect_directions)) {
-    LabelBatch observed;
-    prepared.permutations.fill(PermutationMode::random, 0, 1, observed);
     result.per_direction = plan.per_direction(observed, checked.statistic.threads);
     result.directions = plan.directions;
   }
@@ -387,8 +397,6 @@ TwoSampleResult describe(const Method& method, const CheckedTest& checked, const
     const EffectEstimate estimate{result.effect_size, outcome.permutation_mean, plan.pooled_scale, plan.squares};
     const double confidence = checked.test.confidence;
     if (const auto* grouped = dynamic_cast<const GroupedKqdPlan*>(plan.plan.get()); grouped != nullptr) {
-      LabelBatch observed;
-      prepared.permutations.fill(PermutationMode::random, 0, 1, observed);
       result.effect_interval = group_jackknife(*grouped, observed, estimate, outcome.effect + outcome.permutation_mean,
                                                confidence, checked.statistic.threads);
       return result;

@@ -1,4 +1,7 @@
-"""kqd embed: data sets as quantiles along shared directions, and the kernel between them. The oracle is NumPy."""
+"""kqd embed: data sets as quantiles along shared directions, the embeddings as functions, and the kernel between data sets.
+
+The oracle is NumPy.
+"""
 
 import csv
 import io
@@ -125,6 +128,96 @@ def test_python_agrees(kqd, given):
     assert np.array(found["quantiles"][0]) == pytest.approx(embedding.quantiles([0.1, 0.5, 0.9]), rel=0, abs=1e-12)
 
 
+LEVELS = [0.1, 0.5, 0.9]
+POINTS = np.array([[0.0, 0.0], [2.0, 3.0], [4.5, 5.0], [-1.0, 7.0]])
+
+
+def elements(centered):
+    """All embeddings of the three data sets as weights of k(c, .) at common centres c, by their definition."""
+    units = C / np.sqrt(np.einsum("ji,jk,ki->i", C, gaussian(Z, Z), C))
+    centres = np.concatenate([Z, *ROWS])
+    found, first = [], len(Z)
+    for rows in ROWS:
+        mean = np.zeros(len(centres))
+        mean[first:first + len(rows)] = 1 / len(rows)
+        first += len(rows)
+        for along, unit in zip(values(rows), units.T):
+            u = np.r_[unit, np.zeros(len(centres) - len(unit))]
+            for quantile in np.quantile(along, LEVELS, method="inverted_cdf"):
+                found.append((quantile - along.mean()) * u + mean if centered else quantile * u)
+    return np.array(found), centres
+
+
+@pytest.fixture(scope="module")
+def functions(given, folder):
+    """Flags for values at points of the embeddings of three data sets."""
+    np.savetxt(folder / "points.csv", POINTS, delimiter=",")
+    return (*SETS, *given, "--levels", ",".join(map(str, LEVELS)), "--points", "points.csv")
+
+
+@pytest.mark.parametrize("centered", [False, True])
+def test_values_and_inner_products_are_those_of_the_definition(kqd, functions, centered):
+    found = as_json(kqd, *functions, "--inner-products", *["--centered"][:centered])
+    weights, centres = elements(centered)
+    expected = (weights @ gaussian(centres, POINTS)).reshape(3, 2, 3, 4)
+    assert np.array(found["values"]) == pytest.approx(expected, rel=0, abs=1e-12)
+    products = weights @ gaussian(centres, centres) @ weights.T
+    assert np.array(found["inner_products"]) == pytest.approx(products, rel=0, abs=1e-12)
+    assert found["points"] == POINTS.tolist() and found["centered"] is centered
+
+
+@pytest.mark.parametrize("centered", [False, True])
+def test_python_has_the_same_values_and_inner_products(kqd, functions, centered):
+    module = pytest.importorskip("kqd")
+    found = as_json(kqd, *functions, "--inner-products", *["--centered"][:centered])
+    first = module.Embedding(ROWS[0], kernel=f"gaussian@{S}", reference=Z, coefficients=C)
+    embeddings = [first, first.embed(ROWS[1]), first.embed(ROWS[2])]
+    products = np.array(found["inner_products"]).reshape(3, 2, 3, 3, 2, 3)
+    for i, embedding in enumerate(embeddings):
+        assert np.array(found["values"][i]) == pytest.approx(
+            embedding.evaluate(POINTS, LEVELS, centered=centered), rel=0, abs=1e-12)
+        for j, other in enumerate(embeddings):
+            assert products[i, :, :, j] == pytest.approx(
+                embedding.inner_product(other, LEVELS, centered=centered), rel=0, abs=1e-12)
+
+
+def test_all_forms_have_the_same_values_and_inner_products(kqd, functions, folder):
+    both = as_json(kqd, *functions, "--inner-products")
+    for flags, name, columns in (((), "values", ["point1", "point2", "point3", "point4"]),
+                                 (("--inner-products",), "inner_products", None)):
+        expected = np.array(both[name]).reshape(18, -1)
+        lines = list(csv.reader(io.StringIO(kqd("embed", *functions, *flags, "--csv").stdout)))
+        assert lines[0][:3] == ["data_set", "direction", "level"] and len(lines) == 19
+        assert lines[0][3:] == (columns or [f"{line[0]}:u{line[1]}_q{line[2]}" for line in lines[1:]])
+        assert [line[:3] for line in lines[1:]] == [
+            [name, direction, str(level)] for name in SETS for direction in "12" for level in LEVELS]
+        assert (np.array([line[3:] for line in lines[1:]], dtype=float) == expected).all()
+        run = kqd("embed", *functions, *flags, "--output", "elements.npy")
+        assert (run.stdout, run.stderr, run.code) == ("", "", 0)
+        assert (np.load(folder / "elements.npy") == expected).all()
+        quiet = kqd("embed", *functions, *flags, "--quiet").stdout
+        assert (np.loadtxt(io.StringIO(quiet), delimiter=",") == expected).all()
+    text = kqd("embed", *functions, "--centered").stdout
+    assert "embed: values of the centered embeddings along 2 directions at 3 levels and 4 points" in text
+    plain = as_json(kqd, *SETS)
+    assert plain["values"] is plain["inner_products"] is plain["points"] is plain["centered"] is None
+
+
+def test_points_of_objects_are_numbers_of_pooled_objects(kqd, folder):
+    module = pytest.importorskip("kqd")
+    texts = ["abab", "baba", "aabb", "bbba", "abba"]
+    (folder / "p.txt").write_text("\n".join(texts[:3]))
+    (folder / "q.txt").write_text("\n".join(texts[3:]))
+    (folder / "numbers.csv").write_text("1\n5\n")
+    found = as_json(kqd, "p.txt", "q.txt", "--kernel", "spectrum:2", "--points", "numbers.csv", "--centered", "--levels", "0.5",
+                    "--num-directions", "3")
+    whole = module.Embedding(texts, kernel="spectrum:2", reference=np.array(found["reference_points"]),
+                             coefficients=np.array(found["coefficients"]), compat="unnormalised")
+    for k, numbers in enumerate(([0, 1, 2], [3, 4])):
+        expected = whole.embed(numbers).evaluate([0, 4], [0.5], centered=True)
+        assert np.array(found["values"][k]) == pytest.approx(expected, rel=0, abs=1e-12)
+
+
 @pytest.mark.parametrize("arguments, sentence", [
     (("a.csv", "--levels", "0.5,2"),
      "--levels 0.5,2: expected numbers from 0 to 1, separated by commas, or a whole number >= 2"),
@@ -143,6 +236,10 @@ def test_python_agrees(kqd, given):
     (("a.csv", "--coefficients", "word.csv"), 'word.csv:2: column 2 is "four", expected a number'),
     (("a.csv", "--coefficients", "missing.csv"), "missing.csv: no such file"),
     (("a.csv", "one-column.csv"), "a.csv has 2 columns of points and one-column.csv has 1"),
+    (("a.csv", "--points", "one-column.csv"), "points have 1 columns and the samples 2, expected the same number"),
+    (("a.csv", "--points", "missing.csv"), "missing.csv: no such file"),
+    (("a.csv", "--points", "word.csv"), 'word.csv:2: column 2 is "four", expected a number'),
+    (("a.csv", "--points", "z.csv", "--output", "z.csv"), "--output z.csv: expected another file than the input z.csv"),
     (("a.csv", "--output", "a.csv"), "--output a.csv: expected another file than the input a.csv"),
     (("a.csv", "--reference", "z.csv", "--coefficients", "c.csv", "--output", "c.csv"),
      "--output c.csv: expected another file than the input c.csv"),
@@ -152,6 +249,13 @@ def test_what_cannot_be_done_is_refused(kqd, given, arguments, sentence):
     assert (run.stdout, run.code) == ("", 2) and run.stderr.startswith("kqd: ") and sentence in run.stderr
 
 
+def test_more_inner_products_than_memory_allows_are_refused(kqd):
+    run = kqd("embed", "a.csv", "b.csv", "--inner-products", "--levels", "6000", "--num-directions", "1")
+    assert (run.stdout, run.code) == ("", 4)  # a resource limit
+    assert "2 data sets, 1 directions and 6000 levels make 12000 embeddings, expected at most 10000" in run.stderr
+
+
 def test_options_without_effect_are_noted(kqd):
     assert "--gram-scale: no effect without --gram" in kqd("embed", "a.csv", "--gram-scale", "2").stderr
+    assert "--centered: no effect without --points or --inner-products" in kqd("embed", "a.csv", "--centered").stderr
     assert "--levels: no effect with --gram" in kqd("embed", "a.csv", "--gram", "--levels", "3").stderr

@@ -35,6 +35,9 @@ def objects(folder):
     for name, graphs in {"g.jsonl": [[[0, 1]], [[0, 1], [1, 2]]] * 3, "h.jsonl": [[[0, 1], [1, 2], [2, 0]], [[0, 1]]] * 3}.items():
         (folder / name).write_text("\n".join(json.dumps({"edges": edges}) for edges in graphs) + "\n")
     (folder / "sets.txt").write_text("a,b\nb,c\na\na,c\n")
+    np.save(folder / "whole.npy", GRAM)
+    np.save(folder / "reversed.npy", GRAM[::-1, ::-1])
+    (folder / "huge.jsonl").write_text('{"edges": [[0, 100000000]]}\n')
     (folder / "far-rows.csv").write_text("2\n17\n")
     (folder / "empty.txt").write_text("")
     (folder / "texts.csv").write_text("id,arm,text\n1,a,ab\n2,b,ba\n")
@@ -52,11 +55,37 @@ def mmd_v():
     ("x.txt", "y.txt", "--kernel", "spectrum:2"),
     ("top.npy", "bottom.npy", "--kernel", "precomputed"),
     ("grouped.csv", "--group", "arm", "--kernel", "precomputed"),
+    ("whole.npy", "--sizes", "9,7", "--kernel", "precomputed"),
+    ("reversed.npy", "--sizes", "7, 9", "--kernel", "precomputed"),
 ])
 def test_the_same_objects_have_the_same_distance(kqd, objects, arguments):
     found = json.loads(kqd("distance", *arguments, "--method", "mmd-v", "--json").stdout)
     assert found["statistic"] == pytest.approx(mmd_v(), rel=1e-9)
     assert (found["n_x"] + found["n_y"], found["kernel"]) == (16, arguments[-1])
+
+
+def test_sizes_divide_one_gram_matrix_for_tests_and_explanations(kqd, objects):
+    flags = ("--kernel", "precomputed", "--method", "mmd", "--json")
+    two = json.loads(kqd("test", "top.npy", "bottom.npy", *flags).stdout)
+    one = json.loads(kqd("test", "whole.npy", "--sizes", "9,7", *flags).stdout)
+    assert (one["n_x"], one["n_y"], one["settings"]["sizes"]) == (9, 7, "9,7")
+    assert (one["statistic"], one["pvalue"]) == (two["statistic"], two["pvalue"])
+    explained = json.loads(kqd("explain", "whole.npy", "--sizes", "9,7", "--kernel", "precomputed", "--json").stdout)
+    assert (explained["n_x"], explained["n_y"], explained["columns"]) == (9, 7, [])
+
+
+def test_categories_are_different_if_their_texts_are(kqd, folder):
+    for name, cells in (("e.csv", '"a,b",1\n"a;b",1'), ("f.csv", '"a;b",1\n"a%2cb",1')):
+        (folder / name).write_text("mark,size\n" + cells + "\n")
+    # k = 1/2 for the same size, 1 for all the same: e has a,b and a;b, f has a;b and a%2cb.
+    found = float(kqd("distance", "e.csv", "f.csv", "--kernel", "hamming", "--method", "mmd-v", "--quiet").stdout)
+    within, between = (1 + 1 + 2 * 0.5) / 4, (1 + 3 * 0.5) / 4
+    assert found == pytest.approx(np.sqrt(2 * within - 2 * between), rel=1e-9)
+    # One column of categories: a comma is a part of its category there too.
+    (folder / "g.csv").write_text('mark\n"a,b"\n"a,c"\n')
+    (folder / "h.csv").write_text('mark\n"a,b"\n"a,b"\n')
+    found = float(kqd("distance", "g.csv", "h.csv", "--kernel", "hamming", "--method", "mmd-v", "--quiet").stdout)
+    assert found == pytest.approx(np.sqrt(0.5 + 1 - 2 * 0.5), rel=1e-9)
 
 
 def test_reference_rows_are_counted_from_1(kqd, objects, folder):
@@ -134,23 +163,25 @@ def test_pages_of_objects(kqd, objects, folder):
     assert report["explanation"]["columns"] == [] and report["explanation"]["maximiser"]["family"] == "supkqd-opt"
 
 
-# Binomial(60, 0.05) is above 14 with probability below 1e-6 (exact tests: the rate is at most 0.05).
+# Exact tests of 19 permutations reject in 0.05 of all runs, less often only with ties. Binomial(300, 0.05) is 0, or above
+# 36, with probability below 1e-6 each.
 @pytest.mark.parametrize("kernel, draw", [
     ("spectrum:2", lambda n, rng: markov(n, 0.3, rng)),
-    ("wl:2", lambda n, rng: graphs(n, False, rng)),
+    ("wl:2", lambda n, rng: graphs(n, independent_edges, rng)),
+    ("wl:2 --method ekqd", lambda n, rng: graphs(n, small_world, rng)),
     ("sets", lambda n, rng: sets(n, 0.5, rng)),
     ("spectrum:2 --method ekqd", lambda n, rng: markov(n, 0.3, rng)),
 ])
 def test_level_on_objects_of_one_distribution(kqd, folder, kernel, draw):
     rejected = 0
-    for seed in range(60):
+    for seed in range(300):
         rng = np.random.default_rng([9, seed])
         (folder / "null-x.txt").write_text(draw(12, rng))
         (folder / "null-y.txt").write_text(draw(12, rng))
         run = kqd("test", "null-x.txt", "null-y.txt", "--kernel", *kernel.split(), "--permutations", "19", "--quiet",
                   "--threads", "1")
         rejected += float(run.stdout) <= 0.05
-    assert rejected <= 14
+    assert 1 <= rejected <= 36
 
 
 def markov(n, stay, rng):
@@ -164,25 +195,39 @@ def markov(n, stay, rng):
     return "\n".join(lines)
 
 
-def graphs(n, ring, rng):
-    """Rings of eight nodes, or as many independent edges on average."""
-    found = []
-    for _ in range(n):
-        pairs = [(i, (i + 1) % 8) for i in range(8)] if ring else [
-            (i, j) for i in range(8) for j in range(i) if rng.uniform() < 2 / 7]
-        found.append(json.dumps({"nodes": 8, "edges": [[int(i), int(j)] for i, j in pairs]}))
-    return "\n".join(found)
+NODES = 12
+
+
+def independent_edges(rng):
+    """Erdos and Renyi: 24 edges on average."""
+    return {(i, j) for i in range(NODES) for j in range(i) if rng.uniform() < 4 / (NODES - 1)}
+
+
+def small_world(rng):
+    """Watts and Strogatz: a ring with two neighbours on either side, 24 edges; the far ends of some move elsewhere."""
+    edges = {frozenset((i, (i + step) % NODES)) for i in range(NODES) for step in (1, 2)}
+    for step in (1, 2):
+        for i in range(NODES):
+            if rng.uniform() < 0.1:
+                free = [j for j in range(NODES) if j != i and frozenset((i, j)) not in edges]
+                edges.remove(frozenset((i, (i + step) % NODES)))
+                edges.add(frozenset((i, int(rng.choice(free)))))
+    return {tuple(edge) for edge in edges}
+
+
+def graphs(n, model, rng):
+    return "\n".join(json.dumps({"nodes": NODES, "edges": sorted(model(rng))}) for _ in range(n))
 
 
 def test_power_on_two_markov_chains_and_two_models_of_graphs(kqd, folder):
     rng = np.random.default_rng(8)
     (folder / "slow.txt").write_text(markov(60, 0.6, rng))
     (folder / "fast.txt").write_text(markov(60, 0.1, rng))
-    (folder / "rings.jsonl").write_text(graphs(40, True, rng))
-    (folder / "edges.jsonl").write_text(graphs(40, False, rng))
+    (folder / "small-worlds.jsonl").write_text(graphs(40, small_world, rng))
+    (folder / "edges.jsonl").write_text(graphs(40, independent_edges, rng))
     (folder / "often.txt").write_text(sets(60, 0.9, rng))
     (folder / "seldom.txt").write_text(sets(60, 0.2, rng))
-    for kernel, x, y in (("spectrum:2", "slow.txt", "fast.txt"), ("wl:2", "edges.jsonl", "rings.jsonl"),
+    for kernel, x, y in (("spectrum:2", "slow.txt", "fast.txt"), ("wl:2", "edges.jsonl", "small-worlds.jsonl"),
                          ("sets", "often.txt", "seldom.txt")):
         run = kqd("test", x, y, "--kernel", kernel, "--num-directions", "32", "--quiet")
         assert (run.stderr, run.code) == ("", 0) and float(run.stdout) <= 0.01
@@ -196,6 +241,14 @@ def test_power_on_two_markov_chains_and_two_models_of_graphs(kqd, folder):
     (("test", "x.txt", "missing.txt", "--kernel", "spectrum:2"), "missing.txt: no such file"),
     (("test", "x.txt", "empty.txt", "--kernel", "spectrum:2"), "empty.txt: no lines"),
     (("test", "g.jsonl", "bad.jsonl", "--kernel", "wl:2"), "bad.jsonl: object 2: not a graph in JSON"),
+    (("test", "g.jsonl", "huge.jsonl", "--kernel", "wl:2"),
+     "huge.jsonl: object 1: a node is 100000000, expected at most 99999 for so few edges"),
+    (("test", "whole.npy", "--sizes", "9,6", "--kernel", "precomputed"),
+     "--sizes 9,6: expected numbers that add up to the 16 rows of whole.npy"),
+    (("test", "whole.npy", "--sizes", "9,7,2", "--kernel", "precomputed"), "--sizes 9,7,2: expected two whole numbers"),
+    (("test", "whole.npy", "--sizes", "16,0", "--kernel", "precomputed"), "--sizes 0: expected a whole number in 1..1000000"),
+    (("test", "whole.npy", "--sizes", "9,7"), "--sizes 9,7: expected kernel precomputed"),
+    (("test", "top.npy", "bottom.npy", "--sizes", "9,7", "--kernel", "precomputed"), "--sizes 9,7: expected one file"),
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--method", "energy"), "--method energy: expected adaptive, ekqd, mmd"),
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--bandwidth", "2"), "--bandwidth 2: expected none"),
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--directions", "axis"), "--directions axis: expected gaussian"),

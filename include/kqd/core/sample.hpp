@@ -32,6 +32,7 @@ struct SampleView {
   MatrixView<const double> points;
   std::span<const double> weights = {};
   std::span<const ColumnRole> roles = {};  ///< one per column; empty: all are numbers, each of its own source
+  std::span<const std::string> column_names = {};  ///< for warnings; empty: columns are numbered from 1
 
   [[nodiscard]] std::size_t size() const { return points.rows(); }
   [[nodiscard]] std::size_t dim() const { return points.cols(); }
@@ -45,7 +46,7 @@ struct Sample {
   std::vector<std::string> column_names;  ///< empty: none known
   std::vector<ColumnRole> roles = {};     ///< one per column; empty: all are numbers, each of its own source
 
-  [[nodiscard]] SampleView view() const { return {points.view(), weights, roles}; }
+  [[nodiscard]] SampleView view() const { return {points.view(), weights, roles, column_names}; }
   operator SampleView() const { return view(); }  // NOLINT(google-explicit-constructor)
 };
 

@@ -64,6 +64,11 @@ struct ExplainOptions {
   std::optional<ImageShape> image = {};        ///< rows are images of this shape
   std::vector<std::string> column_names = {};  ///< empty: "column 1", ..., or "pixel 1,1", ... for images
   std::vector<ColumnSource> sources = {};  ///< the columns of the table, by ColumnRole::source; empty: from the names
+  /// How the columns of the samples were standardised (Preparation::units): results are in the units they had before.
+  std::vector<ColumnUnits> units = {};
+  /// The kernel sees every column from its pooled median in units of its pooled scale, and a category as one column, as
+  /// in the adaptive test. Rows that are images, objects, and kernels that measure columns themselves are as they are.
+  bool own_scales = true;
   std::vector<std::size_t> rows_x = {}, rows_y = {};  ///< the number of each row in its file; empty: 1, 2, 3, ...
 };
 
@@ -234,6 +239,7 @@ struct Explanation {
   std::uint64_t n_resamples = 0;     ///< number of permutations behind the p-values, at most
   bool enumerated = false;           ///< all permutations were evaluated
   KernelSpec kernel;                 ///< with the bandwidth that was used
+  bool own_scales = false;           ///< the kernel saw every column in its own scale
   std::size_t n_principal_rows = 0;  ///< pooled rows behind the principal directions, chosen at random
   KernelSpec witness_kernel;         ///< the kernel of the witness; its bandwidth is chosen by leave-one-out scores
   std::size_t n_witness_rows =

@@ -33,8 +33,8 @@ enum class NaPolicy {
 
 /// Scaling of columns. Location and scale are those of the pool: they do not depend on labels.
 enum class Standardize {
-  automatic,  ///< unchanged, but the default test measures each column in its own scale unless rows are images
-  none,       ///< unchanged, also in the default test
+  automatic,  ///< unchanged, but the default test and explain measure each column in its own scale, unless of images
+  none,       ///< unchanged, also in these
   zscore,     ///< (value - mean) / standard deviation
   iqr,        ///< (value - median) / interquartile range
 };
@@ -72,6 +72,7 @@ struct OffsetColumn {
 enum class ColumnType {
   number,    ///< a quantity
   integer,   ///< whole numbers with few different values: a number
+  ordered,   ///< levels in an order, where that is declared: their ranks from 0, a number
   category,  ///< texts: a column of 0 and 1 for each level
   text,      ///< more different texts than levels are feasible: kHashedColumns columns of 0 and 1
   boolean,   ///< 1 and 0
@@ -93,6 +94,18 @@ struct ColumnSource {
   std::size_t missing_x = 0;  ///< rows of X without a value
   std::size_t missing_y = 0;
   std::string note = {};  ///< why it is excluded, or what was done with it; empty: nothing to remark
+};
+
+/// How a column was standardised: it became (value / 2^exponent - center) / spread.
+struct ColumnUnits {
+  double center = 0.0;  ///< in units of 2^exponent
+  double spread = 1.0;  ///< the same; 0: all values are equal, and became 0
+  int exponent = 0;
+
+  [[nodiscard]] double standardised(double value) const;
+  /// The value behind a standardised one: of those that have it, the one with the fewest digits, if at most 15. A step
+  /// of the table has a length of spread * 2^exponent.
+  [[nodiscard]] double original(double standardised) const;
 };
 
 /// Changes made to the input before it became two samples, for reports.
@@ -118,7 +131,8 @@ struct Preparation {
   std::vector<ColumnSource> sources;
   NaPolicy na = NaPolicy::indicator;
   Standardize standardize = Standardize::none;
-  std::uint64_t max_rows = 0;  ///< 0: no bound
+  std::vector<ColumnUnits> units;  ///< of each column of the samples; empty: none is standardised
+  std::uint64_t max_rows = 0;      ///< 0: no bound
   std::uint64_t seed = 0;      ///< of the random subsample
   /// The shape of a row in an array of more than two dimensions, such as (28, 28) for images; empty when the input has
   /// no such shape or not all of its columns are used.

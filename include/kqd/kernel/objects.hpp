@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -76,7 +77,8 @@ struct Graph {
 [[nodiscard]] KernelSpec category_kernel(std::span<const std::vector<std::string>> rows, double lambda);
 
 /// A graph from a line of JSON: {"edges": [[0, 1], [1, 2]], "labels": ["C", "O", "C"]}, or "nodes": 3 instead of the
-/// labels, which are then all alike; without either, nodes are those of the edges. Throws Error{unreadable_input}.
+/// labels, which are then all alike; without either, nodes are those of the edges. Throws Error{unreadable_input}, also
+/// for more than 100,000 nodes if the line has neither that many labels nor half as many edges.
 [[nodiscard]] Graph parse_graph(std::string_view json);
 
 /// True for the kernels below: "spectrum", "wl:3".
@@ -88,5 +90,16 @@ struct Graph {
 /// the same rows, category_kernel().
 /// Throws Error{invalid_option, unreadable_input}, the latter with the number of the line as its row.
 [[nodiscard]] KernelSpec object_kernel(std::string_view text, std::span<const std::string> lines);
+
+/// The data that a kernel of objects was made of.
+struct ObjectData {
+  std::vector<std::string> lines = {};  ///< of object_kernel()
+  Matrix<double> gram = {};             ///< of gram_kernel(), of all objects
+};
+
+/// A function that copies what object_kernel() or gram_kernel() was given; empty for other kernels.
+[[nodiscard]] std::function<ObjectData()> object_data(const KernelSpec& kernel);
+/// The kernel again, from its name in results ("precomputed", "spectrum:3") and its data.
+[[nodiscard]] KernelSpec object_kernel(std::string_view name, const ObjectData& data);
 
 }  // namespace kqd

@@ -38,6 +38,26 @@ struct EmbeddingTable {
                                              std::span<const double> levels, const MethodOptions& options = {},
                                              const RunControl* control = nullptr);
 
+/// The embeddings of the samples of a table themselves. Their elements are ordered by sample, direction and level.
+struct EmbeddingFunctions {
+  bool centered = false;          ///< the centered embeddings
+  Matrix<double> points;          ///< where they were evaluated
+  Matrix<double> values;          ///< a row for each element, a column for each point; empty without points
+  Matrix<double> inner_products;  ///< a row and a column for each element; empty unless asked for
+};
+
+/// rho(x) at every point [KQE eq. 2], or the centered embeddings there: for each sample, direction and level of `table`
+/// a row. `samples` are those of embedding_table(). Throws Error{shape_mismatch, non_finite_value} for the points.
+[[nodiscard]] Matrix<double> embedding_values(std::span<const SampleView> samples, const EmbeddingTable& table,
+                                              MatrixView<const double> points, bool centered, ThreadCount threads = {},
+                                              const RunControl* control = nullptr);
+
+/// Inner products of all elements, within samples and between them: symmetric, squared norms on the diagonal.
+/// Throws Error{resource_limit} for more than 10,000 elements.
+[[nodiscard]] Matrix<double> embedding_products(std::span<const SampleView> samples, const EmbeddingTable& table,
+                                                bool centered, ThreadCount threads = {},
+                                                const RunControl* control = nullptr);
+
 /// A positive definite kernel between distributions.
 struct DistributionKernel {
   Matrix<double> values;  ///< symmetric, 1 on the diagonal

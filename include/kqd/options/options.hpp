@@ -49,6 +49,9 @@ struct EmbedOptions {
   bool gram = false;                             ///< the kernel between data sets instead of their quantiles
   std::optional<double> gram_scale = {};         ///< distribution_kernel()
   std::string directions_file = {};              ///< where the directions are written; empty: nowhere
+  std::string points_file = {};                  ///< where the embeddings are evaluated; empty: nowhere
+  bool centered = false;                         ///< the centered embeddings there, and in inner products
+  bool inner_products = false;                   ///< of all embeddings
 };
 
 /// Options of `kqd monitor` besides those of its tests.
@@ -74,6 +77,7 @@ struct Settings {
   MonitorSettings monitor = {};
   OutputOptions output = {};
   std::string group_column = {};          ///< one file has both samples, separated by this column
+  std::vector<std::size_t> sizes = {};    ///< rows of X and of Y in a Gram matrix that is one file
   std::string names = {};                 ///< what texts call the samples, separated by commas; empty: by their files
   bool test_pairs = false;                ///< of a matrix
   std::vector<std::string> against = {};  ///< reference batches that a margin is learnt from; a front end reads them

@@ -34,6 +34,7 @@ struct RunInfo {
   NamedSettings settings = {};               ///< options that were set
   std::string x_label = "X";                 ///< how texts call the sample X, such as "march"
   std::string y_label = "Y";
+  std::string explain_call = {};             ///< what a test that rejects points to: "kqd explain"; empty: nothing
   /// Of a distance between profiles: holds the distance of their rows for certain.
   std::optional<Interval> interval = {};
 };
@@ -99,11 +100,13 @@ struct MatrixReport {
 /// One JSON object with everything: schema "kqd.matrix/2".
 [[nodiscard]] std::string matrix_json(const MatrixReport& report);
 
-/// Embeddings of data sets and, if not null, the kernel between them.
+/// Embeddings of data sets and, if not null, the kernel between them, and values and inner products. All forms but JSON
+/// show one table: inner products if there are any, else values, else the kernel, else quantiles.
 struct EmbeddingReport {
   const EmbeddingTable& table;
   const DistributionKernel* gram = nullptr;
-  const MethodOptions& options;  ///< as requested
+  const EmbeddingFunctions* functions = nullptr;  ///< values and inner products, where asked for
+  const MethodOptions& options;                   ///< as requested
   double elapsed_s = 0.0;
   Preparation preparation = {};              ///< how the columns were prepared
   std::vector<RowCounts> rows = {};          ///< rows of each data set; empty: not reported
@@ -111,10 +114,10 @@ struct EmbeddingReport {
   NamedSettings settings = {};               ///< options that were set
 };
 
-/// A summary for a terminal: medians along the first directions, or the kernel between data sets.
+/// A summary for a terminal: medians along the first directions, the kernel between data sets, or the first values.
 [[nodiscard]] std::string embedding_text(const EmbeddingReport& report, const TextStyle& style = {});
 /// A line per data set: its name and its quantiles, in columns u1_q0.05, ...; or the kernel, a square table with names
-/// on both sides.
+/// on both sides; or a line per element, with its data set, direction (from 1) and level in front of its numbers.
 [[nodiscard]] std::string embedding_csv(const EmbeddingReport& report);
 /// Only the numbers, a line per data set.
 [[nodiscard]] std::string embedding_numbers(const EmbeddingReport& report);

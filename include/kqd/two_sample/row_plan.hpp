@@ -12,7 +12,7 @@ namespace kqd KQD_PUBLIC {
 
 /// Options of plan_rows().
 struct RowPlanOptions {
-  double effect = 0.1;  ///< a shift of one column by this many standard deviations
+  double effect = 0.1;  ///< of DifferenceSize: in a normal column, a shift by this many standard deviations
   double power = 0.9;
   double alpha = 0.05;
   std::size_t runs = 100;           ///< simulated pairs of samples for each number of rows
@@ -37,7 +37,8 @@ struct RowPlan {
 };
 
 /// Draws pairs of samples from the pilot, rows with replacement, for 50, 100, 200, ... rows until both powers are
-/// reached, and interpolates. Each run shifts another column. Their standard error is sqrt(p (1 - p) / runs). Throws
+/// reached, and interpolates. Each run moves the values of another column to higher ranks, so that it has the effect;
+/// the values stay those of the column. Their standard error is sqrt(p (1 - p) / runs). Throws
 /// Error{invalid_option, empty_sample}.
 [[nodiscard]] RowPlan plan_rows(const SampleView& pilot, const RowPlanOptions& options = {},
                                 const RunControl* control = nullptr);

@@ -1,5 +1,7 @@
 #include "metrics/all_methods.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -169,6 +171,7 @@ struct AggregateBuilder {
   BundleMemory memory;
   AggregatedPlan& plan;
   TableParts parts = {};                         // of `rows`
+  std::vector<std::string> names = {};           // of the columns of `rows`
   std::vector<ColumnScale> scales = {};          // of functions of rows that are not scaled yet
   std::shared_ptr<GroupedSummary> summary = {};  // of grouped rows; null: rows are permuted
   std::vector<MeanFeatures> means = {};
@@ -218,6 +221,21 @@ std::vector<std::size_t> chosen_columns(const AggregateBuilder& builder, Warning
   return some;
 }
 
+std::vector<std::string> labels_of(const std::vector<std::size_t>& columns, const std::vector<std::string>& names) {
+  std::vector<std::string> labels;
+  for (const std::size_t column : columns) labels.push_back(names[column]);
+  return labels;
+}
+
+// Of pairs of two columns, or of squares of one.
+std::vector<std::string> labels_of(const PairProducts& products, const std::vector<std::string>& names) {
+  std::vector<std::string> labels;
+  for (const auto& [a, b] : products.pairs) {
+    labels.push_back(a == b ? names[a] : fmt::format("{} and {}", names[a], names[b]));
+  }
+  return labels;
+}
+
 // Shares of the most frequent levels of every category, and of missing values.
 void add_shares(AggregateBuilder& builder) {
   const std::vector<TablePart>& parts = builder.parts.parts;
@@ -228,10 +246,12 @@ void add_shares(AggregateBuilder& builder) {
   const std::vector<LevelColumn> levels = level_columns(builder.rows, builder.parts);
   std::vector<std::size_t> columns;
   std::vector<FunctionGroup> groups;
+  std::vector<std::string> labels;
   for (const TablePart& part : parts) {
     if (of_number(part)) continue;
     const TablePart own = most_frequent(part, most, levels);
     columns.insert(columns.end(), own.columns.begin(), own.columns.end());
+    labels.push_back(part_label(part, builder.names));
     const auto size = static_cast<double>(own.columns.size());
     groups.push_back({own.columns.size(), std::max(1.0, own.columns.size() < part.columns.size() ? size : size - 1.0)});
   }
@@ -239,7 +259,8 @@ void add_shares(AggregateBuilder& builder) {
                            .count = columns.size(),
                            .functions = builder.share(ColumnValues{columns}),
                            .statistics = {MeanSummary::group},
-                           .groups = std::move(groups)});
+                           .groups = std::move(groups),
+                           .labels = std::move(labels)});
   builder.mean_weights.push_back(kShares);
 }
 
@@ -269,7 +290,8 @@ void add_columns(AggregateBuilder& builder, Warnings& warnings) {
        .count = degree * columns.size(),
        .functions = builder.share(column_shapes(rows, columns, builder.parts.marks, degree, builder.options.threads)),
        .statistics = {MeanSummary::largest},
-       .group_size = degree});
+       .group_size = degree,
+       .labels = labels_of(columns, builder.names)});
   builder.mean_weights.push_back(shapes_weight(rows.dim()));
 }
 
@@ -407,7 +429,8 @@ void add_second_order(AggregateBuilder& builder, std::size_t permutation_count) 
   std::vector<MeanFeatures> features = {{.name = "products of columns and components",
                                          .count = products.map->count,
                                          .functions = products,
-                                         .statistics = {MeanSummary::largest, MeanSummary::average}}};
+                                         .statistics = {MeanSummary::largest, MeanSummary::average},
+                                         .labels = labels_of(pairs, builder.names)}};
   const double share = std::min(1.0, (dim - 1.0) / (kColumnsForProducts - 1.0));
   builder.plan.weights.push_back(share * kLargestProduct);
   builder.plan.weights.push_back(share * kProductsOnAverage);
@@ -429,11 +452,14 @@ void add_second_order(AggregateBuilder& builder, std::size_t permutation_count) 
   const auto add_relations = [&](RelationKind kind, const std::string& name, double weight) {
     RelationProducts found = relation_products(rows, parts, kind, most_relation_functions(builder.num_rows), seed);
     if (found.relations.empty()) return;
+    std::vector<std::string> labels;
+    for (const Relation& relation : found.relations) labels.push_back(relation_label(relation, builder.names));
     features.push_back({.name = name,
                         .count = found.products.pairs.size(),
                         .functions = builder.share(std::move(found.products)),
                         .statistics = {MeanSummary::group},
-                        .groups = std::move(found.groups)});
+                        .groups = std::move(found.groups),
+                        .labels = std::move(labels)});
     builder.plan.weights.push_back(weight);
   };
   if (parts.mixed()) {
@@ -485,9 +511,16 @@ AggregateBuilder begin(const TestPool& pool, const MethodOptions& options, const
                                             : roles_of_numbers(builder.rows.dim());
   std::vector<std::size_t> columns(builder.rows.dim());
   std::iota(columns.begin(), columns.end(), std::size_t{0});
+  const auto name_columns = [&] {
+    const std::span<const std::string> names = pool.column_names();
+    for (const std::size_t k : columns) {
+      builder.names.push_back(k < names.size() ? names[k] : fmt::format("column {}", k + 1));
+    }
+  };
   if (!request.own_scales) {
     builder.rows.roles = pool.roles();
     builder.parts = table_parts(roles, columns);
+    name_columns();
     return builder;
   }
   const bool grouped = builder.summary != nullptr;
@@ -499,6 +532,7 @@ AggregateBuilder begin(const TestPool& pool, const MethodOptions& options, const
   columns.clear();
   for (const ColumnScale& scale : scales) columns.push_back(scale.column);
   builder.parts = table_parts(roles, columns);
+  name_columns();
   std::vector<ColumnRole> of_scaled;
   for (const std::size_t column : columns) of_scaled.push_back(roles[column]);
   const auto scaled = std::make_shared<const ScaledSamples>(ScaledSamples{scaled_rows(scales, given.x, options.threads),

@@ -89,9 +89,11 @@ void MeanBundle::weigh_units() {
 
 void MeanBundle::add_statistics(std::size_t permutation_count) {
   std::size_t first = 0;
-  for (const MeanFeatures& own : features_) {
+  for (std::size_t number = 0; number < features_.size(); ++number) {
+    const MeanFeatures& own = features_[number];
     for (const MeanSummary summary : own.statistics) {
       statistics_.push_back(statistic(own, first, summary, permutation_count));
+      statistics_.back().features = number;
     }
     first += own.count;
   }
@@ -263,16 +265,21 @@ void MeanBundle::evaluate(std::span<const LabelBatch> batches, MatrixView<double
   const simd::RowGroupLabels labels(batches, values.cols());
   const FunctionSums sums = labelled_sums(labels, threads);
   parallel_for_blocks(values.cols(), kPermutationsPerTask, threads, [&](std::size_t begin, std::size_t end) {
-    std::vector<double> scales(end - begin);
-    for (std::size_t k = begin; k < end; ++k) {
-      const double of_x = sums(means_.size(), k);
-      // The functions sum to 0 over the pool: mean over X - mean over Y = S (1/W_X + 1/W_Y).
-      scales[k - begin] = total_weight_ / (of_x * (total_weight_ - of_x));
-    }
+    const std::vector<double> scales = scales_of(sums, begin, end - begin);
     for (std::size_t r = 0; r < statistics_.size(); ++r) {
       read_differences(statistics_[r], sums, begin, scales, values.row(r).subspan(begin, end - begin));
     }
   });
+}
+
+// The functions sum to 0 over the pool: mean over X - mean over Y = S (1/W_X + 1/W_Y).
+std::vector<double> MeanBundle::scales_of(const FunctionSums& sums, std::size_t begin, std::size_t count) const {
+  std::vector<double> scales(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    const double of_x = sums(means_.size(), begin + k);
+    scales[k] = total_weight_ / (of_x * (total_weight_ - of_x));
+  }
+  return scales;
 }
 
 // The last function is 1 for every row: its sum is the weight of the rows labelled X.
@@ -307,49 +314,63 @@ MeanBundle::FunctionSums MeanBundle::labelled_sums(const simd::RowGroupLabels& l
   return sums;
 }
 
-void MeanBundle::read_differences(const Statistic& statistic, const FunctionSums& sums, std::size_t begin,
-                                  std::span<const double> scales, std::span<double> values) const {
-  if (!statistic.groups.empty()) return read_groups(statistic, sums, begin, scales, values);
+template <class Visit>
+void MeanBundle::for_each_group(const Statistic& statistic, const FunctionSums& sums, std::size_t begin,
+                                std::span<const double> scales, Visit visit) const {
   const std::size_t num_factors = statistic.factors.size();
-  const std::size_t group = statistic.group_size == 0 ? num_factors : statistic.group_size;
-  std::ranges::fill(values, 0.0);
-  std::vector<double> of_group(values.size());
-  for (std::size_t first = 0; first < num_factors; first += group) {
-    std::ranges::fill(of_group, 0.0);
-    for (std::size_t j = first; j < std::min(first + group, num_factors); ++j) {
+  const double rows_per_weight = static_cast<double>(num_rows_) / total_weight_;
+  const auto size_of = [&](std::size_t group, std::size_t first) {
+    if (!statistic.groups.empty()) return statistic.groups[group].size;
+    return std::min(statistic.group_size == 0 ? num_factors : statistic.group_size, num_factors - first);
+  };
+  std::vector<double> values(scales.size());
+  std::size_t j = 0;
+  for (std::size_t group = 0; j < num_factors; ++group) {
+    std::ranges::fill(values, 0.0);
+    for (const std::size_t end = j + size_of(group, j); j < end; ++j) {
       for (std::size_t k = 0; k < values.size(); ++k) {
-        const double gap = scales[k] * sums(statistic.first + j, begin + k);
-        of_group[k] += statistic.factors[j] * gap * gap;
+        const double gap = (statistic.groups.empty() ? scales[k] : 1.0) * sums(statistic.first + j, begin + k);
+        values[k] += statistic.factors[j] * gap * gap;
       }
     }
-    for (std::size_t k = 0; k < values.size(); ++k) values[k] = std::max(values[k], of_group[k]);
+    if (!statistic.groups.empty()) {
+      // A difference of means is a sum times the scale. Its variance under permutation is that of the function times
+      // 1/nx + 1/ny, which is the scale in rows.
+      const CubeRootScore score(statistic.groups[group].degrees);
+      for (std::size_t k = 0; k < values.size(); ++k) {
+        values[k] = (std::cbrt(rows_per_weight * scales[k] * values[k]) - score.center) / score.spread;
+      }
+    }
+    visit(group, std::span<const double>(values));
   }
+}
+
+void MeanBundle::read_differences(const Statistic& statistic, const FunctionSums& sums, std::size_t begin,
+                                  std::span<const double> scales, std::span<double> values) const {
+  std::ranges::fill(values, statistic.groups.empty() ? 0.0 : std::numeric_limits<double>::lowest());
+  for_each_group(statistic, sums, begin, scales, [&](std::size_t /*group*/, std::span<const double> of_group) {
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = std::max(values[k], of_group[k]);
+  });
   if (statistic.group_size == 0) return;
   for (double& value : values) value = std::sqrt(value);
 }
 
-void MeanBundle::read_groups(const Statistic& statistic, const FunctionSums& sums, std::size_t begin,
-                             std::span<const double> scales, std::span<double> values) const {
-  std::ranges::fill(values, std::numeric_limits<double>::lowest());
-  std::vector<double> of_group(values.size());
-  const double rows_per_weight = static_cast<double>(num_rows_) / total_weight_;
-  std::size_t j = 0;
-  for (const FunctionGroup& group : statistic.groups) {
-    const CubeRootScore score(group.degrees);
-    std::ranges::fill(of_group, 0.0);
-    for (const std::size_t end = j + group.size; j < end; ++j) {
-      for (std::size_t k = 0; k < values.size(); ++k) {
-        const double of_x = sums(statistic.first + j, begin + k);
-        of_group[k] += statistic.factors[j] * of_x * of_x;
-      }
-    }
-    // A difference of means is a sum times the scale. Its variance under permutation is that of the function times
-    // 1/nx + 1/ny, which is the scale in rows.
-    for (std::size_t k = 0; k < values.size(); ++k) {
-      const double ratio = rows_per_weight * scales[k] * of_group[k];
-      values[k] = std::max(values[k], (std::cbrt(ratio) - score.center) / score.spread);
-    }
+std::vector<std::string> MeanBundle::largest_parts(const LabelBatch& labels, ThreadCount threads) const {
+  std::vector<std::string> parts(statistics_.size());
+  if (std::ranges::all_of(features_, [](const MeanFeatures& own) { return own.labels.empty(); })) return parts;
+  const FunctionSums sums = labelled_sums(simd::RowGroupLabels({&labels, 1}, 1), threads);
+  const std::vector<double> scales = scales_of(sums, 0, 1);
+  for (std::size_t r = 0; r < statistics_.size(); ++r) {
+    const std::vector<std::string>& names = features_[statistics_[r].features].labels;
+    if (!statistics_[r].is_largest() || names.empty()) continue;
+    double largest = std::numeric_limits<double>::lowest();
+    for_each_group(statistics_[r], sums, 0, scales, [&](std::size_t group, std::span<const double> values) {
+      if (values[0] <= largest) return;
+      largest = values[0];
+      parts[r] = group < names.size() ? names[group] : "";
+    });
   }
+  return parts;
 }
 
 double MeanBundle::tie_slack(std::size_t r, double value) const {

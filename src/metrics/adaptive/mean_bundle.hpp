@@ -26,6 +26,7 @@ struct MeanFeatures {
   std::vector<double> variances = {};      ///< of the functions over the pool; empty: computed
   std::size_t group_size = 1;              ///< the largest statistic is over groups of so many neighbouring functions
   std::vector<FunctionGroup> groups = {};  ///< of MeanSummary::group
+  std::vector<std::string> labels = {};    ///< of the first groups of functions: the columns behind them
 };
 
 /// Differences of the means of many functions f_j of the rows: with d_j the difference and v_j the pooled variance,
@@ -64,6 +65,7 @@ class MeanBundle : public StatisticBundle {
   [[nodiscard]] std::vector<std::string> names() const override;
   void evaluate(std::span<const LabelBatch> batches, MatrixView<double> values, ThreadCount threads) const override;
   [[nodiscard]] double tie_slack(std::size_t r, double value) const override;
+  [[nodiscard]] std::vector<std::string> largest_parts(const LabelBatch& labels, ThreadCount threads) const override;
 
  private:
   // One statistic: the factors of d_j^2, of as many functions as it compares from the first of its features on.
@@ -73,6 +75,9 @@ class MeanBundle : public StatisticBundle {
     std::size_t group_size = 0;              // of the largest; 0: the sum of all
     double error = 0.0;                      // sum, or largest, of factor times mean squared size
     std::vector<FunctionGroup> groups = {};  // compared by normal scores
+    std::size_t features = 0;                // number of its list of features
+
+    [[nodiscard]] bool is_largest() const { return group_size > 0 || !groups.empty(); }
   };
 
   // Sums of functions over the rows that a permutation labels X, eight functions at a time.
@@ -101,9 +106,15 @@ class MeanBundle : public StatisticBundle {
   };
 
   [[nodiscard]] FunctionSums labelled_sums(const simd::RowGroupLabels& labels, ThreadCount threads) const;
-  // values[k] of permutation begin + k; `scales` turn a sum into a difference of means.
+  // Turn sums of permutations begin + k into differences of means.
+  [[nodiscard]] std::vector<double> scales_of(const FunctionSums& sums, std::size_t begin, std::size_t count) const;
+  // values[k] of permutation begin + k.
   void read_differences(const Statistic& statistic, const FunctionSums& sums, std::size_t begin,
                         std::span<const double> scales, std::span<double> values) const;
+  // Calls visit(group, values) for one group of functions after another; values[k] of permutation begin + k.
+  template <class Visit>
+  void for_each_group(const Statistic& statistic, const FunctionSums& sums, std::size_t begin,
+                      std::span<const double> scales, Visit visit) const;
   // values(i, j) = function j of all features at row begin + i, less its pooled mean; sizes as above, if asked for.
   void evaluate_rows(std::size_t begin, std::size_t end, MatrixView<double> values,
                      MatrixView<double> sizes = {}) const;
@@ -116,8 +127,6 @@ class MeanBundle : public StatisticBundle {
   void add_statistics(std::size_t permutation_count);
   [[nodiscard]] Statistic statistic(const MeanFeatures& features, std::size_t first, MeanSummary summary,
                                     std::size_t permutation_count) const;
-  void read_groups(const Statistic& statistic, const FunctionSums& sums, std::size_t begin,
-                   std::span<const double> scales, std::span<double> values) const;
   // Factors of the functions of groups, such that the mean of a group's sum under permutation is 1/nx + 1/ny.
   void add_group_factors(const MeanFeatures& features, std::size_t first, double most_error, Statistic& made) const;
   [[nodiscard]] double slack_of_groups(const Statistic& statistic) const;

@@ -1,8 +1,11 @@
 #include "metrics/adaptive/relations.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "core/random.hpp"
@@ -192,6 +195,27 @@ std::vector<TablePart> chosen_parts(const TableParts& table, Seed seed) {
 }
 
 }  // namespace
+
+// The text of a level may contain the separator as well, so the first one counts.
+std::string part_label(const TablePart& part, std::span<const std::string> names) {
+  const std::string& first = names[part.columns.front()];
+  constexpr std::string_view kMissing = " missing";
+  if (part.kind == ColumnKind::missing && first.ends_with(kMissing)) {
+    return fmt::format("{} is missing", std::string_view(first).substr(0, first.size() - kMissing.size()));
+  }
+  if (part.kind != ColumnKind::level) return first;
+  const std::size_t end = std::min(first.find('='), first.rfind('#'));
+  if (end != std::string::npos) return first.substr(0, end);
+  return part.columns.size() == 1 ? first : fmt::format("{} to {}", first, names[part.columns.back()]);
+}
+
+std::string relation_label(const Relation& relation, std::span<const std::string> names) {
+  const TablePart* first = &relation.first;
+  const TablePart* second = &relation.second;
+  if (is_number(*second) && !is_number(*first)) std::swap(first, second);
+  return fmt::format("{} {} {}", part_label(*first, names), is_number(*second) ? "and" : "by",
+                     part_label(*second, names));
+}
 
 PairProducts measured_columns(const Pool& rows, const TableParts& parts) {
   PairProducts columns;

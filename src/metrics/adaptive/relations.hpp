@@ -1,5 +1,7 @@
 #pragma once
 #include <cstddef>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "core/pool.hpp"
@@ -22,6 +24,13 @@ struct RelationProducts {
   std::vector<FunctionGroup> groups;  ///< the functions of each relation, one after another
   PairProducts products;
 };
+
+/// The columns of the table behind a part: "income", "plan" of its levels "plan=basic" and so on, "income is missing"
+/// of the mark "income missing". `names` are those of the columns of the rows.
+[[nodiscard]] std::string part_label(const TablePart& part, std::span<const std::string> names);
+
+/// "income by plan", "plan by region", "age and income".
+[[nodiscard]] std::string relation_label(const Relation& relation, std::span<const std::string> names);
 
 /// Which relations: by how many of their two parts are categories or marks of missing values.
 enum class RelationKind { numbers, number_and_category, categories, any };

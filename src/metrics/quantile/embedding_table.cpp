@@ -15,6 +15,19 @@
 #include "metrics/test_pool.hpp"
 
 namespace kqd {
+namespace {
+
+std::size_t num_elements(const EmbeddingTable& table) {
+  return table.directions->count() * table.levels.size();
+}
+
+void copy_block(const Matrix<double>& block, Matrix<double>& values, std::size_t row, std::size_t column) {
+  for (std::size_t i = 0; i < block.rows(); ++i) {
+    std::ranges::copy(block.row(i), values.row(row + i).begin() + static_cast<std::ptrdiff_t>(column));
+  }
+}
+
+}  // namespace
 
 std::vector<double> even_levels(std::size_t n) {
   std::vector<double> levels(n);
@@ -48,7 +61,7 @@ EmbeddingTable embedding_table(std::span<const SampleView> samples, std::span<co
                        .warnings = {}};
   const Sample all = gather_all(checked.samples());
   const TestPool pool = make_test_pool(all, {}, options.threads);
-  warn_about_pool(pool.rows(), table.warnings);
+  warn_about_pool(pool.rows(), samples.front().column_names, table.warnings);
   SharedSlices slices = draw_slices(pool.rows(), options, Over::mean);
   std::ranges::move(slices.warnings, std::back_inserter(table.warnings));
   table.directions = slices.drawn.directions;
@@ -67,6 +80,55 @@ EmbeddingTable embedding_table(std::span<const SampleView> samples, std::span<co
                        .counted = true});
   }
   return table;
+}
+
+Matrix<double> embedding_values(std::span<const SampleView> samples, const EmbeddingTable& table,
+                                MatrixView<const double> points, bool centered, ThreadCount threads,
+                                const RunControl* control) {
+  const StopScope stoppable(control);
+  validate(SampleView{points, {}}, "points");
+  if (points.cols() != table.directions->dim()) {
+    fail(ErrorCode::shape_mismatch, "points have {} columns and the samples {}, expected the same number", points.cols(),
+         table.directions->dim());
+  }
+  const std::size_t size = num_elements(table);
+  Matrix<double> values(samples.size() * size, points.rows());
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    stop_point();
+    const KernelQuantileEmbedding embedding(samples[i], table.directions, threads);
+    copy_block(centered ? embedding.evaluate_centered(table.levels, points, threads)
+                        : embedding.evaluate(table.levels, points, threads),
+               values, i * size, 0);
+  }
+  return values;
+}
+
+Matrix<double> embedding_products(std::span<const SampleView> samples, const EmbeddingTable& table, bool centered,
+                                  ThreadCount threads, const RunControl* control) {
+  constexpr std::size_t kMostElements = 10'000;
+  const StopScope stoppable(control);
+  const std::size_t size = num_elements(table);
+  if (samples.size() * size > kMostElements) {
+    fail(ErrorCode::resource_limit,
+         "{} data sets, {} directions and {} levels make {} embeddings, expected at most {} for inner products of all "
+         "pairs; take fewer levels or directions",
+         samples.size(), table.directions->count(), table.levels.size(), samples.size() * size, kMostElements);
+  }
+  std::vector<KernelQuantileEmbedding> embeddings;
+  for (const SampleView& sample : samples) embeddings.emplace_back(sample, table.directions, threads);
+  Matrix<double> products(samples.size() * size, samples.size() * size);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      stop_point();
+      copy_block(centered ? inner_products_centered(embeddings[i], table.levels, embeddings[j], table.levels, threads)
+                          : inner_products(embeddings[i], table.levels, embeddings[j], table.levels),
+                 products, i * size, j * size);
+    }
+  }
+  for (std::size_t i = 0; i < products.rows(); ++i) {
+    for (std::size_t j = i + 1; j < products.cols(); ++j) products(i, j) = products(j, i);
+  }
+  return products;
 }
 
 DistributionKernel distribution_kernel(const Matrix<double>& distances, std::optional<double> scale) {

@@ -203,8 +203,9 @@ TEST(Explain, warns_of_a_column_that_outweighs_all_others) {
   test::Source source(5);
   Sample x = test::normal_sample({50, 3}, source);
   Sample y = test::normal_sample({50, 3}, source);
-  const auto warned = [&] {
-    const ExplainOptions options{.num_permutations = 19, .column_names = {"age", "income", "height"}};
+  const auto warned = [&](bool own_scales = false) {
+    const ExplainOptions options{
+        .num_permutations = 19, .column_names = {"age", "income", "height"}, .own_scales = own_scales};
     const Warnings warnings = explain(x, y, options).warnings;
     return std::ranges::any_of(warnings, [](const Warning& w) {
       return w.id == WarningId::dominating_columns && w.values[0] == WarningValue("\"income\"");
@@ -215,6 +216,7 @@ TEST(Explain, warns_of_a_column_that_outweighs_all_others) {
     for (std::size_t i = 0; i < 50; ++i) sample->points(i, 1) *= 1e5;
   }
   EXPECT_TRUE(warned());
+  EXPECT_FALSE(warned(true));
 }
 
 TEST(Explain, reports_the_shares_of_a_column_of_two_values) {

@@ -65,6 +65,94 @@ TEST(ExplainTable, lists_the_columns_of_the_table_and_not_their_levels) {
   EXPECT_TRUE(std::isnan(named(e, "plan").sensitivity));
 }
 
+// The columns of a table as `--standardize zscore` gives them: its numbers have 2 decimals.
+Sample rounded(Sample sample) {
+  for (std::size_t i = 0; i < sample.points.rows(); ++i) {
+    for (const std::size_t c : {0U, 5U}) sample.points(i, c) = std::round(100.0 * sample.points(i, c)) / 100.0;
+  }
+  return sample;
+}
+
+Sample standardised(Sample sample, const std::vector<ColumnUnits>& units) {
+  for (std::size_t i = 0; i < sample.points.rows(); ++i) {
+    for (const std::size_t c : {0U, 5U}) sample.points(i, c) = units[c].standardised(sample.points(i, c));
+  }
+  return sample;
+}
+
+TEST(ExplainTable, standardised_columns_are_shown_in_the_units_of_the_table) {
+  const Sample x = rounded(table({.missing = 0.05}, 11));
+  const Sample y = rounded(table({.missing = 0.05, .relation = 0.6, .age_shift = 5.0}, 12));
+  std::vector<ColumnUnits> units(6);
+  units[0] = {0.75, 0.14, 16};
+  units[5] = {0.6, 0.17, 6};
+  ExplainOptions options{.own_scales = false};
+  const Explanation plain = explain(x, y, options);
+  options.units = units;
+  const Explanation undone = explain(standardised(x, units), standardised(y, units), options);
+  ASSERT_EQ(undone.columns.size(), plain.columns.size());
+  for (std::size_t k = 0; k < plain.columns.size(); ++k) {
+    const ColumnExplanation& a = plain.columns[k];
+    const ColumnExplanation& b = undone.columns[k];
+    EXPECT_EQ(a.name, b.name);
+    EXPECT_EQ(a.wasserstein, b.wasserstein);
+    EXPECT_EQ(a.shift, b.shift);
+    ASSERT_EQ(a.range_x.has_value(), b.range_x.has_value());
+    ASSERT_EQ(a.density.has_value(), b.density.has_value());
+    ASSERT_EQ(a.profile.has_value(), b.profile.has_value());
+    if (!a.range_x) continue;  // a category
+    EXPECT_EQ(a.range_x->high, b.range_x->high);
+    EXPECT_EQ(a.density->at, b.density->at);
+    EXPECT_EQ(a.profile->difference, b.profile->difference);
+  }
+  for (std::size_t k = 0; k < plain.relations.size(); ++k) {
+    ASSERT_EQ(plain.relations[k].cells.size(), undone.relations[k].cells.size());
+    for (std::size_t c = 0; c < plain.relations[k].cells.size(); ++c) {
+      EXPECT_EQ(plain.relations[k].cells[c].x, undone.relations[k].cells[c].x);
+    }
+  }
+  for (const ExtremeRow& row : undone.most_y) {
+    const auto income = std::ranges::find(undone.row_columns, "income") - undone.row_columns.begin();
+    const std::string& cell = row.cells[static_cast<std::size_t>(income)];
+    if (cell.empty()) continue;
+    EXPECT_EQ(std::stod(cell), y.points(row.index, 0));
+  }
+  // The kernel sees standardised columns, in which age counts as much as income.
+  EXPECT_NE(plain.kernel.bandwidth, undone.kernel.bandwidth);
+}
+
+TEST(ExplainTable, directions_and_rows_see_every_column_in_its_own_scale) {
+  const Sample x = table({}, 13);
+  const Sample y = table({.age_shift = 12.0}, 14);
+  const Explanation own = explain(x, y);
+  const Explanation raw = explain(x, y, {.own_scales = false});
+  EXPECT_TRUE(own.own_scales);
+  EXPECT_FALSE(raw.own_scales);
+  // Age separates the samples by 1.2 standard deviations: in raw units incomes hide it.
+  EXPECT_GT(own.witness_share, 0.15);
+  EXPECT_LT(raw.witness_share, 0.05);
+  const auto warned = [](const Explanation& e) {
+    return std::ranges::any_of(e.warnings, [](const Warning& w) { return w.id == WarningId::dominating_columns; });
+  };
+  EXPECT_FALSE(warned(own));
+  EXPECT_TRUE(warned(raw));
+  // The units of a column do not matter: a power of two changes no digit.
+  Sample x_wide = x;
+  Sample y_wide = y;
+  for (Sample* sample : {&x_wide, &y_wide}) {
+    for (std::size_t i = 0; i < sample->points.rows(); ++i) sample->points(i, 5) *= 1024.0;
+  }
+  const Explanation wide = explain(x_wide, y_wide);
+  EXPECT_EQ(wide.scores_x, own.scores_x);
+  EXPECT_EQ(named(wide, "age").shift, 1024.0 * named(own, "age").shift);
+  EXPECT_EQ(named(wide, "age").sensitivity, named(own, "age").sensitivity);
+}
+
+TEST(ExplainTable, kernels_that_measure_columns_themselves_see_rows_as_they_are) {
+  EXPECT_FALSE(explain(table({}, 1), table({}, 2), {.kernel = parse_kernel("mixed")}).own_scales);
+  EXPECT_FALSE(explain(table({}, 1), table({}, 2), {.image = ImageShape{2, 3}}).own_scales);
+}
+
 TEST(ExplainTable, names_and_types_come_from_the_sources_when_given) {
   ExplainOptions options;
   options.sources = {{.name = "Income"},

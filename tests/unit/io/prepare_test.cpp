@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 #include <set>
 #include <string>
@@ -414,6 +415,35 @@ TEST_F(PrepareSamples, iqr_takes_median_and_quartiles_of_the_pool) {
   const SamplePair samples = pair("a\n1\n2\n3\n", "a\n4\n100\n", {.standardize = Standardize::iqr});
   EXPECT_EQ(values_of(samples.x), (Values{-1, -0.5, 0}));
   EXPECT_EQ(values_of(samples.y), (Values{0.5, 48.5}));
+}
+
+TEST_F(PrepareSamples, the_values_before_standardisation_follow_from_the_units_of_a_column) {
+  const std::string x = "a,b,c\n0.1,7,-1e300\n1234567.891,7,2.5e299\n-3,7,1e285\n";
+  const std::string y = "a,b,c\n2e-9,7,17\n20454.25,7,-5e298\n";
+  const SamplePair given = pair(x, y, {.standardize = Standardize::none});
+  EXPECT_TRUE(given.preparation.units.empty());
+  for (const Standardize how : {Standardize::zscore, Standardize::iqr}) {
+    const SamplePair scaled = pair(x, y, {.standardize = how});
+    const std::vector<ColumnUnits>& units = scaled.preparation.units;
+    ASSERT_EQ(units.size(), 3U);
+    // The first two columns have short decimals that survive, but for 2e-9 next to a million, which differs in its last
+    // digits; so do the small values next to 1e300.
+    for (const auto& [from, to] : {std::pair{&given.x, &scaled.x}, {&given.y, &scaled.y}}) {
+      for (std::size_t i = 0; i < from->points.rows(); ++i) {
+        for (std::size_t c = 0; c < 3; ++c) {
+          const double value = from->points(i, c);
+          const double undone = units[c].original(to->points(i, c));
+          EXPECT_DOUBLE_EQ(units[c].standardised(undone), to->points(i, c));
+          // Two roundings of a deviation and one of its centre, whose sizes are at most the largest value.
+          const double largest = c == 0 ? 1234567.891 : c == 1 ? 7.0 : 1e300;
+          EXPECT_NEAR(undone, value, 8.0 * std::numeric_limits<double>::epsilon() * largest);
+          if (c == 1 || (c == 0 && std::abs(value) > 0.5)) {
+            EXPECT_EQ(undone, value);
+          }
+        }
+      }
+    }
+  }
 }
 
 // Exactness of a test of prepared data: deal the same rows out to X and Y in another way, and every row becomes the

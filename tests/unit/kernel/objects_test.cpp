@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kqd/metrics/methods.hpp"
@@ -72,12 +75,27 @@ TEST(GramKernel, gives_the_distances_of_the_kernel_behind_it) {
   of_rows.directions.coefficients = of_gram.directions.coefficients = Matrix<double>(2, 2, {1, 0.5, -1, 2});
   EXPECT_NEAR(distance("ekqd", numbered_rows(0, 12), numbered_rows(12, 18), of_gram).statistic,
               distance("ekqd", x, y, of_rows).statistic, 1e-12);
-  of_gram.directions = {.reference = ReferenceMeasure::pooled};
-  TwoSampleOptions test;
-  test.method = "ekqd";
-  test.statistic = of_gram;
-  test.test.num_permutations = 19;
-  EXPECT_GE(two_sample_test(numbered_rows(0, 12), numbered_rows(12, 18), test).test.pvalue, 0.05);
+}
+
+// Values 1 within and 0 between the samples. With every permutation but the observed one the samples are closer, so
+// that the p-value is the smallest that 19 permutations have; in a pool of equal objects nothing differs, and it is 1.
+TEST(GramKernel, gives_the_smallest_and_the_largest_pvalue_where_samples_are_apart_and_alike) {
+  Matrix<double> apart(30, 30, 0.0);
+  for (std::size_t i = 0; i < 30; ++i) {
+    for (std::size_t j = 0; j < 30; ++j) apart(i, j) = (i < 12) == (j < 12) ? 1.0 : 0.0;
+  }
+  for (const char* const method : {"ekqd", "supkqd", "mmd"}) {
+    TwoSampleOptions test;
+    test.method = method;
+    test.statistic.directions.reference = ReferenceMeasure::pooled;
+    test.test.num_permutations = 19;
+    const auto pvalue = [&](Matrix<double> gram) {
+      test.statistic.kernel = gram_kernel(std::move(gram));
+      return two_sample_test(numbered_rows(0, 12), numbered_rows(12, 18), test).test.pvalue;
+    };
+    EXPECT_EQ(pvalue(apart), 0.05) << method;
+    EXPECT_EQ(pvalue(Matrix<double>(30, 30, 1.0)), 1.0) << method;
+  }
 }
 
 TEST(RequireGram, refuses_what_is_not_a_gram_matrix) {
@@ -145,6 +163,41 @@ TEST(ObjectKernel, refuses_texts_that_it_cannot_read) {
                [&] { static_cast<void>(object_kernel("gaussian", lines)); });
   EXPECT_TRUE(is_object_kernel("spectrum"));
   EXPECT_FALSE(is_object_kernel("gaussian"));
+}
+
+// Each node takes memory, so that few bytes must not name many.
+TEST(ParseGraph, bounds_the_number_of_nodes_by_the_length_of_the_line) {
+  EXPECT_EQ(parse_graph(R"({"edges": [[0, 99999]]})").num_nodes, 100'000U);
+  EXPECT_EQ(parse_graph(R"({"edges": [], "nodes": 100000})").num_nodes, 100'000U);
+  const std::string expected = R"(, expected {"edges": [[0, 1], ...]} with "labels" or "nodes")";
+  const std::string bound = " for so few edges (nodes are numbered from 0, without gaps)" + expected;
+  expect_error(ErrorCode::unreadable_input, "a node is 100000, expected at most 99999" + bound,
+               [] { static_cast<void>(parse_graph(R"({"edges": [[0, 100000]]})")); });
+  expect_error(ErrorCode::unreadable_input, "a node is 18446744073709551615, expected at most 99999" + bound,
+               [] { static_cast<void>(parse_graph(R"({"edges": [[18446744073709551615, 0]]})")); });
+  expect_error(ErrorCode::unreadable_input, "the number of nodes is 100001, expected at most 100000" + bound,
+               [] { static_cast<void>(parse_graph(R"({"edges": [[0, 1]], "nodes": 100001})")); });
+  std::string path = R"({"edges": [[0, 1])";  // a path of 200,000 nodes is as long as that
+  for (std::size_t i = 1; i + 1 < 200'000; ++i) path += ",[" + std::to_string(i) + "," + std::to_string(i + 1) + "]";
+  EXPECT_EQ(parse_graph(path + "]}").num_nodes, 200'000U);
+}
+
+TEST(ObjectData, makes_the_kernel_again) {
+  const std::vector<std::string> lines = {"red,1,x", "red,2,x", "blue,1,y"};
+  for (const char* const name : {"spectrum:2", "sets", "hamming", "aitchison:0.3", "precomputed"}) {
+    const bool is_gram = std::string_view(name) == "precomputed";
+    const KernelSpec kernel =
+        is_gram ? gram_kernel(Matrix<double>(3, 3, {2, 1, 0, 1, 2, 1, 0, 1, 2})) : object_kernel(name, lines);
+    const auto data = object_data(kernel);
+    ASSERT_TRUE(data) << name;
+    EXPECT_EQ(data().lines, is_gram ? std::vector<std::string>{} : lines) << name;
+    EXPECT_EQ(data().gram.rows(), is_gram ? 3U : 0U) << name;
+    const Matrix<double> first = values_of(kernel, 3);
+    const Matrix<double> again = values_of(object_kernel(name, data()), 3);
+    EXPECT_TRUE(std::ranges::equal(first.values(), again.values())) << name;
+  }
+  EXPECT_FALSE(object_data(parse_kernel("gaussian")));
+  EXPECT_FALSE(object_data(feature_kernel("features", spectrum_features(lines, 2))));
 }
 
 }  // namespace

@@ -478,6 +478,10 @@ TEST(Warnings, count_and_name_constant_columns) {
   EXPECT_EQ(ekqd(x, y).warnings, test::only(WarningId::constant_columns, 1, 3, "2"));
   set(2, -1.0);
   EXPECT_EQ(ekqd(x, y).warnings, test::only(WarningId::constant_columns, 2, 3, "2, 3"));
+  Sample named = x;
+  named.column_names = {"age", "plan=basic", "income is missing"};
+  EXPECT_EQ(ekqd(named, y).warnings,
+            test::only(WarningId::constant_columns, 2, 3, "\"plan=basic\", \"income is missing\""));
   y.points(5, 1) = 4.5;  // not quite
   EXPECT_EQ(ekqd(x, y).warnings, test::only(WarningId::constant_columns, 1, 3, "3"));
   Sample wide{Matrix<double>(3, 13, 1.0), {}, {}};

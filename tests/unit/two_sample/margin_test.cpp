@@ -271,6 +271,15 @@ TEST(JudgeByBatches, predicts_where_batches_are_few) {
   EXPECT_NEAR(result.margin, 0.2 + 2.91999 * 0.1 * std::sqrt(4.0 / 3.0), 1e-5);
 }
 
+// Batches that are closer than noise leave no room within the margin.
+TEST(JudgeByBatches, never_calls_samples_equivalent_within_a_margin_of_0) {
+  const DifferenceSize size = size_of(normal(500, 1, 13), normal(500, 1, 14));
+  const MarginResult result = judge_by_batches(size, MarginKind::equivalent, std::vector<double>(19, -0.2), 0.05);
+  EXPECT_EQ(result.margin, 0.0);
+  EXPECT_EQ(result.pvalue_within, 1.0);
+  EXPECT_NE(result.verdict, Verdict::equivalent);
+}
+
 TEST(Margin, does_not_change_the_test_of_equal_distributions) {
   const Sample x = normal(120, 2, 15);
   const Sample y = normal(140, 2, 16, 0.3);

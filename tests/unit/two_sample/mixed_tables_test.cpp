@@ -338,6 +338,36 @@ TEST(AdaptiveTest, finds_a_relation_of_a_number_and_a_category) {
   EXPECT_LE(component(result, "relations of numbers and categories").adjusted_pvalue, 0.01);
 }
 
+std::string where(const TwoSampleResult& result, std::string_view name) {
+  return component(result, name).where;
+}
+
+TEST(AdaptiveTest, names_the_largest_relation_and_the_largest_change_of_shares_and_columns) {
+  Sample x = table(300, 5);
+  const Sample y = table(260, 6, {.relation = 0.8});
+  const std::string_view relations = "relations of numbers and categories";
+  EXPECT_EQ(where(two_sample_test(x, y, adaptive()), relations), "column 4 by column 1 to column 3");
+  x.column_names = {"plan=a",  "plan=b=c", "plan=d",  "income", "income missing", "age",
+                    "region=n", "region=s"};
+  EXPECT_EQ(where(two_sample_test(x, y, adaptive()), relations), "income by plan");
+  TwoSampleOptions groups = adaptive();
+  groups.permute = Permute::groups;
+  Sample large = table(1500, 5);
+  large.column_names = x.column_names;
+  EXPECT_EQ(where(two_sample_test(large, table(1400, 6, {.relation = 0.5}), groups), relations), "income by plan");
+  const TwoSampleResult missing = two_sample_test(x, table(260, 6, {.more_missing = 0.15}), adaptive());
+  EXPECT_EQ(where(missing, "shares of levels and missing values"), "income is missing");
+  Sample older = table(260, 6);
+  for (std::size_t i = 0; i < older.points.rows(); ++i) older.points(i, 5) += 3.0;
+  const TwoSampleResult shifted = two_sample_test(x, older, adaptive());
+  EXPECT_EQ(where(shifted, "shapes of single columns"), "age");
+  EXPECT_EQ(where(shifted, "products of columns and components, on average"), "");
+  // Nothing is named where nothing was found.
+  const TwoSampleResult same = two_sample_test(x, table(260, 6), adaptive());
+  ASSERT_FALSE(same.test.reject);
+  for (const Configuration& c : same.configurations) EXPECT_EQ(c.where, "");
+}
+
 TEST(AdaptiveTest, takes_the_kernel_for_mixed_tables) {
   TwoSampleOptions options = adaptive();
   options.statistic.kernel = parse_kernel("mixed");
@@ -425,6 +455,35 @@ TEST(AdaptiveTest, mixed_tables_keep_the_level) {
   }
   EXPECT_GE(rejections, 1U);
   EXPECT_LE(rejections, 36U);
+}
+
+// Roles that say that all columns are numbers give the test what it had before there were tables of categories.
+TEST(MixedTables, a_table_of_numbers_has_neither_their_statistics_nor_other_bits) {
+  const auto numbers = [](std::uint64_t index) {
+    Sample sample = table(80, index, {.filled_with = 0.3});
+    const std::array<std::size_t, 2> kept = {3, 5};
+    Sample own{Matrix<double>(80, kept.size()), {}, {}};
+    for (std::size_t i = 0; i < 80; ++i) {
+      for (std::size_t k = 0; k < kept.size(); ++k) own.points(i, k) = sample.points(i, kept[k]);
+    }
+    return own;
+  };
+  Sample x = numbers(20);
+  Sample y = numbers(21);
+  const TwoSampleResult plain = two_sample_test(x, y, adaptive());
+  x.roles = y.roles = roles_of_numbers(2);
+  const TwoSampleResult declared = two_sample_test(x, y, adaptive());
+  ASSERT_EQ(plain.configurations.size(), declared.configurations.size());
+  for (std::size_t r = 0; r < plain.configurations.size(); ++r) {
+    const Configuration& own = plain.configurations[r];
+    EXPECT_EQ(own.name, declared.configurations[r].name);
+    EXPECT_EQ(own.score, declared.configurations[r].score) << own.name;
+    for (const char* of_tables : {"shares of levels", "relations of"}) {
+      EXPECT_EQ(own.name.find(of_tables), std::string::npos) << own.name;
+    }
+  }
+  EXPECT_EQ(plain.test.pvalue, declared.test.pvalue);
+  EXPECT_EQ(plain.test.statistic, declared.test.statistic);
 }
 
 }  // namespace
