@@ -330,6 +330,12 @@ py::dict profile_test(const ArrayProfile& x, const ArrayProfile& y, const Settin
   return test_fields(result, options, run);
 }
 
+double profile_effect(const ArrayProfile& x, const ArrayProfile& y, const Settings& settings) {
+  const py::gil_scoped_release other_threads_may_run;
+  const DifferenceSizeOptions options{.seed = settings.test.statistic.seed, .threads = settings.test.statistic.threads};
+  return difference_size(*x.get(), *y.get(), options).effect;
+}
+
 // ---- The module ----
 
 // Raises the exception with the parts of the message as attributes.
@@ -440,7 +446,9 @@ void bind_comparisons(py::module_& m) {
   m.def("batch_effect", &batch_effect_of, py::arg("x"), py::arg("y"), py::arg("settings"));
   m.def("test", &test_of, py::arg("x"), py::arg("y"), py::arg("settings"), py::arg("progress"));
   bind_monitor(m);
-  bind_profile(m).def("test", &profile_test, py::arg("other"), py::arg("settings"), py::arg("progress"));
+  bind_profile(m)
+      .def("test", &profile_test, py::arg("other"), py::arg("settings"), py::arg("progress"))
+      .def("batch_effect", &profile_effect, py::arg("other"), py::arg("settings"));
   bind_embedding(m)
       .def("distance", &embedding_distance, py::arg("other"), py::arg("settings"))
       .def_property_readonly("warnings", [](const ArrayEmbedding& e) { return texts_of(e.warnings(), sentence); })

@@ -71,13 +71,6 @@ std::unique_ptr<ArrayProfile> make_like(const Array& points, const ArrayProfile&
       progress);
 }
 
-// A profile of no rows, with groups of the same size.
-Profile without_rows(const Profile& profile) {
-  Profile none(profile.spec());
-  none.coarsen(profile.rows_per_group() / none.rows_per_group());
-  return none;
-}
-
 void update(ArrayProfile& profile, const Array& points, const SampleExtent& sample, std::uint64_t first_row,
             std::uint64_t num_read, const Numbers& numbers, const Numbers& keys, unsigned threads) {
   const RowBlock block{.rows = matrix_view(points),
@@ -152,7 +145,7 @@ py::class_<ArrayProfile> bind_profile(py::module_& m) {
                   py::arg("rows_per_group"), py::arg("seed"), py::arg("threads"), py::arg("progress"))
       .def_static("make_like", &make_like, py::arg("points").noconvert(), py::arg("like"), py::arg("keys"),
                   py::arg("threads"), py::arg("progress"))
-      .def("without_rows", [](const ArrayProfile& p) { return wrapped(without_rows(*p.get())); })
+      .def("without_rows", [](const ArrayProfile& p) { return wrapped(p.get()->without_rows()); })
       .def("copy", [](const ArrayProfile& p) { return wrapped(Profile(*p.get())); })
       .def(
           "update",

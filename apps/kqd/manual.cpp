@@ -87,8 +87,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kExitCode
     {"129", "stopped by a terminal that was closed"},
 }};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kEnvironment = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kEnvironment = {{
     {"KQD_DUCKDB", "the path of the library libduckdb.so, which reads Parquet, JSON and SQL"},
+    {"KQD_LOG_SECONDS", "seconds until the first line on progress where stderr is not a terminal; 30 by default"},
     {"KQD_SIMD", "the instruction set to use: scalar, sse4, avx2 or avx3; the best one by default"},
     {"NO_COLOR", "when set and not empty, output has no colours on a terminal either"},
 }};

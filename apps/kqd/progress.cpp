@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "output.hpp"
 #include "terminal.hpp"
@@ -16,6 +17,15 @@ constexpr double kFirstDrawn = 1.0;  // seconds
 constexpr double kRedrawn = 0.1;
 constexpr double kFirstLine = 30.0;
 constexpr double kShareOfLine = 0.1;  // of the time so far, between two lines of a log
+
+// The time before the first line of a log: KQD_LOG_SECONDS, or half a minute.
+double seconds_of_first_line() {
+  const char* const given = std::getenv("KQD_LOG_SECONDS");
+  if (given == nullptr) return kFirstLine;
+  char* end = nullptr;
+  const double seconds = std::strtod(given, &end);
+  return end != given && *end == '\0' && seconds >= 0.0 ? seconds : kFirstLine;
+}
 
 double seconds_between(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
@@ -46,7 +56,8 @@ std::string line_text(const ProgressReport& at, double in_step, double elapsed) 
 
 }  // namespace
 
-ProgressLine::ProgressLine(bool shown) : on_terminal_(isatty(STDERR_FILENO) == 1) {
+ProgressLine::ProgressLine(bool shown)
+    : on_terminal_(isatty(STDERR_FILENO) == 1), first_line_(seconds_of_first_line()) {
   control_.stop = &StopRequest::flag();
   if (shown) control_.progress = [this](const ProgressReport& at) { show(at); };
   if (shown) {
@@ -80,7 +91,7 @@ void ProgressLine::show(const ProgressReport& at) {
   const double elapsed = seconds_between(start_, now);
   const double since_last = seconds_between(last_, now);
   // A log gets fewer lines the longer a run takes.
-  const double quiet = on_terminal_ ? (drawn_ ? kRedrawn : kFirstDrawn) : std::max(kFirstLine, kShareOfLine * elapsed);
+  const double quiet = on_terminal_ ? (drawn_ ? kRedrawn : kFirstDrawn) : std::max(first_line_, kShareOfLine * elapsed);
   if (since_last < quiet) return;
   last_ = now;
   const std::string text = line_text(at, seconds_between(step_start_, now), elapsed);

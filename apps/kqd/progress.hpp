@@ -9,7 +9,7 @@
 namespace kqd::app {
 
 /// Shows how far a run is, once it has taken a second on a terminal, elsewhere by a line now and then once it has taken
-/// half a minute, and turns Ctrl-C into a clean end.
+/// half a minute (KQD_LOG_SECONDS), and turns Ctrl-C into a clean end.
 class ProgressLine {
  public:
   /// `shown`: false prints nothing.
@@ -32,6 +32,7 @@ class ProgressLine {
   StopRequest stop_request_;
   RunControl control_;
   bool on_terminal_;
+  double first_line_;  // of a log, in seconds
   bool drawn_ = false;
   Clock::time_point start_ = Clock::now();
   Clock::time_point last_ = start_;

@@ -2,10 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -316,29 +313,13 @@ int run_test_of_profiles(const Request& request, const Stopwatch& watch) {
   TwoSampleResult result;
   {
     const ProgressLine progress(!settings.output.quiet);
+    const DifferenceSizeOptions size{.seed = options.statistic.seed, .threads = options.statistic.threads};
+    for (const std::string& batch : expand_files(settings.against)) {
+      options.margin.batch_effects.push_back(difference_size(x, Profile::load(batch), size).effect);
+    }
     result = two_sample_test(x, y, options, &progress.control());
   }
   return show_test(request, result, options, run_info(result.method, request, x, y, watch));
-}
-
-// Bytes that the rows of a file take in memory, about: columns of Parquet are compressed, and doubles are seldom
-// written in fewer than eight characters. Arrays are mapped.
-double bytes_in_memory(const std::string& file) {
-  constexpr double kCompression = 3.0;
-  std::error_code error;
-  const auto size = static_cast<double>(std::filesystem::file_size(file, error));
-  if (error || file.ends_with(".npy")) return 0.0;
-  return file.ends_with(".parquet") || file.ends_with(".gz") ? kCompression * size : size;
-}
-
-// Whether the rows of both files would take more memory than allowed, or most of what the machine has.
-bool are_too_large(const Request& request) {
-  constexpr double kMostOfMemory = 0.7;
-  double bytes = 0.0;
-  for (const std::string& file : request.files) bytes += bytes_in_memory(file);
-  const std::size_t limit = request.settings.test.statistic.max_memory;
-  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  return bytes > (limit > 0 ? static_cast<double>(limit) : kMostOfMemory * memory);
 }
 
 // Whether the test can be done with rows in blocks.
@@ -347,25 +328,27 @@ bool can_be_in_blocks(const Settings& settings) {
   return (test.method == "adaptive" || test.method == "ekqd" || test.method == "supkqd") &&
          test.test.design.kind == DesignKind::independent && test.calibration == Calibration::permutation &&
          test.permute != Permute::rows && settings.object_kernel.empty() && settings.output.report.empty() &&
-         settings.read.weights_column.empty() && !test.effect_interval && settings.reference_file.empty() &&
+         settings.read.weights_column.empty() && settings.reference_file.empty() &&
          settings.coefficients_file.empty();
 }
 
-// Patterns of files, and files that are too large.
-bool is_in_blocks(const Request& request) {
+// Patterns of files, and files that are too large; these with a warning.
+bool is_in_blocks(const Request& request, Warnings& warnings) {
   if (request.files.size() != 2) return false;
-  if (!std::ranges::any_of(request.files, is_file_pattern)) {
-    return can_be_in_blocks(request.settings) && read_in_blocks(request.files) && are_too_large(request);
-  }
-  if (!can_be_in_blocks(request.settings)) {
+  const bool possible = can_be_in_blocks(request.settings);
+  if (std::ranges::any_of(request.files, is_file_pattern)) {
+    if (possible) return true;
     throw Error(ErrorCode::invalid_option,
                 "several files of a sample are read in blocks, which is for methods adaptive, ekqd and supkqd of "
-                "independent rows without weights, reference points, intervals and pages");
+                "independent rows without weights, reference points and pages");
   }
-  return true;
+  if (!possible || !read_in_blocks(request.files)) return false;
+  const std::optional<Warning> too_large = files_in_blocks(request.files, request.settings.read);
+  if (too_large) warnings.push_back(*too_large);
+  return too_large.has_value();
 }
 
-int run_test_of_files(const Request& request, const Stopwatch& watch) {
+int run_test_of_files(const Request& request, const Warnings& warnings, const Stopwatch& watch) {
   const Settings& settings = request.settings;
   TwoSampleOptions options = settings.test;
   add_directions(settings, {}, 0, {}, options.statistic);  // the weighting only
@@ -373,8 +356,9 @@ int run_test_of_files(const Request& request, const Stopwatch& watch) {
   {
     const ProgressLine progress(!settings.output.quiet);
     test = two_sample_test_of_files(expand_files({request.files.front()}), expand_files({request.files.back()}),
-                                    settings.read, options, &progress.control());
+                                    settings.read, options, expand_files(settings.against), &progress.control());
   }
+  put_first(warnings, test->result.warnings);
   for (const FilesProfile* sample : {&test->x, &test->y}) print_warnings(sample->notes, settings.output);
   Preparation preparation = test->x.preparation;
   preparation.y = test->y.preparation.x;
@@ -399,7 +383,8 @@ int run_test(const Request& request) {
   const Settings& settings = request.settings;
   require_outputs(request);
   if (compares_profiles(request)) return run_test_of_profiles(request, watch);
-  if (is_in_blocks(request)) return run_test_of_files(request, watch);
+  Warnings of_files;
+  if (is_in_blocks(request, of_files)) return run_test_of_files(request, of_files, watch);
   TwoSampleOptions options = settings.test;
   const SamplePair data = read(request, options.statistic.kernel);
   add_directions(settings, data.x, data.x.points.rows() + data.y.points.rows(), data.preparation, options.statistic);

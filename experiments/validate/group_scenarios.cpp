@@ -112,6 +112,22 @@ TwoSampleResult test_by_turns(const Draw& data, const TwoSampleOptions& options)
   return test_of_counted(data, options, 3 * kRowsPerGroup, profile_by_turns);
 }
 
+// A sample in twenty samples, as of days, whose profiles are merged.
+TwoSampleResult test_of_merged_profiles(const Draw& data, const TwoSampleOptions& options) {
+  constexpr std::size_t kSamples = 20;
+  return test_of_counted(data, options, kRowsPerGroup, [&](const Sample& sample, const Profile& like) {
+    const std::size_t n = sample.points.rows();
+    const std::size_t days = n < data.x.points.rows() / 2 ? 1 : kSamples;  // Y is one day
+    Profile merged(like.spec());
+    for (std::size_t day = 0; day < days; ++day) {
+      std::vector<std::size_t> rows(n / days);
+      std::iota(rows.begin(), rows.end(), day * rows.size());
+      merged.merge(make_profile(rows_of(sample, rows), like, ThreadCount{1}));
+    }
+    return merged;
+  });
+}
+
 // A value is missing the more often the larger it is; rows with a missing value are left out of their groups.
 TwoSampleResult test_with_missing_values(const Draw& data, const TwoSampleOptions& options) {
   RandomStream stream(options.statistic.seed, Purpose::test_data, 2);
@@ -206,6 +222,7 @@ std::vector<Null> nulls() {
       {"three values per column, 260 + 200", three_values, test_of_profiles, at_most_level},
       {"four times as many rows, 800 + 200", normal(800, 200), test_of_profiles},
       {"1 to 4 rows per key, by key, 800 + 600", keyed, test_by_key},
+      {"20 merged samples of 120 rows against one of 400", normal(3600, 400), test_of_merged_profiles},
       {"wrong: 1 to 4 rows per key, at random, 800 + 600", keyed, test_in_spite_of_keys, above_level},
       {"wrong: sorted files of one column, assigned by turns, 900 + 600",
        draws_of({.name = "null", .n_x = 900, .n_y = 600, .dim = 1}), test_by_turns, above_level},

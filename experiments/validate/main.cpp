@@ -23,6 +23,7 @@ struct Request {
   std::uint64_t seed = 0;
   unsigned threads = 0;
   bool configurations = false;
+  bool groups = false;
   bool list = false;
 };
 
@@ -80,7 +81,7 @@ class Progress {
 };
 
 std::vector<Scenario> chosen_scenarios(const Request& request) {
-  std::vector<Scenario> scenarios = all_scenarios();
+  std::vector<Scenario> scenarios = request.groups ? group_power_scenarios() : all_scenarios();
   std::erase_if(scenarios, [&](const Scenario& scenario) {
     return !std::ranges::all_of(request.only, [name = scenario.name()](const std::string& part) {
       return name.find(part) != std::string::npos;
@@ -148,6 +149,22 @@ int compare_configurations(const std::vector<Scenario>& scenarios, const Request
   return 0;
 }
 
+// Power of groups of rows against that of rows, on the same data. Returns 1 where groups lose more than allowed.
+int compare_groups(const std::vector<Scenario>& scenarios, const Request& request) {
+  constexpr double kMostLost = 0.03;
+  bool loses = false;
+  fmt::print("| difference | test | rows | groups | groups - rows | standard error |\n|---|---|---|---|---|---|\n");
+  for (const Scenario& scenario : scenarios) {
+    const PairedCounts counts =
+        count_rows_and_groups(scenario, scenario.runs, ThreadCount{request.threads}, Seed{request.seed});
+    fmt::print("| {} | {} | {:.3f} | {:.3f} | {:+.3f} | {:.3f} |\n", scenario.row, scenario.column,
+               counts.first.rate(), counts.second.rate(), counts.difference(), counts.standard_error());
+    std::fflush(stdout);
+    loses = loses || -counts.difference() > kMostLost;
+  }
+  return loses ? 1 : 0;
+}
+
 // A line for every scenario, as in the file of results: rejections ("-" if not run), runs, name.
 int list(const std::vector<Scenario>& scenarios, const Results& results) {
   for (const Scenario& scenario : scenarios) {
@@ -162,6 +179,7 @@ int run(const Request& request) {
   if (scenarios.empty()) {
     fail(ErrorCode::invalid_option, "no scenario's name contains all of {}", fmt::join(request.only, ", "));
   }
+  if (request.groups) return compare_groups(scenarios, request);
   if (request.configurations) return compare_configurations(scenarios, request);
   Results results(request.results);
   if (request.list) return list(scenarios, results);
@@ -185,6 +203,7 @@ int run_program(int argc, char** argv) {
   app.add_flag("--list", request.list, "print the scenarios and their results, and run none");
   app.add_flag("--configurations", request.configurations,
                "compare the adaptive test with its best single configuration instead");
+  app.add_flag("--groups", request.groups, "compare the power of groups with that of rows instead");
   CLI11_PARSE(app, argc, argv);
   return run(request);
 }

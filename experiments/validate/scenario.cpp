@@ -96,12 +96,39 @@ ConfigurationCounts count_configurations(const Scenario& scenario, std::size_t r
   return counts;
 }
 
+double PairedCounts::standard_error() const {
+  const auto runs = static_cast<double>(first.runs);
+  const double unlike = static_cast<double>(only_first + only_second) / runs;
+  return std::sqrt((unlike - difference() * difference()) / runs);
+}
+
+PairedCounts count_rows_and_groups(const Scenario& scenario, std::size_t runs, ThreadCount threads, Seed seed) {
+  Scenario by_groups = scenario;
+  by_groups.options.permute = Permute::groups;
+  std::vector<char> of_rows(runs);
+  std::vector<char> of_groups(runs);
+  parallel_for_blocks(runs, 1, threads, [&](std::size_t run, std::size_t) {
+    const Seed own = run_seed(scenario.name(), seed, run);
+    of_rows[run] = run_once(scenario, own).test.reject ? 1 : 0;
+    of_groups[run] = run_once(by_groups, own).test.reject ? 1 : 0;
+  });
+  PairedCounts counts{{0, runs}, {0, runs}};
+  for (std::size_t run = 0; run < runs; ++run) {
+    if (of_rows[run] != 0) ++counts.first.successes;
+    if (of_groups[run] != 0) ++counts.second.successes;
+    if (of_rows[run] > of_groups[run]) ++counts.only_first;
+    if (of_groups[run] > of_rows[run]) ++counts.only_second;
+  }
+  return counts;
+}
+
 std::vector<Scenario> all_scenarios() {
   std::vector<Scenario> scenarios = level_scenarios();
   std::ranges::move(method_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(adaptive_level_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(seed_zero_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(weight_scenarios(), std::back_inserter(scenarios));
+  std::ranges::move(group_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(power_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(study_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(table_scenarios(), std::back_inserter(scenarios));

@@ -101,6 +101,9 @@ struct ConfigurationCounts {
 /// True nulls with weights and cluster sizes that differ between the samples, B = 19.
 [[nodiscard]] std::vector<Scenario> weight_scenarios();
 
+/// True nulls of tests of profiles, for every kind of file and assignment to groups, and two wrong assignments.
+[[nodiscard]] std::vector<Scenario> group_scenarios();
+
 /// Tables of mixed columns: true nulls, 2000 runs each with B = 99; and the power of the default test, and how often the
 /// changed columns are named, 200 runs each.
 [[nodiscard]] std::vector<Scenario> table_scenarios();
@@ -108,8 +111,24 @@ struct ConfigurationCounts {
 /// All of these, in the order of the page.
 [[nodiscard]] std::vector<Scenario> all_scenarios();
 
-/// True nulls of tests of profiles, for every kind of file and assignment to groups, and two wrong assignments. They
-/// are run by tests/statistical and are not on the page.
-[[nodiscard]] std::vector<Scenario> group_scenarios();
+/// The synthetic problems of the power study with more rows and smaller differences, so that the usual groups have
+/// several rows and power is between that of no difference and 1. The columns `adaptive` and `e-KQD` permute rows.
+[[nodiscard]] std::vector<Scenario> group_power_scenarios();
+
+/// Rejections of two tests of the same data.
+struct PairedCounts {
+  Count first;
+  Count second;
+  std::size_t only_first = 0;   ///< runs in which only the first test rejected
+  std::size_t only_second = 0;  ///< the same of the second
+
+  [[nodiscard]] double difference() const { return second.rate() - first.rate(); }
+  /// Of the difference, which is more precise than the rates because the data are the same.
+  [[nodiscard]] double standard_error() const;
+};
+
+/// The scenario with rows permuted, then with groups of rows.
+[[nodiscard]] PairedCounts count_rows_and_groups(const Scenario& scenario, std::size_t runs, ThreadCount threads,
+                                                 Seed seed);
 
 }  // namespace kqd::validation

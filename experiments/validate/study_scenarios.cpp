@@ -169,7 +169,50 @@ TwoSampleOptions options_of(const Difference& difference, const Candidate& candi
   return options;
 }
 
+// The synthetic problems again, of sizes at which groups have several rows: a group has n / 128 of them.
+std::vector<Difference> larger_differences() {
+  return {
+      synthetic("power decay with variance 2.2, d = 128, n = 1024", "power-decay", {1024, 1024}, 128, {"variance=2.2"},
+                "variance=1"),
+      synthetic("power decay with variance 2.6, d = 512, n = 512", "power-decay", {512, 512}, 512, {"variance=2.6"},
+                "variance=1"),
+      synthetic("four Gaussians, sd 0.86, n = 2048", "mixture", {2048, 2048}, 0, {"sd=0.86"}, "sd=1"),
+      synthetic("four Gaussians, sd 1.25, n = 2048", "mixture", {2048, 2048}, 0, {"sd=1.25"}, "sd=1"),
+      synthetic("perturbed uniform, scale 0.15, n = 2048", "perturbed-uniform", {2048, 2048}, 1, {"scale=0.15"},
+                "scale=0"),
+      laplace_gaussian(384, 0.0),
+      synthetic("blobs stretched by 1.3, n = 2048", "blobs", {2048, 2048}, 0, {"stretch=1.3"}, "stretch=1"),
+      synthetic("shift of all 20 columns by 0.036, n = 1024", "mean-shift", {1024, 1024}, 20, {"k=20", "delta=0.036"},
+                "delta=0"),
+      synthetic("shift of 1 column of 100 by 0.18, n = 1024", "mean-shift", {1024, 1024}, 100, {"k=1", "delta=0.18"},
+                "delta=0"),
+      synthetic("shift of 5 heavy-tailed columns by 0.11, n = 1024 and 1536", "mean-shift", {1024, 1536}, 5,
+                {"k=5", "delta=0.11", "distribution=student", "df=2"}, "delta=0"),
+      synthetic("shift of 3 discrete columns by 1, n = 1024", "mean-shift", {1024, 1024}, 3,
+                {"k=1", "delta=1", "distribution=discrete", "levels=20"}, "delta=0"),
+  };
+}
+
 }  // namespace
+
+std::vector<Scenario> group_power_scenarios() {
+  constexpr std::int64_t kFewPermutations = 199;  // so that 0.05 is reached exactly
+  std::vector<Scenario> scenarios;
+  for (const Difference& difference : larger_differences()) {
+    for (const Candidate& candidate : {Candidate{"adaptive", "adaptive"}, Candidate{"e-KQD", "ekqd"}}) {
+      Scenario scenario{.table = "Power of groups",
+                        .row = difference.name,
+                        .column = candidate.name,
+                        .draw = of_size(difference.alternative, 1.0),
+                        .options = options_of(candidate, kFewPermutations),
+                        .expectation = {.kind = Expectation::Kind::reported},
+                        .runs = 500};
+      scenario.options.permute = Permute::rows;
+      scenarios.push_back(std::move(scenario));
+    }
+  }
+  return scenarios;
+}
 
 std::vector<Scenario> study_scenarios() {
   std::vector<Scenario> scenarios;

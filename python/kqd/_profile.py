@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import Any, ClassVar, Dict, List, Mapping, Optional, Tuple, Union
+from typing import Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -468,6 +468,8 @@ class ProfileComparison(Comparison):
         self.settings.require_for_profiles()
         self._own_warnings = tuple(Warned(*found) for found in self.settings.complete())
 
-    def test(self, progress: Union[None, bool, ProgressCallback]) -> Dict[str, Any]:
+    def test(self, progress: Union[None, bool, ProgressCallback], batches: Sequence[Any] = ()) -> Dict[str, Any]:
+        effects = [self.x._core.batch_effect(profile(batch, "against")._core, self.settings) for batch in batches]
+        self.settings.set_batch_effects(effects)
         with shown(progress) as callback:
             return self.x._core.test(self.y._core, self.settings, callback)

@@ -194,16 +194,16 @@ compat, types, categorical, nan_policy, group, names, profiles, rng, workers, ma
       seed         0
     """
     asked = locals()
+    if len(against) > 0 and tolerance != "auto":
+        raise ValueError('against is given without tolerance="auto", which needs the reference batches')
     if are_profiles(x, y):
         of_profiles = ProfileComparison("test", asked)
-        return _result(of_profiles, of_profiles.test(progress))
+        return _result(of_profiles, of_profiles.test(progress, against))
     comparison = Comparison("test", asked)
     samples = comparison.samples
     comparison.settings.set_design(*design_groups(design, blocks, clusters, samples))
     if tolerance == "auto":
         comparison.settings.set_batch_effects([_batch_effect(asked, batch) for batch in against])
-    elif len(against) > 0:
-        raise ValueError('against is given without tolerance="auto", which needs the reference batches')
     with shown(progress) as callback, samples.cells_named():
         found = _core.test(samples.x, samples.y, comparison.settings, callback)
     return comparison.remembered(_result(comparison, found))

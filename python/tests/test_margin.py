@@ -37,6 +37,18 @@ def test_a_margin_from_batches_is_their_largest_effect():
     assert result.margin == max(0, *result.batch_effects)
 
 
+def test_a_margin_from_profiles_of_batches():
+    base = kqd.Profile(X, rng=0, rows_per_group=20)
+    batches = [kqd.Profile(np.random.default_rng([29, run]).standard_normal((800, 3)), like=base) for run in range(4)]
+    result = kqd.test(base, kqd.Profile(Y, like=base), tolerance="auto", against=batches, n_resamples=99, rng=1)
+    assert (result.verdict, len(result.batch_effects)) == ("different", 4)
+    assert max(result.batch_effects) < result.effect_size
+    with pytest.raises(ValueError, match='against is given without tolerance="auto"'):
+        kqd.test(base, base, against=batches)
+    with pytest.raises(TypeError, match="against is of type ndarray, expected a kqd.Profile"):
+        kqd.test(base, kqd.Profile(Y, like=base), tolerance="auto", against=[X, X])
+
+
 def test_what_cannot_be_judged_is_an_error():
     with pytest.raises(ValueError, match="expected auto, or a number > 0"):
         kqd.test(X, Y, tolerance="much")

@@ -361,7 +361,7 @@ HOLED[3, 1] = np.nan
     (lambda: of_rows(0, 100) - of_rows(99, 200), ValueError, "rows 100 to 200 of a sample are to be taken away but are not all"),
     (lambda: BASE - of_all(), ValueError, "a sample of 700 rows is to be taken away but is not in the profile"),
     (lambda: BASE + kqd.Profile(Y, rng=1), ValueError, "the profiles were made by different specs"),
-    (lambda: BASE + of_all().coarsen(2), ValueError, "the profiles have groups of 8 and 16 rows, expected the same size"),
+    (lambda: BASE.copy().coarsen(300).coarsen(2), ValueError, "groups of 2400 rows are to be added up, 2 at a time"),
     (lambda: BASE + 1, TypeError, "unsupported operand"),
     (lambda: BASE.merge(Y), TypeError, "other is of type ndarray, expected a kqd.Profile"),
     (lambda: BASE.copy().coarsen(0), ValueError, "factor=0: expected a whole number in 1 .. 512"),

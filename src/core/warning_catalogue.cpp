@@ -96,6 +96,14 @@ std::vector<WarningEntry> make_catalogue() {
        "{0}: rows used, drawn at random: {1}",
        {"sales.csv"_t, 1000_n},
        "The file has more rows than " KQD_OPTION("max_rows") " allows. Allow more for more power."},
+      {files_in_blocks,
+       "files-in-blocks",
+       "a test of the rows takes about {0} MB of memory, more than {1} MB, so the files are read in blocks: some rows "
+       "choose directions and are not tested, and the p-value is not that of the rows in memory. To allow more: "
+       KQD_OPTION("max_memory"),
+       {2600_n, 800_n},
+       "Both tests are exact, but their p-values differ. Allow more memory if the result is to be that of smaller "
+       "files."},
       {zero_interquartile_range,
        "zero-interquartile-range",
        "at least half of the values are equal in: {0}. The interquartile range is 0, so the median absolute deviation "

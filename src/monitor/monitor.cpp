@@ -170,10 +170,16 @@ void Monitor::watch(const Profile& batch, MonitorEntry& entry) {
       groups_per_unit_ > 0
           ? groups_per_unit_
           : static_cast<std::uint64_t>(std::max(1.0, kUnitShare * static_cast<double>(batch.num_groups())));
-  Profile unit = first_group(batch, groups);
+  const std::uint64_t rows_per_unit =
+      units_.empty() ? groups * batch.rows_per_group() : units_.front().rows_per_group();
+  if (rows_per_unit % batch.rows_per_group() != 0) {
+    fail(ErrorCode::shape_mismatch, "the batch has groups of {} rows, expected a part of {}, as of other batches",
+         batch.rows_per_group(), rows_per_unit);
+  }
+  Profile unit = first_group(batch, rows_per_unit / batch.rows_per_group());
   if (unit.samples().empty()) {
     groups_per_unit_ = groups;
-    warn(entry.warnings, WarningId::batch_too_small, entry.num_rows, groups * batch.rows_per_group());
+    warn(entry.warnings, WarningId::batch_too_small, entry.num_rows, rows_per_unit);
     entry.evidence = alarm_.size() == 0 ? 1.0 : alarm_.evidence().back();
     return;
   }

@@ -129,10 +129,10 @@ std::vector<const OptionInfo*> changed_options(const Settings& settings) {
 }
 
 void require_for_profiles(const Settings& settings) {
-  constexpr std::array<std::string_view, 14> kAfterCounting = {
+  constexpr std::array<std::string_view, 15> kAfterCounting = {
       "method",          "power",      "weighting",       "num_permutations", "alpha",
       "permute",         "early_stop", "randomised_ties", "confidence",       "keep_null_distribution",
-      "effect_interval", "test_pairs", "tolerance",       "equivalent"};
+      "effect_interval", "test_pairs", "tolerance",       "equivalent",       "against"};
   for (const OptionInfo* option : changed_options(settings)) {
     if (option->section == "Run" || option->section == "Output" || option->section == "Monitor") continue;
     if (std::ranges::find(kAfterCounting, option->id) != kAfterCounting.end()) continue;

@@ -704,7 +704,7 @@ std::vector<OptionInfo> make_table() {
       row<KQD_FIELD(test.statistic.max_memory)>({.id = "max_memory", .type = size, .section = "Run", .commands = kAll | kProfileCommand,
           .calls = kCalls,
           .help = "memory limit next to the data, as 800MB or 2GB, and for data from a pipe or .csv.gz; changes the "
-              "speed, not the result",
+              "speed, not the result (files of a test that do not fit are read in blocks, with a warning)",
           .value = "SIZE",
           .get = memory_text, .no_effect = unless_memory_is_bounded}),
       row<KQD_FIELD(output.json)>({.id = "json", .type = flag, .section = "Output", .commands = kFiles | kMonitorCommand,

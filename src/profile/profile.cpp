@@ -120,6 +120,71 @@ std::vector<ProfilePart>::iterator place_of(std::vector<ProfilePart>& parts, con
   return std::ranges::lower_bound(parts, sample, {}, &ProfilePart::sample);
 }
 
+// Calls a function with every total of a part in a fixed order, until it returns false.
+template <class Function>
+void visit_totals(const ProfilePart& part, const Function& function) {
+  const auto visit = [&](const auto& matrix) {
+    for (std::size_t k = 0; k < matrix.cols(); ++k) {
+      std::int64_t total = 0;
+      for (std::size_t g = 0; g < matrix.rows(); ++g) total += static_cast<std::int64_t>(matrix(g, k));
+      if (!function(total)) return false;
+    }
+    return true;
+  };
+  for (const auto& counts : part.counts) {
+    if (!visit(counts)) return;
+  }
+  for (const auto& sums : part.sums) {
+    if (!visit(sums)) return;
+  }
+  for (const auto& sums : part.bin_sums) {
+    if (!std::ranges::all_of(sums.values(), function)) return;
+  }
+}
+
+std::vector<SampleExtent> extents_of(const std::vector<ProfilePart>& parts) {
+  std::vector<SampleExtent> extents;
+  for (const ProfilePart& part : parts) extents.push_back(part.sample);
+  return extents;
+}
+
+// Groups that are added up for another reason than that there are many samples.
+std::uint64_t own_factor(const Profile& profile) {
+  const auto& state = ProfileAccess::state(profile);
+  return state.factor / groups_at_a_time(*profile.spec(), extents_of(state.parts));
+}
+
+void coarsen_to(Profile& profile, std::uint64_t factor) {
+  const std::uint64_t now = ProfileAccess::state(profile).factor;
+  if (factor > now) profile.coarsen(factor / now);
+}
+
+// Adds groups up as the profile needs it with one more sample, unless rows of it are there.
+void make_room(Profile& profile, const SampleExtent& sample) {
+  std::vector<SampleExtent> all = extents_of(ProfileAccess::state(profile).parts);
+  if (std::ranges::find(all, sample) != all.end()) return;
+  all.push_back(sample);
+  coarsen_to(profile, own_factor(profile) * groups_at_a_time(*profile.spec(), all));
+}
+
+// The part that more rows of a sample belong to; none: they are a part of their own. Throws for rows that are in it.
+ProfilePart* part_of(std::vector<ProfilePart>& parts, const ProfilePart& more) {
+  const auto same = std::ranges::equal_range(parts, more.sample, {}, &ProfilePart::sample);
+  for (ProfilePart& there : same) {
+    if (is_complete(there) && is_complete(more) && compare_totals(there, more) != 0) continue;
+    require_apart(there, more.rows);
+    return &there;
+  }
+  return nullptr;
+}
+
+void insert_part(std::vector<ProfilePart>& parts, const ProfilePart& part) {
+  const auto before = [](const ProfilePart& a, const ProfilePart& b) {
+    return a.sample != b.sample ? a.sample < b.sample : compare_totals(a, b) < 0;
+  };
+  parts.insert(std::upper_bound(parts.begin(), parts.end(), part, before), part);
+}
+
 bool has(const std::vector<ProfilePart>& parts, std::vector<ProfilePart>::const_iterator at,
          const SampleExtent& sample) {
   return at != parts.end() && at->sample == sample;
@@ -132,6 +197,25 @@ std::uint64_t rows_in(const std::vector<RowRange>& ranges) {
 }
 
 }  // namespace
+
+bool is_complete(const ProfilePart& part) {
+  return part.rows == std::vector<RowRange>{{0, part.sample.num_rows}};
+}
+
+std::strong_ordering compare_totals(const ProfilePart& a, const ProfilePart& b) {
+  std::vector<std::int64_t> of_a;
+  visit_totals(a, [&](std::int64_t total) {
+    of_a.push_back(total);
+    return true;
+  });
+  std::strong_ordering order = std::strong_ordering::equal;
+  std::size_t k = 0;
+  visit_totals(b, [&](std::int64_t total) {
+    order = of_a[k++] <=> total;
+    return order == 0;
+  });
+  return order;
+}
 
 ProfilePart empty_part(const ProfileSpec& spec, const SampleExtent& sample, std::uint64_t factor) {
   ProfilePart part{.sample = sample,
@@ -157,12 +241,27 @@ std::uint64_t groups_of_sample(const ProfileSpec& spec, const SampleExtent& samp
   return std::min<std::uint64_t>(kMostGroups, (sample.num_rows - spec.rows_held_out(sample)) / spec.rows_per_group);
 }
 
+std::uint64_t groups_at_a_time(const ProfileSpec& spec, std::span<const SampleExtent> samples) {
+  constexpr std::uint64_t kFewestOfLargest = 8;
+  std::vector<std::uint64_t> groups;
+  for (const SampleExtent& sample : samples) groups.push_back(groups_of_sample(spec, sample));
+  const std::uint64_t most = groups.empty() ? 0 : std::ranges::max(groups);
+  std::uint64_t factor = 1;
+  const auto total = [&] {
+    return std::accumulate(groups.begin(), groups.end(), std::uint64_t{0},
+                           [&](std::uint64_t sum, std::uint64_t count) { return sum + count / factor; });
+  };
+  while (total() > kMostGroups && most / (2 * factor) >= kFewestOfLargest) factor *= 2;
+  return factor;
+}
+
 std::uint64_t ProfileSpec::rows_held_out(const SampleExtent& sample) const {
   const auto found = std::ranges::find(held_out, sample, &HeldOutRows::sample);
   return found == held_out.end() ? 0 : std::min(found->rows, sample.num_rows);
 }
 
 RowCounter ProfileAccess::counter(Profile& profile, const SampleExtent& sample) {
+  make_room(profile, sample);
   Profile::State& state = *profile.state_;
   const auto at = place_of(state.parts, sample);
   if (has(state.parts, at, sample)) require_apart(*at, {{0, sample.num_rows}});
@@ -173,10 +272,12 @@ RowCounter ProfileAccess::counter(Profile& profile, const SampleExtent& sample) 
 
 std::string ProfileAccess::rows_in_both(const Profile& x, const Profile& y) {
   for (const ProfilePart& part : x.state_->parts) {
-    const auto at = std::ranges::find(y.state_->parts, part.sample, &ProfilePart::sample);
-    if (at == y.state_->parts.end()) continue;
-    const RowRange both = overlap(part.rows, at->rows);
-    if (both.first < both.last) return row_text(both, part.sources.empty() ? at->sources : part.sources);
+    for (const ProfilePart& other : std::ranges::equal_range(y.state_->parts, part.sample, {}, &ProfilePart::sample)) {
+      const RowRange both = overlap(part.rows, other.rows);
+      if (both.first == both.last) continue;
+      if (is_complete(part) && is_complete(other) && compare_totals(part, other) != 0) continue;
+      return row_text(both, part.sources.empty() ? other.sources : part.sources);
+    }
   }
   return "";
 }
@@ -209,6 +310,11 @@ const std::vector<std::string>& Profile::column_names() const {
 }
 const GroupRule& Profile::group_rule() const {
   return spec_->rule;
+}
+Profile Profile::without_rows() const {
+  Profile none(spec_);
+  none.coarsen(own_factor(*this));
+  return none;
 }
 std::uint64_t Profile::rows_per_group() const {
   return spec_->rows_per_group * state_->factor;
@@ -244,7 +350,9 @@ void Profile::name_sources(const SampleSources& sources) {
   if (!has(state_->parts, at, sources.extent())) {
     fail(ErrorCode::invalid_option, "no row of the named parts, {} rows, is in the profile", sources.extent().num_rows);
   }
-  at->sources = sources.list();
+  for (ProfilePart& part : std::ranges::equal_range(state_->parts, sources.extent(), {}, &ProfilePart::sample)) {
+    part.sources = sources.list();
+  }
 }
 
 std::vector<SampleExtent> Profile::samples() const {
@@ -311,6 +419,7 @@ void Profile::update(const SampleExtent& sample, const RowBlock& block, ThreadCo
   if (has(state_->parts, at, sample)) {
     require_apart(*at, more);
   } else {
+    make_room(*this, sample);
     at = state_->parts.insert(at, empty_part(*spec_, sample, state_->factor));
   }
   ProfilePart& part = *at;
@@ -328,36 +437,35 @@ void Profile::update(const SampleExtent& sample, const RowBlock& block, ThreadCo
 
 namespace {
 
-void require_same_kind(const std::string& id, std::uint64_t rows_per_group, const std::string& other_id,
-                       std::uint64_t other_rows_per_group) {
-  if (id != other_id) {
-    fail(ErrorCode::shape_mismatch,
-         "the profiles were made by different specs, {} and {}: make one of them like the other", id, other_id);
-  }
-  if (rows_per_group != other_rows_per_group) {
-    fail(ErrorCode::shape_mismatch, "the profiles have groups of {} and {} rows, expected the same size",
-         rows_per_group, other_rows_per_group);
-  }
+void require_same_spec(const Profile& a, const Profile& b) {
+  if (a.spec_id() == b.spec_id()) return;
+  fail(ErrorCode::shape_mismatch,
+       "the profiles were made by different specs, {} and {}: make one of them like the other", a.spec_id(),
+       b.spec_id());
 }
 
 }  // namespace
 
 void Profile::merge(const Profile& other) {
-  require_same_kind(spec_id(), rows_per_group(), other.spec_id(), other.rows_per_group());
+  require_same_spec(*this, other);
+  std::vector<SampleExtent> samples = extents_of(state_->parts);
   for (const ProfilePart& part : other.state_->parts) {
-    const auto at = place_of(state_->parts, part.sample);
-    if (has(state_->parts, at, part.sample)) require_apart(*at, part.rows);
+    if (part_of(state_->parts, part) == nullptr) samples.push_back(part.sample);
   }
-  const Profile added(other);  // `other` may be this profile, which the check above refuses unless it is empty
+  Profile added(other);  // `other` may be this profile, which the check above refuses unless it is empty
+  const std::uint64_t factor =
+      std::lcm(own_factor(*this), own_factor(other)) * groups_at_a_time(*spec_, samples);
+  coarsen_to(added, factor);
+  coarsen_to(*this, factor);
   for (const ProfilePart& part : added.state_->parts) {
-    const auto at = place_of(state_->parts, part.sample);
-    if (!has(state_->parts, at, part.sample)) {
-      state_->parts.insert(at, part);
+    ProfilePart* const there = part_of(state_->parts, part);
+    if (there == nullptr) {
+      insert_part(state_->parts, part);
       continue;
     }
-    at->rows = joined(std::move(at->rows), part.rows);
-    if (at->sources.empty()) at->sources = part.sources;
-    combine(*at, part, std::plus<>());
+    there->rows = joined(std::move(there->rows), part.rows);
+    if (there->sources.empty()) there->sources = part.sources;
+    combine(*there, part, std::plus<>());
   }
 }
 
@@ -378,25 +486,39 @@ void Profile::append(const Profile& other) {
 }
 
 void Profile::subtract(const Profile& other) {
-  require_same_kind(spec_id(), rows_per_group(), other.spec_id(), other.rows_per_group());
-  std::vector<ProfilePart> left = state_->parts;
-  for (const ProfilePart& part : other.state_->parts) {
-    const auto at = place_of(left, part.sample);
-    if (!has(left, at, part.sample)) {
+  require_same_spec(*this, other);
+  Profile less(other);
+  Profile left(*this);
+  const std::uint64_t factor = std::lcm(state_->factor, less.state_->factor);
+  coarsen_to(less, factor);
+  coarsen_to(left, factor);
+  std::vector<ProfilePart>& parts = left.state_->parts;
+  for (const ProfilePart& part : less.state_->parts) {
+    const auto same = std::ranges::equal_range(parts, part.sample, {}, &ProfilePart::sample);
+    auto at = same.begin();
+    if (same.size() > 1) {
+      at = std::ranges::find_if(same, [&](const ProfilePart& there) { return compare_totals(there, part) == 0; });
+    }
+    if (at == same.end()) {
       fail(ErrorCode::invalid_option, "a sample of {} rows is to be taken away but is not in the profile",
            part.sample.num_rows);
     }
     at->rows = difference(at->rows, part.rows);
     require_counted(*at, part);
     combine(*at, part, std::minus<>());
-    if (at->rows.empty()) left.erase(at);
+    if (at->rows.empty()) parts.erase(at);
   }
-  state_->parts = std::move(left);
+  *this = std::move(left);
 }
 
 void Profile::coarsen(std::uint64_t factor) {
   require_option(factor >= 1 && factor <= kMostGroups, "factor", factor,
                  fmt::format("a whole number in 1 .. {}", kMostGroups));
+  if (state_->factor > kMostGroups / factor) {
+    fail(ErrorCode::invalid_option,
+         "groups of {} rows are to be added up, {} at a time: at most {} of the first groups can be one",
+         rows_per_group(), factor, kMostGroups);
+  }
   const auto added = [&]<class T>(const Matrix<T>& fine, std::uint64_t num_groups) {
     Matrix<T> coarse(fine.cols() == 0 ? 0 : num_groups + 1, fine.cols(), 0);
     for (std::size_t g = 0; g < fine.rows(); ++g) {

@@ -137,17 +137,27 @@ void read_bin_sums(ProfileReader& in, const Matrix<std::uint32_t>& counts, std::
   }
 }
 
-ProfilePart read_part(ProfileReader& in, const ProfileSpec& spec, std::uint64_t factor, std::size_t& room) {
+// Memory that a profile may still take.
+struct Room {
+  std::size_t allowed = 0;
+  std::size_t left = 0;
+};
+
+void take(Room& room, std::size_t bytes) {
+  if (bytes > room.left) {
+    fail(ErrorCode::resource_limit, "the profile takes more memory than the {} MB allowed", room.allowed >> 20U);
+  }
+  room.left -= bytes;
+}
+
+ProfilePart read_part(ProfileReader& in, const ProfileSpec& spec, std::uint64_t factor, Room& room) {
   SampleExtent sample;
   sample.id = in.number<std::uint64_t>();
   sample.num_rows = in.number<std::uint64_t>();
   if (sample.num_rows > kMostRowsOfSample) fail_profile("a sample has too many rows");
   const PartSize size = size_of_part(spec, groups_of_sample(spec, sample) / factor);
-  if (size.memory > room) {
-    fail(ErrorCode::resource_limit, "the profile takes more memory than the {} MB allowed", room >> 20U);
-  }
+  take(room, size.memory);
   if (size.least_bytes > in.size()) fail_profile("it ends too early");
-  room -= size.memory;
   ProfilePart part = empty_part(spec, sample, factor);
   part.sources = read_sources(in, sample);
   const std::uint64_t num_rows = read_rows(in, part);
@@ -179,6 +189,12 @@ ProfilePart read_part(ProfileReader& in, const ProfileSpec& spec, std::uint64_t 
   return part;
 }
 
+// Samples are in the order of their extents, those of one extent complete and in the order of their totals.
+bool follows(const ProfilePart& part, const ProfilePart& before) {
+  if (before.sample != part.sample) return before.sample < part.sample;
+  return is_complete(before) && is_complete(part) && compare_totals(before, part) < 0;
+}
+
 // The sections behind the spec.
 void read_parts(ProfileReader& body, const ProfileSpec& spec, const ProfileLimits& limits, std::uint64_t& num_factor,
                 std::vector<ProfilePart>& parts) {
@@ -186,14 +202,17 @@ void read_parts(ProfileReader& body, const ProfileSpec& spec, const ProfileLimit
   num_factor = factor.number<std::uint64_t>();
   factor.require_end("the section GRPS");
   if (num_factor == 0 || num_factor > kMostGroups) fail_profile("groups were added up in an impossible number");
-  std::size_t room = limits.max_bytes;
+  Room room{limits.max_bytes, limits.max_bytes};
+  std::vector<SampleExtent> samples;
   while (!body.empty()) {
     ProfileReader content(body.section("PART"));
     ProfilePart part = read_part(content, spec, num_factor, room);
     content.require_end("a sample");
-    if (!parts.empty() && !(parts.back().sample < part.sample)) fail_profile("samples are not in order");
+    if (!parts.empty() && !follows(part, parts.back())) fail_profile("samples are not in order");
+    samples.push_back(part.sample);
     parts.push_back(std::move(part));
   }
+  if (num_factor % groups_at_a_time(spec, samples) != 0) fail_profile("it has too many groups");
 }
 
 }  // namespace
@@ -255,6 +274,10 @@ Profile ProfileAccess::with_rows(const Profile& like, std::string_view bytes, co
 }
 
 void Profile::save(const std::string& path) const {
+  // A file that could not be read again is not written.
+  const std::size_t allowed = ProfileLimits{}.max_bytes;
+  Room room{allowed, allowed};
+  for (const ProfilePart& part : state_->parts) take(room, size_of_part(*spec_, part.num_groups).memory);
   OutputFile file(path);
   file.write(serialize());
   file.commit();

@@ -1,6 +1,8 @@
 #pragma once
 #include <array>
+#include <compare>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -106,6 +108,13 @@ struct ProfilePart {
 /// Rows of one sample in a profile; larger ones are profiled in parts that are samples of their own.
 inline constexpr std::uint64_t kMostRowsOfSample = 0xffffffff;
 
+/// True if all rows of the sample were read.
+[[nodiscard]] bool is_complete(const ProfilePart& part);
+
+/// Compares all counts and sums of two parts of the same extent, added up over groups: 0 for the same rows, however
+/// their groups were added up.
+[[nodiscard]] std::strong_ordering compare_totals(const ProfilePart& a, const ProfilePart& b);
+
 /// A profile without rows, for one sample.
 [[nodiscard]] ProfilePart empty_part(const ProfileSpec& spec, const SampleExtent& sample, std::uint64_t factor);
 
@@ -115,7 +124,9 @@ class RowCounter;
 struct Profile::State {
   std::string spec_bytes;
   std::uint64_t factor = 1;                                ///< groups were added up, so many at a time
-  std::vector<ProfilePart> parts;                          ///< by sample
+  /// By sample. Several have one extent only if all are complete and have different totals, in the order of these:
+  /// files of the same name, size and number of rows that hold other values.
+  std::vector<ProfilePart> parts;
   std::shared_ptr<const CountedFunctions> functions = {};  ///< of the spec, once rows were counted
 };
 
@@ -134,5 +145,10 @@ struct ProfileAccess {
 
 /// Groups of a sample, before groups are added up. `num_rows` of the whole sample.
 [[nodiscard]] std::uint64_t groups_of_sample(const ProfileSpec& spec, const SampleExtent& sample);
+
+/// How many groups are added up to one because a profile has many samples: the smallest power of two with which they
+/// have at most kMostGroups groups together, while the sample with most groups keeps 8 at least. It follows from the
+/// set of samples, and more samples never need less; so profiles that are merged in any tree have the same groups.
+[[nodiscard]] std::uint64_t groups_at_a_time(const ProfileSpec& spec, std::span<const SampleExtent> samples);
 
 }  // namespace kqd

@@ -1,10 +1,13 @@
 #include "kqd/two_sample/profile_files.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <mutex>
 #include <numeric>
@@ -14,6 +17,7 @@
 #include "core/executor.hpp"
 #include "core/fail.hpp"
 #include "core/warning.hpp"
+#include "io/block_reader.hpp"
 #include "io/row_files.hpp"
 #include "kqd/io/files.hpp"
 #include "kqd/io/printable.hpp"
@@ -220,22 +224,36 @@ CompleteRows complete_rows(const FileRows& block, std::uint64_t first, std::span
   return complete;
 }
 
-// The counts of a sample and the blocks that are read and counted at a time must fit.
-void require_memory(const ProfileSpec& spec, const FileSample& sample, std::size_t most, ThreadCount threads) {
-  constexpr std::size_t kBytesOfThread = std::size_t{16} << 20U;  // a block, in two orders, and values of its rows
-  if (most == 0) return;
-  const std::size_t groups = groups_of_sample(spec, sample.sources.extent()) + 1;
-  std::size_t bytes = resolve(threads) * kBytesOfThread;
+// Memory of the counts and sums of one sample.
+std::size_t bytes_of_profile(const ProfileSpec& spec, const SampleExtent& sample) {
+  const std::size_t groups = groups_of_sample(spec, sample) + 1;
+  std::size_t bytes = 0;
   for (const ProfiledFunctions& functions : spec.functions) {
     for (const LineGrid& grid : functions.lines) bytes += groups * grid.num_bins() * sizeof(std::uint32_t);
     if (functions.sums) bytes += groups * functions.set.count() * sizeof(std::int64_t);
   }
-  if (bytes <= most) return;
+  return bytes;
+}
+
+// Profiles must fit, with the blocks that are read and counted at a time, and the copies that a test of two takes.
+void require_memory(const ProfileSpec& spec, std::span<const FileSample> samples, std::size_t most,
+                    ThreadCount threads) {
+  constexpr std::size_t kBytesOfThread = std::size_t{16} << 20U;  // a block, in two orders, and values of its rows
   constexpr std::size_t kMegabyte = 1'000'000;
+  if (most == 0) return;
+  std::size_t bytes = 0;
+  for (const FileSample& sample : samples) bytes += samples.size() * bytes_of_profile(spec, sample.sources.extent());
+  const bool many_threads = resolve(threads) > 1;
+  bytes += resolve(threads) * kBytesOfThread;
+  if (bytes <= most) return;
+  std::string less;
+  if (many_threads) less += "; to take less: " KQD_OPTION("threads=1");
+  if (!spec.statistics.empty()) less += many_threads ? " or " : "; to take less: ";
+  if (!spec.statistics.empty()) less += KQD_OPTION("method=ekqd");
   fail(ErrorCode::resource_limit,
-       "the profile of a sample takes {} MB of memory, more than the limit ({} MB). To allow more: " KQD_OPTION(
-           "max_memory") "; to take less: " KQD_OPTION("method=ekqd"),
-       (bytes + kMegabyte - 1) / kMegabyte, most / kMegabyte);
+       "files that are read in blocks take {} MB of memory, more than the limit ({} MB). To allow more: " KQD_OPTION(
+           "max_memory") "{}",
+       (bytes + kMegabyte - 1) / kMegabyte, most / kMegabyte, less);
 }
 
 // RowBlock::keys of a block.
@@ -248,7 +266,6 @@ std::vector<std::uint64_t> keys_of(const FileSample& sample, const FileRows& blo
 FilesProfile count(Profile profile, FileSample& sample, const Warnings& notes, const ReadOptions& read,
                    ThreadCount threads, const RunControl* control) {
   const ProgressScope progress(control, "counting rows");
-  require_memory(*profile.spec(), sample, read.max_memory, threads);
   {
     RowCounter counter = ProfileAccess::counter(profile, sample.sources.extent());
     sample.files.read(threads, nullptr, [&](const FileRows& block) {
@@ -281,6 +298,35 @@ FilesProfile count(Profile profile, FileSample& sample, const Warnings& notes, c
   return result;
 }
 
+// Bytes of a row of a text, by the first of them.
+double bytes_of_line(const std::string& path) {
+  std::array<char, std::size_t{1} << 16U> begin{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), begin.size());
+  const auto size = static_cast<double>(file.gcount());
+  return size / std::max(1.0, static_cast<double>(std::count(begin.begin(), begin.begin() + file.gcount(), '\n')));
+}
+
+// About the memory of a test of the rows of a file, the rows included.
+double bytes_in_memory(const std::string& path, const ReadOptions& read, double most) {
+  constexpr double kBytesOfTest = 54.0;        // of a row, in orders, groups and values
+  constexpr double kMostCompression = 1000.0;  // of the file, at which the rows are sure to fit
+  constexpr double kUsualCompression = 3.0;
+  std::error_code error;
+  const auto size = static_cast<double>(std::filesystem::file_size(path, error));
+  if (error || size * kMostCompression <= most) return 0.0;
+  try {
+    const auto reader = open_in_blocks(path, reader_options_of(without_inference(read)));
+    const auto columns = static_cast<double>(reader->table().columns.size());
+    const double of_text =
+        path.ends_with(".gz") ? kUsualCompression * size / (8.0 * columns) : size / bytes_of_line(path);
+    const auto rows = reader->num_rows() ? static_cast<double>(*reader->num_rows()) : of_text;
+    return rows * (8.0 * columns + kBytesOfTest);
+  } catch (const Error&) {
+    return 0.0;  // reading it says what is wrong
+  }
+}
+
 ReadOptions with_units(ReadOptions read, const GroupRule& rule) {
   read.unit_column = rule.column;
   return read;
@@ -300,6 +346,7 @@ FilesProfile make_profile_of_files(const std::vector<std::string>& files, const 
   std::vector<FileSample> samples = open_samples({files}, {}, with_units(read, options.groups), threads, notes);
   prepare_keys(samples.front(), options.groups, read.max_memory, threads);
   Profile profile(spec_of(samples, options, control));
+  require_memory(*profile.spec(), samples, read.max_memory, threads);
   return count(std::move(profile), samples.front(), notes, read, threads, control);
 }
 
@@ -310,14 +357,27 @@ FilesProfile make_profile_of_files(const std::vector<std::string>& files, const 
   const ReadOptions own = with_units(read, like.group_rule());
   std::vector<FileSample> samples = open_samples({files}, columns_of(like), own, threads, notes);
   prepare_keys(samples.front(), like.group_rule(), read.max_memory, threads);
-  Profile profile(like.spec());
-  profile.coarsen(like.rows_per_group() / profile.rows_per_group());
-  return count(std::move(profile), samples.front(), notes, read, threads, control);
+  require_memory(*like.spec(), samples, read.max_memory, threads);
+  return count(like.without_rows(), samples.front(), notes, read, threads, control);
+}
+
+std::optional<Warning> files_in_blocks(const std::vector<std::string>& files, const ReadOptions& read) {
+  constexpr double kMostOfMemory = 0.7;
+  constexpr double kFewestBytes = 64e6;
+  constexpr double kMegabyte = 1e6;
+  const double memory = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  const double most =
+      read.max_memory > 0 ? std::max(kFewestBytes, static_cast<double>(read.max_memory)) : kMostOfMemory * memory;
+  double bytes = 0.0;
+  for (const std::string& file : files) bytes += bytes_in_memory(file, read, most);
+  if (!(bytes > most)) return std::nullopt;
+  return make_warning(WarningId::files_in_blocks, static_cast<std::int64_t>(std::ceil(bytes / kMegabyte)),
+                      static_cast<std::int64_t>(most / kMegabyte));
 }
 
 FilesTest two_sample_test_of_files(const std::vector<std::string>& files_x, const std::vector<std::string>& files_y,
                                    const ReadOptions& read, const TwoSampleOptions& options,
-                                   const RunControl* control) {
+                                   const std::vector<std::string>& batches, const RunControl* control) {
   const StopScope stoppable(control);
   std::vector<std::string> all = files_x;
   all.insert(all.end(), files_y.begin(), files_y.end());
@@ -335,9 +395,16 @@ FilesTest two_sample_test_of_files(const std::vector<std::string>& files_x, cons
   profile_options.rows_per_group =
       rows_per_group_of(samples.front().sources.extent(), samples.back().sources.extent(), options.groups.assignment);
   const std::shared_ptr<const ProfileSpec> spec = spec_of(samples, profile_options, control);
+  require_memory(*spec, samples, read.max_memory, threads);
   FilesProfile of_x = count(Profile(spec), samples.front(), notes, read, threads, control);
   FilesProfile of_y = count(Profile(spec), samples.back(), {}, read, threads, control);
-  TwoSampleResult result = two_sample_test(of_x.profile, of_y.profile, options, control);
+  TwoSampleOptions judged = options;
+  for (const std::string& batch : batches) {
+    const FilesProfile counted = make_profile_of_files({batch}, read, of_x.profile, threads, control);
+    const DifferenceSizeOptions size{.seed = options.statistic.seed, .threads = threads};
+    judged.margin.batch_effects.push_back(difference_size(of_x.profile, counted.profile, size).effect);
+  }
+  TwoSampleResult result = two_sample_test(of_x.profile, of_y.profile, judged, control);
   return {std::move(result), std::move(of_x), std::move(of_y)};
 }
 

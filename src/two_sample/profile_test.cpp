@@ -124,10 +124,15 @@ Profile make_profile(const Sample& sample, const Profile& like, ThreadCount thre
   const StopScope stoppable(control);
   require_plain(sample);
   const Matrix<double> points = in_order_of(like, sample);
-  Profile profile(like.spec());
-  profile.coarsen(like.rows_per_group() / profile.rows_per_group());
+  Profile profile = like.without_rows();
   profile.update(sample_extent(SampleView{points, {}}), RowBlock{.rows = points, .keys = keys}, threads);
   return profile;
+}
+
+DifferenceSize difference_size(const Profile& x, const Profile& y, const DifferenceSizeOptions& options) {
+  require_comparable(x, y);
+  const ProfileUnits units = units_of(x, y, permutation_seed(x, y, options.seed));
+  return size_of_profiles(*x.spec(), units, options.confidence, options.threads);
 }
 
 TwoSampleResult two_sample_test(const Profile& x, const Profile& y, const TwoSampleOptions& options,
@@ -165,7 +170,7 @@ TwoSampleResult two_sample_test(const Profile& x, const Profile& y, const TwoSam
   TwoSampleResult result;
   result.method = method;
   result.kernel = parse_kernel(spec.kernel);
-  result.groups = {x.rows_per_group(), units.num_x, units.num_y, x.group_rule()};
+  result.groups = {units.rows_per_unit, units.num_x, units.num_y, x.group_rule()};
   for (const Profile* profile : {&x, &y}) {
     for (const SampleExtent& sample : profile->samples()) result.num_set_aside += spec.rows_held_out(sample);
   }

@@ -1,6 +1,7 @@
 #include "two_sample/profile_units.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -8,6 +9,7 @@
 #include "core/fail.hpp"
 #include "core/random.hpp"
 #include "profile/profile_spec.hpp"
+#include "profile/row_groups.hpp"
 
 namespace kqd {
 namespace {
@@ -31,9 +33,27 @@ bool has_units(const Profile& profile) {
 struct UnitGroup {
   const ProfilePart* part;
   std::size_t number;
+
+  [[nodiscard]] std::uint32_t rows() const { return part->group_rows[number]; }
 };
 
-ProfileUnits units_in_random_order(const ProfileSpec& spec, const std::vector<UnitGroup>& groups, Seed seed) {
+// The groups that are one unit.
+using UnitGroups = std::vector<UnitGroup>;
+
+constexpr std::uint64_t kMostRowsOfUnit = 0x1ffffffff;  // each adds at most 2^30 to a sum
+
+std::uint64_t rows_of(const UnitGroups& unit) {
+  std::uint64_t rows = 0;
+  for (const UnitGroup& group : unit) rows += group.rows();
+  return rows;
+}
+
+template <class T>
+void add_row(std::span<const T> from, std::span<T> to) {
+  for (std::size_t k = 0; k < to.size(); ++k) to[k] += from[k];
+}
+
+ProfileUnits units_in_random_order(const ProfileSpec& spec, const std::vector<UnitGroups>& groups, Seed seed) {
   ProfileUnits units;
   units.order.resize(groups.size());
   std::iota(units.order.begin(), units.order.end(), std::size_t{0});
@@ -43,7 +63,7 @@ ProfileUnits units_in_random_order(const ProfileSpec& spec, const std::vector<Un
   }
   auto data = std::make_shared<GroupedData>();
   for (const std::size_t number : units.order) {
-    data->unit_rows.push_back(static_cast<double>(groups[number].part->group_rows[groups[number].number]));
+    data->unit_rows.push_back(static_cast<double>(rows_of(groups[number])));
   }
   for (std::size_t set = 0; set < spec.functions.size(); ++set) {
     const ProfiledFunctions& functions = spec.functions[set];
@@ -52,16 +72,20 @@ ProfileUnits units_in_random_order(const ProfileSpec& spec, const std::vector<Un
       const std::size_t line = data->lines.size();
       GroupedLine& grouped = data->lines.emplace_back();
       grouped.grid = grid;
-      grouped.counts = Matrix<std::uint32_t>(groups.size(), grid.num_bins());
+      grouped.counts = Matrix<std::uint32_t>(groups.size(), grid.num_bins(), 0);
       for (std::size_t u = 0; u < groups.size(); ++u) {
-        const UnitGroup& group = groups[units.order[u]];
-        std::ranges::copy(group.part->counts[line].row(group.number), grouped.counts.row(u).begin());
+        for (const UnitGroup& group : groups[units.order[u]]) {
+          add_row<std::uint32_t>(group.part->counts[line].row(group.number), grouped.counts.row(u));
+        }
       }
     }
     Matrix<double>& means = data->unit_means.emplace_back(groups.size(), functions.sums ? functions.set.count() : 0);
+    std::vector<std::int64_t> sums(means.cols());
     for (std::size_t u = 0; u < groups.size() && functions.sums; ++u) {
-      const UnitGroup& group = groups[units.order[u]];
-      const auto sums = group.part->sums[set].row(group.number);
+      std::ranges::fill(sums, 0);
+      for (const UnitGroup& group : groups[units.order[u]]) {
+        add_row<std::int64_t>(group.part->sums[set].row(group.number), sums);
+      }
       for (std::size_t k = 0; k < sums.size(); ++k) {
         means(u, k) = std::ldexp(static_cast<double>(sums[k]), -functions.exponents[k]);
       }
@@ -82,10 +106,6 @@ void require_same_spec(const Profile& x, const Profile& y) {
 
 void require_comparable(const Profile& x, const Profile& y) {
   require_same_spec(x, y);
-  if (x.rows_per_group() != y.rows_per_group()) {
-    fail(ErrorCode::shape_mismatch, "the profiles have groups of {} and {} rows, expected the same size",
-         x.rows_per_group(), y.rows_per_group());
-  }
   for (const Profile* profile : {&x, &y}) {
     profile->require_complete();
     if (!has_units(*profile)) {
@@ -102,27 +122,55 @@ Seed permutation_seed(const Profile& x, const Profile& y, Seed seed) {
 }
 
 ProfileUnits units_of_each(std::span<const Profile> profiles, Seed seed) {
-  std::vector<UnitGroup> groups;
-  for (const Profile& profile : profiles) groups.push_back({&ProfileAccess::state(profile).parts.front(), 0});
+  std::vector<UnitGroups> groups;
+  for (const Profile& profile : profiles) groups.push_back({{&ProfileAccess::state(profile).parts.front(), 0}});
   return units_in_random_order(*profiles.front().spec(), groups, seed);
 }
 
 ProfileUnits units_of(const Profile& x, const Profile& y, Seed seed) {
-  std::vector<UnitGroup> groups;
-  std::size_t num_x = 0;
-  std::size_t num_y = 0;
-  for (const Profile* profile : {&x, &y}) {
-    for (const ProfilePart& part : ProfileAccess::state(*profile).parts) {
-      for (std::size_t g = 0; g < part.num_groups; ++g) {
-        if (part.group_rows[g] > 0) groups.push_back({&part, g});
-      }
+  const std::uint64_t size = std::lcm(x.rows_per_group(), y.rows_per_group());
+  // Groups of this size; what is left over of a sample goes with the next.
+  const auto all_groups = [&](const Profile& profile) {
+    UnitGroups groups;
+    for (const ProfilePart& part : ProfileAccess::state(profile).parts) {
+      for (std::size_t g = 0; g < part.num_groups; ++g) groups.push_back({&part, g});
     }
-    (profile == &x ? num_x : num_y) = groups.size() - num_x;
+    return groups;
+  };
+  std::vector<UnitGroups> units;
+  std::array<std::size_t, 2> num_units = {};
+  const UnitGroups of_x = all_groups(x);
+  const UnitGroups of_y = all_groups(y);
+  const std::size_t num_x = of_x.size() / (size / x.rows_per_group());
+  const std::size_t num_y = of_y.size() / (size / y.rows_per_group());
+  for (const auto& [profile, number] : {std::pair(&x, num_x), std::pair(&y, num_y)}) {
+    if (number > 0) continue;
+    fail(ErrorCode::empty_sample, "a profile of {} rows has no group of {} rows, which the other profile has",
+         profile->num_rows(), size);
   }
-  ProfileUnits units = units_in_random_order(*x.spec(), groups, seed);
-  units.num_x = num_x;
-  units.num_y = num_y;
-  return units;
+  const GroupSizes sizes = group_sizes(num_x, num_y, std::min(num_x, num_y));
+  const auto add_units = [&](const UnitGroups& groups, const Profile& profile, std::size_t count) {
+    const std::size_t each = sizes.rows_per_group * (size / profile.rows_per_group());
+    const std::size_t there = groups.size() / each;
+    const std::size_t before = units.size();
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto first = groups.begin() + static_cast<std::ptrdiff_t>(k * there / count * each);
+      UnitGroups unit(first, first + static_cast<std::ptrdiff_t>(each));
+      if (rows_of(unit) > kMostRowsOfUnit) {
+        fail(ErrorCode::resource_limit, "{} rows would be one group, at most {} can be", rows_of(unit),
+             kMostRowsOfUnit);
+      }
+      if (rows_of(unit) > 0) units.push_back(std::move(unit));
+    }
+    return units.size() - before;
+  };
+  num_units[0] = add_units(of_x, x, sizes.num_x);
+  num_units[1] = add_units(of_y, y, sizes.num_y);
+  ProfileUnits made = units_in_random_order(*x.spec(), units, seed);
+  made.rows_per_unit = size * sizes.rows_per_group;
+  made.num_x = num_units[0];
+  made.num_y = num_units[1];
+  return made;
 }
 
 }  // namespace kqd

@@ -1,15 +1,19 @@
 """Runs the examples of README.md and the guide and compares their output: every `console` block of a page, in order, in one
 folder. `./dev examples` updates the output shown."""
 
+import gzip
 import itertools
 import os
+import random
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
-from conftest import PROGRAM, ROOT, masked
+from conftest import DUCKDB, PROGRAM, ROOT, masked, needs_duckdb
+from duck import Duck
 
 PAGES = ["README.md", *(f"docs/guide/{name}.md" for name in ("command-line", "data", "does-it-matter", "explain", "formats",
                                                           "gallery", "install", "reading-output"))]
@@ -84,6 +88,38 @@ def test_the_examples_print_what_the_page_shows(home, page):
     assert len(examples) >= 2
     for command, output in examples:
         assert not differences(same_machine(run_in_shell(command, home)), same_machine(output)), command
+
+
+def make_table(path, rows):
+    """A file of rows of two numbers, in the format of its suffix."""
+    text = "a,b\n" + "".join(f"{a!r},{b!r}\n" for a, b in rows)
+    if path.suffix == ".npy":
+        np.save(path, rows)
+    elif path.suffix == ".gz":
+        path.write_bytes(gzip.compress(text.encode()))
+    elif path.suffix == ".parquet":
+        plain = path.with_suffix(".rows")
+        plain.write_text(text)
+        Duck(DUCKDB).run(f"COPY (SELECT * FROM read_csv('{plain}')) TO '{path}'")
+        plain.unlink()
+    else:
+        path.write_text(text)
+
+
+# Commands whose results are files or need much room on a page are in blocks of `sh`, without output.
+@needs_duckdb
+def test_the_commands_for_large_data_run(home):
+    rng = random.Random(24)
+    for month in ("jan", "feb"):
+        (home / month).mkdir()
+    for name in ("jan/1.parquet", "jan/2.parquet", "feb/1.csv.gz", "feb/2.parquet", "a.csv", "b.npy", "january.parquet",
+                 "february.parquet", "march.parquet"):
+        make_table(home / name, [(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(1500)])
+    blocks = re.findall(r"(?ms)^```sh\n(.*?)^```$", (ROOT / "docs/guide/large-data.md").read_text())
+    assert len(blocks) >= 2
+    for block in blocks:
+        output = run_in_shell("set -e\n" + block + "\necho finished", home)
+        assert output.endswith("finished\n"), output
 
 
 @pytest.mark.parametrize("page", PROSE, ids=lambda page: str(page.relative_to(ROOT)))

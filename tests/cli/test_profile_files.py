@@ -4,6 +4,7 @@ import gzip
 import json
 import struct
 
+import numpy as np
 import pytest
 from conftest import DUCKDB, needs_duckdb
 from duck import Duck
@@ -271,3 +272,111 @@ def test_rows_without_a_key_are_missing(kqd, users):
     assert run.code == 2 and "gap.csv:962" in run.stderr and "--na omit" in run.stderr
     run = kqd("profile", "gap.csv", "ux/1.csv", "--groups", "key:user", "--drop", "time", "--na", "omit", "-o", "gap.kqp")
     assert run.code == 0 and "a value is missing: 1 of 1921" in run.stderr
+
+
+# ---- Memory ----
+
+
+@pytest.fixture(scope="module")
+def large(folder):
+    """Two files of 600,000 rows that would take 74 MB as rows, though they have 5 MB each, and such a one as CSV."""
+    rng = np.random.default_rng(24)
+    for name, shift in (("large-x", 0.0), ("large-y", 0.01)):
+        np.save(folder / f"{name}.npy", rng.normal(size=(600_000, 1)) + shift)
+    (folder / "small-x.csv").write_text("a\n" + "".join(f"{v:.6f}\n" for v in rng.normal(size=2000)))
+    (folder / "small-y.csv").write_text("a\n" + "".join(f"{v:.6f}\n" for v in rng.normal(size=2000)))
+
+
+def result_of(kqd, *arguments):
+    run = kqd("test", *arguments, "--method", "ekqd", "--permutations", "99", "--json", "--threads", "1")
+    assert run.code == 0, run.stderr
+    found = json.loads(run.stdout)
+    del found["elapsed_s"], found["settings"]
+    return found, run.stderr
+
+
+def test_files_that_fit_are_tested_alike_whatever_memory_is_allowed(kqd, folder, large):
+    free = result_of(kqd, "large-x.npy", "large-y.npy")
+    assert free[0]["n_set_aside"] == 0 and free[0]["warnings"] == []
+    assert result_of(kqd, "large-x.npy", "large-y.npy", "--max-memory", "200MB") == free
+    small = result_of(kqd, "small-x.csv", "small-y.csv")
+    assert result_of(kqd, "small-x.csv", "small-y.csv", "--max-memory", "3MB") == small
+
+
+def test_files_that_do_not_fit_are_read_in_blocks_with_a_warning(kqd, folder, large):
+    found, notes = result_of(kqd, "large-x.npy", "large-y.npy", "--max-memory", "70MB")
+    assert found["n_set_aside"] > 0 and found["permute"] == "groups"
+    warning, = found["warnings"]
+    assert warning["id"] == "files-in-blocks"
+    assert warning["text"].startswith("a test of the rows takes about 75 MB of memory, more than 70 MB, so the files are ")
+    # It is the test of the same files by patterns, which are always read so.
+    by_pattern, _ = result_of(kqd, "large-x*.npy", "large-y*.npy", "--max-memory", "70MB")
+    assert by_pattern["warnings"] == [] and by_pattern["pvalue"] == found["pvalue"]
+    assert by_pattern["statistic"] == found["statistic"]
+    text = kqd("test", "large-x.npy", "large-y.npy", "--max-memory", "70MB", "--method", "ekqd", "--permutations", "99")
+    assert "so the files are read in blocks" in " ".join((text.stdout + text.stderr).split())
+
+
+def test_advice_about_memory_can_be_followed(kqd, folder, large):
+    run = kqd("test", "large-x*.npy", "large-y*.npy", "--max-memory", "2MB", "--method", "ekqd", "--threads", "1")
+    assert run.code == 4
+    assert "To allow more: --max-memory" in run.stderr
+    assert "ekqd" not in run.stderr and "--threads" not in run.stderr
+    run = kqd("test", "large-x*.npy", "large-y*.npy", "--max-memory", "2MB", "--threads", "2")
+    assert run.stderr.endswith("To allow more: --max-memory; to take less: --threads 1 or --method ekqd\n")
+
+
+# ---- Intervals, margins and names ----
+
+
+def test_files_in_blocks_have_intervals_and_margins(kqd, folder, jan):
+    found = json.loads(kqd("test", "jan/*", "feb/*", "--json", "--effect-interval").stdout)
+    lower, upper = found["effect_size_ci"]
+    assert 0 < lower <= found["effect_size"] < upper
+    (folder / "usual").mkdir()
+    for k in range(4):
+        (folder / "usual" / f"{k}.csv").write_text(csv_of(rows_of(10 + k)[:1300]))
+    against = ("--tolerance", "auto", "--against", "usual/*.csv", "--json")
+    found = json.loads(kqd("test", "jan/*", "feb/*", *against).stdout)
+    assert found["verdict"] == "different" and len(found["batch_effects"]) == 4
+    kqd("profile", "jan/*", "-o", "margin-x.kqp")
+    kqd("profile", "feb/*", "--like", "margin-x.kqp", "-o", "margin-y.kqp")
+    for k in range(4):
+        kqd("profile", f"usual/{k}.csv", "--like", "margin-x.kqp", "-o", f"usual-{k}.kqp")
+    found = json.loads(kqd("test", "margin-x.kqp", "margin-y.kqp", "--tolerance", "auto", "--against", "usual-?.kqp",
+                           "--json").stdout)
+    assert found["verdict"] == "different" and len(found["batch_effects"]) == 4
+
+
+def test_files_of_one_name_and_size_may_hold_other_rows(kqd, folder):
+    for week, seed in (("week1", 31), ("week2", 32)):
+        (folder / week / "out").mkdir(parents=True)
+        (folder / week / "out" / "rows.npy").write_bytes(npy_of(rows_of(seed)))
+    assert kqd("profile", "week1/out/rows.npy", "-o", "week1.kqp").code == 0
+    assert kqd("profile", "week2/out/rows.npy", "--like", "week1.kqp", "-o", "week2.kqp").code == 0
+    assert kqd("profile", "week1/out/rows.npy", "--like", "week1.kqp", "-o", "again1.kqp").code == 0
+    assert json.loads(kqd("test", "week1.kqp", "week2.kqp", "--json").stdout)["pvalue"] > 0.001
+    for order in (("week1.kqp", "week2.kqp"), ("week2.kqp", "week1.kqp")):
+        assert kqd("merge", *order, "-o", f"both-{order[0]}").code == 0
+    assert (folder / "both-week1.kqp").read_bytes() == (folder / "both-week2.kqp").read_bytes()
+    refused = kqd("test", "week1.kqp", "again1.kqp")
+    assert refused.stderr == ("kqd: rows 1 to 2600 of out/rows.npy are in both samples, expected samples without rows in "
+                              "common\n")
+
+
+def test_many_days_are_merged_and_tested(kqd, folder, jan):
+    """More groups than a profile keeps: they are added up, in whatever order days are merged."""
+    days = []
+    kqd("profile", "jan/*", "-o", "base.kqp", "--num-directions", "8")
+    for k in range(24):
+        (folder / f"day-{k}.csv").write_text(csv_of(rows_of(100 + k)[:700]))
+        kqd("profile", f"day-{k}.csv", "--like", "base.kqp", "-o", f"day-{k}.kqp")
+        days.append(f"day-{k}.kqp")
+    assert kqd("merge", *days, "-o", "all.kqp").code == 0
+    assert kqd("merge", *days[10:], "-o", "late.kqp").code == 0
+    assert kqd("merge", "late.kqp", *reversed(days[:10]), "-o", "again.kqp").code == 0
+    assert (folder / "all.kqp").read_bytes() == (folder / "again.kqp").read_bytes()
+    found = json.loads(kqd("test", "all.kqp", "base.kqp", "--json").stdout)
+    assert found["n_x"] == 24 * 700 and found["pvalue"] > 0.001
+    kqd("profile", "feb/*", "--like", "all.kqp", "-o", "shifted.kqp")
+    assert json.loads(kqd("test", "all.kqp", "shifted.kqp", "--json").stdout)["pvalue"] == 0.001

@@ -119,6 +119,19 @@ def test_no_progress_in_a_pipe(folder):
 
 # ---- Distances and matrices ----
 
+def test_a_log_gets_lines_on_progress(folder):
+    """Where stderr is not a terminal: whole lines, without control characters, the first one after KQD_LOG_SECONDS."""
+    process = subprocess.Popen([PROGRAM, *ENDLESS], cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                               env={**os.environ, "KQD_LOG_SECONDS": "0.2"})
+    lines = [process.stderr.readline() for _ in range(3)]
+    process.send_signal(signal.SIGINT)
+    rest = process.communicate(timeout=60)[1]
+    assert rest.endswith("kqd: stopped on request\n") and process.returncode == 130
+    for line in lines:
+        assert re.fullmatch(r"kqd: [a-z ,-]+ +(\d+%.*|\d+ s|.*, \d+ s)( left)?\n", line), line
+        assert "\033" not in line and "\r" not in line
+
+
 def run_with_progress(kqd, folder, command, flags, name):
     """A run that has shown progress: on as many rows as make it last, however fast the machine is."""
     num_rows = 4000

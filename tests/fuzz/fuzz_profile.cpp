@@ -75,15 +75,20 @@ void add_up(const Profile& a, const Profile& b) {
   const std::optional<std::string> sum = merged(a, b);
   if (merged(b, a) != sum) std::abort();
   if (!sum) return;
-  Profile left = Profile::deserialize(*sum);
+  const Profile both = Profile::deserialize(*sum);
+  Profile left = both;
   left.subtract(b);
-  if (left.serialize() != a.serialize()) std::abort();
+  Profile rest = a;
+  rest.coarsen(both.rows_per_group() / a.rows_per_group());
+  if (left.serialize() != rest.serialize()) std::abort();
   Profile coarse_a = a;
   Profile coarse_b = b;
-  coarse_a.coarsen(2);
-  coarse_b.coarsen(2);
-  Profile coarse = Profile::deserialize(*sum);
-  coarse.coarsen(2);
+  Profile coarse = both;
+  try {
+    for (Profile* profile : {&coarse_a, &coarse_b, &coarse}) profile->coarsen(2);
+  } catch (const Error& error) {
+    return check_refusal(error);  // too many groups would be one
+  }
   if (merged(coarse_a, coarse_b) != coarse.serialize()) std::abort();
 }
 

@@ -1,6 +1,7 @@
 // The effect size and its interval on cases with known truth.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "kqd/kqd.hpp"
@@ -40,6 +41,41 @@ TEST(EffectInterval, covers_a_known_shift) {
   }
   EXPECT_GE(covered, 167);
   RecordProperty("covered", covered);
+}
+
+// The same for groups of five rows, whose interval is that of the jackknife: of rows in memory, and of profiles, where
+// directions and grid come from rows that are not counted.
+TEST(EffectInterval, of_groups_covers_a_known_shift) {
+  constexpr std::uint64_t kRuns = 200;
+  const double truth = 1.0 / std::sqrt(1.25);
+  TwoSampleOptions options = along_the_axis();
+  options.effect_interval = true;
+  ProfileOptions counted;
+  counted.method = "ekqd";
+  counted.statistic = options.statistic;
+  counted.rows_per_group = 5;
+  std::array<int, 2> covered = {};
+  for (std::uint64_t run = 0; run < kRuns; ++run) {
+    const Sample x = normal(700, 0.0, 4000 + 2 * run);
+    const Sample y = normal(640, 1.0, 4001 + 2 * run);
+    options.statistic.seed = counted.statistic.seed = Seed{run};
+    options.permute = Permute::groups;
+    const TwoSampleResult in_memory = two_sample_test(x, y, options);
+    options.permute = Permute::automatic;
+    const Profile of_x = make_profile(x, counted);
+    const TwoSampleResult of_profiles = two_sample_test(of_x, make_profile(y, of_x), options);
+    for (const auto& [k, result] : {std::pair(0, &in_memory), std::pair(1, &of_profiles)}) {
+      ASSERT_TRUE(result->effect_interval.has_value());
+      ASSERT_TRUE(result->groups.has_value());
+      EXPECT_EQ(result->groups->rows_per_group, 5U);
+      const auto [lower, upper] = *result->effect_interval;
+      covered[static_cast<std::size_t>(k)] += lower <= truth && truth <= upper ? 1 : 0;
+    }
+  }
+  EXPECT_GE(covered[0], 167);
+  EXPECT_GE(covered[1], 167);
+  RecordProperty("covered_in_memory", covered[0]);
+  RecordProperty("covered_by_profiles", covered[1]);
 }
 
 // Under the null the statistic and its permutation mean agree on average: the mean of 200 effect sizes is within five

@@ -20,13 +20,14 @@ const std::filesystem::path kRoot = KQD_ROOT;
 
 // Two powers are not as expected; "Notable results" of the page explains them. All levels are as expected. Counts of an
 // adaptive test that is no longer the default are deleted, and the page has no cell for them until they are run again;
-// other methods have all counts.
+// neither has it for groups of rows until they are run. Other methods have all counts.
 TEST(ValidityPage, has_a_count_for_every_scenario_of_the_other_methods_and_two_unexpected_powers) {
   const Results results(kRoot / "experiments/validate/results.txt");
   std::vector<std::string> unexpected;
   for (const Scenario& scenario : all_scenarios()) {
     const auto rejections = results.find(scenario);
-    if (!rejections && scenario.options.method == "adaptive") continue;
+    const bool may_be_missing = scenario.options.method == "adaptive" || scenario.table == "Groups of rows";
+    if (!rejections && may_be_missing) continue;
     ASSERT_TRUE(rejections) << "not run: " << scenario.name();
     if (!meets(scenario, *rejections)) unexpected.push_back(scenario.name());
   }

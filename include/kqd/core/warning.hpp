@@ -29,6 +29,7 @@ enum class WarningId : std::uint8_t {
   rows_omitted,
   values_imputed,
   rows_drawn,
+  files_in_blocks,
   zero_interquartile_range,
   different_names,
   integers_offset,

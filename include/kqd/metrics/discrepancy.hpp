@@ -29,9 +29,9 @@ struct MethodOptions {
   Seed seed{0};
   ThreadCount threads{0};
   bool allow_quadratic = false;  ///< run methods of cost O(N^2) and more also where that takes many minutes
-  /// Bytes that may be held besides the samples, 0: the method's own bound. Changes the speed, not the result. Labels
-  /// and methods that look along directions, except centered forms, keep to it, down to one direction at a time; the
-  /// adaptive test refuses a bound that is too small for it.
+  /// Bytes besides the samples, 0: the method's own bound. Changes the speed, not the result (see files_in_blocks()).
+  /// Labels and methods that look along directions, except centered forms, keep to it, down to one direction at a
+  /// time; the adaptive test refuses a bound that is too small for it.
   std::size_t max_memory = 0;
   Parameters parameters = {};  ///< the method's own parameters by name (MethodInfo::parameters)
   /// Point that the window of scf is centered at, one number per column; empty: the mean of the pooled rows. A test

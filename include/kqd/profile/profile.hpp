@@ -34,7 +34,7 @@ struct RowBlock {
 
 /// Bounds for reading a profile that cannot be trusted.
 struct ProfileLimits {
-  std::size_t max_bytes = std::size_t{1} << 30U;  ///< memory that its counts and sums may take
+  std::size_t max_bytes = std::size_t{1} << 32U;  ///< memory that its counts and sums may take
 };
 
 /// A summary of samples that is enough for a test, and that can be added up: rows are assigned to groups, at random
@@ -51,6 +51,9 @@ class Profile {
   Profile(const Profile& other);
   Profile(Profile&& other) noexcept;
   Profile& operator=(Profile other) noexcept;
+
+  /// A profile of no rows by the same spec, for another sample that is to be compared with this one or merged.
+  [[nodiscard]] Profile without_rows() const;
 
   [[nodiscard]] const std::shared_ptr<const ProfileSpec>& spec() const { return spec_; }
   /// Identifies the spec: profiles with the same one can be merged and compared.
@@ -84,14 +87,18 @@ class Profile {
   void update(const SampleExtent& sample, const RowBlock& block, ThreadCount threads = {});
 
   /// Adds the rows of another profile. Parts of one sample are added group by group, different samples side by side.
-  /// Throws Error{shape_mismatch} for another spec and Error{invalid_option} for rows that are in both.
+  /// Groups of many samples are added up, so that a profile has 512 at most, or 8 of the largest sample: the result
+  /// does not depend on the order of merges. Profiles with groups of different sizes get those that both can have.
+  /// Throws Error{shape_mismatch} for another spec and Error{invalid_option} for rows that are in both: those of a
+  /// sample of the same extent, unless all of its rows are there and were counted otherwise.
   void merge(const Profile& other);
   /// Adds rows that were counted as scattered: those of each sample keep count from where the rows there end. Throws as
   /// merge() does, and Error{invalid_option} for more rows than the sample has.
   void append(const Profile& other);
-  /// Takes away rows that were merged before. Throws Error{invalid_option} for rows that are not all there.
+  /// Takes away rows that were merged before; groups that were added up stay so. Throws Error{invalid_option} for rows
+  /// that are not all there.
   void subtract(const Profile& other);
-  /// Adds up `factor` neighbouring groups, so that groups have as many times the rows; a remainder is in no group.
+  /// Adds up `factor` neighbouring groups, at most 512 of the first ones in all; a remainder is in no group.
   void coarsen(std::uint64_t factor);
 
   /// Throws Error{invalid_option} unless all rows of every sample were read: rows must not be missing from some groups

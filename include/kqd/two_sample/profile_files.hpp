@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,11 @@ struct FilesProfile {
                                                  const Profile& like, ThreadCount threads = {},
                                                  const RunControl* control = nullptr);
 
+/// A warning that a test of the rows of these files would take more memory than `max_memory` (0: 70% of what the
+/// machine has; below 64 MB: 64 MB, because blocks need that as well), so that they are better read in blocks; nothing
+/// if they fit. By numbers of rows and columns, of text by its first lines; of a file that cannot be read nothing.
+[[nodiscard]] std::optional<Warning> files_in_blocks(const std::vector<std::string>& files, const ReadOptions& read);
+
 /// A test of two samples in files, which are read in blocks.
 struct FilesTest {
   TwoSampleResult result;
@@ -47,10 +53,12 @@ struct FilesTest {
 
 /// two_sample_test() of profiles of both samples, whose spec comes from held-out rows of both; they take no part in the
 /// test (TwoSampleResult::num_set_aside). Methods adaptive, ekqd and supkqd. Throws what make_profile_of_files() and
-/// two_sample_test() throw, and Error{invalid_option} for a file that is in both samples.
+/// two_sample_test() throw, and Error{invalid_option} for a file that is in both samples. `batches` are the reference
+/// batches of MarginOptions::from_batches, a file each.
 [[nodiscard]] FilesTest two_sample_test_of_files(const std::vector<std::string>& files_x,
                                                  const std::vector<std::string>& files_y, const ReadOptions& read,
                                                  const TwoSampleOptions& options = {},
+                                                 const std::vector<std::string>& batches = {},
                                                  const RunControl* control = nullptr);
 
 }  // namespace kqd

@@ -9,6 +9,7 @@
 #include "kqd/core/visibility.hpp"
 #include "kqd/metrics/discrepancy.hpp"
 #include "kqd/profile/profile.hpp"
+#include "kqd/two_sample/margin.hpp"
 #include "kqd/two_sample/two_sample_test.hpp"
 
 namespace kqd KQD_PUBLIC {
@@ -51,5 +52,11 @@ struct ProfileOptions {
 /// Throws Error{shape_mismatch, invalid_option, empty_sample}.
 [[nodiscard]] TwoSampleResult two_sample_test(const Profile& x, const Profile& y, const TwoSampleOptions& options = {},
                                               const RunControl* control = nullptr);
+
+/// difference_size() of profiles: location and shape of the columns, from the counts along them. Takes the confidence,
+/// seed and threads of the options. Throws what two_sample_test() throws, and Error{invalid_option} for profiles that
+/// do not count along every column.
+[[nodiscard]] DifferenceSize difference_size(const Profile& x, const Profile& y,
+                                             const DifferenceSizeOptions& options = {});
 
 }  // namespace kqd

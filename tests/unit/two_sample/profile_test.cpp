@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -132,6 +133,124 @@ TEST(Profile, coarsening_commutes_with_merging_and_adds_groups_up) {
   updated.coarsen(3);
   updated.update(made().extent, made().sample.points, 0);
   EXPECT_EQ(updated.serialize(), coarse.serialize());
+}
+
+// ---- Many samples ----
+
+// Samples of different sizes, the last one in parts of its rows; together they have more groups than a profile keeps.
+std::vector<Profile> many_profiles() {
+  std::vector<Profile> profiles;
+  for (std::uint64_t k = 0; k < 9; ++k) {
+    profiles.push_back(make_profile(draw_profiled(500 + 70 * k, 20 + k), made().profile));
+  }
+  constexpr std::array<std::size_t, 4> kCuts = {0, 300, 301, kRowsOfProfile};
+  for (std::size_t k = 1; k < kCuts.size(); ++k) profiles.push_back(of_rows(kCuts[k - 1], kCuts[k] - kCuts[k - 1]));
+  return profiles;
+}
+
+Profile merged_in_random_tree(std::vector<Profile> profiles, RandomStream& stream) {
+  while (profiles.size() > 1) {
+    const auto drawn = static_cast<std::size_t>(stream.below(profiles.size()));
+    std::swap(profiles[drawn], profiles.back());
+    const Profile one = std::move(profiles.back());
+    profiles.pop_back();
+    profiles[static_cast<std::size_t>(stream.below(profiles.size()))].merge(one);
+  }
+  return std::move(profiles.front());
+}
+
+TEST(Profile, merged_in_random_trees_has_the_same_bytes) {
+  const std::vector<Profile> profiles = many_profiles();
+  RandomStream stream(Seed{5}, Purpose::test_data, 98);
+  const std::string expected = merged_in_random_tree(profiles, stream).serialize();
+  for (int tree = 0; tree < 30; ++tree) {
+    EXPECT_EQ(merged_in_random_tree(profiles, stream).serialize(), expected) << tree;
+  }
+  // Rows that are counted block by block into one profile are those of a merge.
+  Profile updated(made().profile.spec());
+  updated.update(made().extent, made().sample.points, 0);
+  for (std::uint64_t k = 9; k-- > 0;) {
+    const Sample sample = draw_profiled(500 + 70 * k, 20 + k);
+    const std::size_t half = sample.points.rows() / 2;
+    updated.update(sample_extent(sample), sample.points.view().row_range(half, sample.points.rows() - half), half);
+    updated.update(sample_extent(sample), sample.points.view().row_range(0, half), 0);
+  }
+  EXPECT_EQ(updated.serialize(), expected);
+  EXPECT_EQ(Profile::deserialize(expected).serialize(), expected);
+}
+
+TEST(Profile, adds_groups_up_where_there_are_many_samples) {
+  const std::vector<Profile> profiles = many_profiles();
+  Profile merged(made().profile.spec());
+  std::uint64_t num_rows = 0;
+  for (const Profile& profile : profiles) {
+    merged.merge(profile);
+    num_rows += profile.num_rows();
+  }
+  EXPECT_EQ(merged.rows_per_group(), 16U);
+  EXPECT_LE(merged.num_groups(), 512U);
+  EXPECT_GT(merged.num_groups(), 256U);
+  EXPECT_EQ(merged.num_rows(), num_rows);
+  EXPECT_EQ(merged.num_counted(), num_rows);
+  // The factor that was asked for comes on top, in whatever order.
+  Profile coarse(made().profile.spec());
+  for (Profile profile : profiles) {
+    profile.coarsen(3);
+    coarse.merge(profile);
+  }
+  merged.coarsen(3);
+  EXPECT_EQ(coarse.serialize(), merged.serialize());
+  EXPECT_EQ(merged.without_rows().rows_per_group(), 24U);
+}
+
+TEST(Profile, of_other_groups_is_merged_and_tested_after_adding_up) {
+  Profile coarse = make_profile(draw_profiled(600, 30), made().profile);
+  const Profile fine = coarse;
+  coarse.coarsen(3);
+  const Profile other = make_profile(draw_profiled(700, 31, 0.6), made().profile);
+  Profile expected = fine;
+  expected.merge(other);
+  expected.coarsen(3);
+  for (Profile sum : {coarse, other}) {
+    sum.merge(sum.num_rows() == 600 ? other : coarse);
+    EXPECT_EQ(sum.serialize(), expected.serialize());
+  }
+  TwoSampleOptions options;
+  options.test.num_permutations = 99;
+  const TwoSampleResult result = two_sample_test(other, coarse, options);
+  EXPECT_EQ(result.test.pvalue, 0.01);
+  ASSERT_TRUE(result.groups.has_value());
+  EXPECT_EQ(result.groups->rows_per_group, 24U);
+  EXPECT_EQ(result.groups->num_x, 700U / 24);
+}
+
+// Files of one name, size and number of rows may hold other values: last week's report, and this week's.
+TEST(Profile, of_equal_extents_are_side_by_side_if_their_rows_differ) {
+  const Sample other = draw_profiled(kRowsOfProfile, 40, 0.5);
+  Profile replaced(made().profile.spec());
+  replaced.update(made().extent, other.points, 0);
+  const Profile before = of_rows(0, kRowsOfProfile);
+  Profile both = before;
+  both.merge(replaced);
+  EXPECT_EQ(both.num_rows(), 2 * kRowsOfProfile);
+  Profile reversed = replaced;
+  reversed.merge(before);
+  EXPECT_EQ(reversed.serialize(), both.serialize());
+  EXPECT_EQ(Profile::deserialize(both.serialize()).serialize(), both.serialize());
+  Profile coarse_before = before;
+  coarse_before.coarsen(2);
+  test::expect_error(ErrorCode::invalid_option,
+                     "rows 1 to 640 of a sample would be counted twice: each row may be in one of the profiles only",
+                     [&] { both.merge(coarse_before); });
+  test::expect_error(ErrorCode::invalid_option,
+                     "rows 1 to 100 of a sample would be counted twice: each row may be in one of the profiles only",
+                     [&] { both.merge(of_rows(0, 100)); });
+  EXPECT_LT(two_sample_test(before, replaced).test.pvalue, 0.01);
+  test::expect_error(ErrorCode::invalid_option,
+                     "rows 1 to 640 of a sample are in both samples, expected samples without rows in common",
+                     [&] { static_cast<void>(two_sample_test(before, both)); });
+  both.subtract(before);
+  EXPECT_EQ(both.serialize(), replaced.serialize());
 }
 
 // Groups recomputed from the rows, with bins by counting edges.
