@@ -57,10 +57,11 @@ ArraySample::ArraySample(Array points, std::optional<Array> weights, const std::
   view_.weights = {column.data(), column.rows()};
 }
 
-ArraySample::ArraySample(Sample sample, std::shared_ptr<const Preparation> preparation)
+ArraySample::ArraySample(Sample sample, std::shared_ptr<const Preparation> preparation, std::string file)
     : roles_(std::make_shared<const std::vector<ColumnRole>>(std::move(sample.roles))),
       column_names_(std::make_shared<const std::vector<std::string>>(std::move(sample.column_names))),
-      preparation_(std::move(preparation)) {
+      preparation_(std::move(preparation)),
+      file_(std::move(file)) {
   auto* const owned = new Matrix<double>(std::move(sample.points));
   const py::capsule owner(owned, [](void* pointer) { delete static_cast<Matrix<double>*>(pointer); });
   const MatrixView<const double> rows = std::as_const(*owned).view();
@@ -76,6 +77,7 @@ ArraySample ArraySample::with_weights(Array weights) const {
   ArraySample copy(points_, std::move(weights), *column_names_);
   copy.roles_ = roles_;
   copy.preparation_ = preparation_;
+  copy.file_ = file_;
   if (copy.roles_) copy.view_.roles = *copy.roles_;
   return copy;
 }

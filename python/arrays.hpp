@@ -30,12 +30,13 @@ using Array = pybind11::array_t<double, 0>;  // any layout: is_viewable() decide
 class ArraySample {
  public:
   ArraySample(Array points, std::optional<Array> weights, const std::vector<std::string>& column_names = {});
-  /// A sample that was prepared, with what was done; its points move to an array.
-  ArraySample(Sample sample, std::shared_ptr<const Preparation> preparation);
+  /// A sample that was prepared, with what was done and the file it comes from, if any; its points move to an array.
+  ArraySample(Sample sample, std::shared_ptr<const Preparation> preparation, std::string file = "");
 
   [[nodiscard]] const SampleView& view() const { return view_; }
   [[nodiscard]] const Array& points() const { return points_; }
   [[nodiscard]] const std::optional<Array>& weights() const { return weights_; }
+  [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] Preparation preparation() const { return preparation_ ? *preparation_ : Preparation{}; }
   /// The same points with the roles of their columns, and other weights.
   [[nodiscard]] ArraySample with_weights(Array weights) const;
@@ -46,6 +47,7 @@ class ArraySample {
   std::shared_ptr<const std::vector<ColumnRole>> roles_;
   std::shared_ptr<const std::vector<std::string>> column_names_;
   std::shared_ptr<const Preparation> preparation_;
+  std::string file_;
   SampleView view_;
 };
 

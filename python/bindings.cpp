@@ -173,6 +173,18 @@ py::object to_python(const Value& value) {
   return std::visit(PythonVisitor{}, value.content);
 }
 
+// A field of warnings, each with an id and a text, as a field of the texts and one of the ids.
+void take_apart(py::dict& fields, const char* name, const char* ids_name) {
+  py::list texts;
+  py::list ids;
+  for (const py::handle& warning : py::cast<py::tuple>(fields[name])) {
+    texts.append(warning["text"]);
+    ids.append(warning["id"]);
+  }
+  fields[name] = py::tuple(texts);
+  fields[ids_name] = py::tuple(ids);
+}
+
 // The fields of a result and what a Python result keeps next to them.
 template <class Result>
 py::dict dictionary(const ResultValues& values, const Result& result) {
@@ -189,8 +201,7 @@ py::dict dictionary(const ResultValues& values, const Result& result) {
     fields["maximiser"] = py::make_tuple(best, result.per_direction[static_cast<std::size_t>(best)],
                                          terms_of(*result.directions)[0], to_array(coefficients));
   }
-  fields["warnings"] = texts_of(result.warnings, sentence);
-  fields["warning_ids"] = texts_of(result.warnings, id_of);
+  take_apart(fields, "warnings", "warning_ids");
   fields["_lines"] = py::tuple(py::cast(values.lines));
   fields["gaps"] = to_array(result.per_direction);  // of `functions`, which may not be what was tested
   fields["functions"] = result.directions ? py::cast(Functions{result.directions}) : py::none();
@@ -209,8 +220,7 @@ RunInfo run_info(const Settings& settings, const ArraySample& x, const ArraySamp
   const std::size_t n_y = y.view().size();
   const std::size_t dim = is_of_objects(settings.test.statistic.kernel) ? 0 : x.view().dim();
   RunInfo run = run_info(settings.test.method, n_x, n_y, dim);
-  run.preparation = x.preparation();
-  add_labels(settings, run);
+  add_names(x, y, settings, run);
   return run;
 }
 
@@ -221,8 +231,7 @@ py::dict distance_fields(const DistanceResult& result, const MethodOptions& opti
 py::dict test_fields(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {
   py::dict fields = dictionary(test_values(result, options, run), result);
   if (options.test.keep_null_distribution) fields["null_distribution"] = to_array(result.test.null_distribution);
-  fields["notes"] = texts_of(result.notes, sentence);
-  fields["note_ids"] = texts_of(result.notes, id_of);
+  take_apart(fields, "notes", "note_ids");
   fields["null_shown"] = to_array(thinned_by_rank(result.test.null_distribution));
   return fields;
 }
@@ -316,7 +325,9 @@ py::dict profile_test(const ArrayProfile& x, const ArrayProfile& y, const Settin
   TwoSampleResult result;
   while_watching([&](const RunControl* control) { result = two_sample_test(*of_x, *of_y, options, control); },
                  progress);
-  return test_fields(result, options, run_info(result.method, of_x->num_rows(), of_y->num_rows(), of_x->num_columns()));
+  RunInfo run = run_info(result.method, of_x->num_rows(), of_y->num_rows(), of_x->num_columns());
+  add_labels(settings, run);
+  return test_fields(result, options, run);
 }
 
 // ---- The module ----

@@ -50,18 +50,16 @@ py::tuple explain_of(const ArraySample& x, const ArraySample& y, const Settings&
               .n_x = result.n_x,
               .n_y = result.n_y,
               .dim = result.dim,
-              .preparation = x.preparation(),
               .elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(),
               .option_names = python_names};
-  add_labels(settings, run);
-  RunInfo without_data;
-  without_data.option_names = python_names;
-  without_data.x_label = run.x_label;
-  without_data.y_label = run.y_label;
+  add_names(x, y, settings, run);
+  RunInfo in_json = run;  // arrays have neither files nor a preparation
+  in_json.x_name = x.file();
+  in_json.y_name = y.file();
   const auto scores = [](const std::vector<double>& values) {
     return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
   };
-  return py::make_tuple(explanation_json(result, without_data), explanation_text(result, run),
+  return py::make_tuple(explanation_json(result, in_json), explanation_text(result, run),
                         py::make_tuple(scores(result.scores_x), scores(result.scores_y)));
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 std::optional<ColumnType> type_of(const py::object& word) {
   if (word.is_none()) return std::nullopt;
-  for (const ColumnType type : {ColumnType::category, ColumnType::boolean, ColumnType::date}) {
+  for (const ColumnType type : {ColumnType::category, ColumnType::ordered, ColumnType::boolean, ColumnType::date}) {
     if (to_string(type) == py::cast<std::string>(word)) return type;
   }
   return std::nullopt;
@@ -88,7 +88,10 @@ py::tuple prepare(const py::object& x, const py::object& y, const Settings& sett
   const auto preparation = std::make_shared<const Preparation>(std::move(pair.preparation));
   pair.warnings.insert(pair.warnings.begin(), pair.notes.begin(), pair.notes.end());
   const std::vector<std::string> names = pair.x.column_names;
-  return py::make_tuple(ArraySample(std::move(pair.x), preparation), ArraySample(std::move(pair.y), preparation), names,
+  const std::string of_x = py::isinstance<py::str>(x) ? py::cast<std::string>(x) : "";
+  const std::string of_y = py::isinstance<py::str>(y) ? py::cast<std::string>(y) : of_x;
+  return py::make_tuple(ArraySample(std::move(pair.x), preparation, of_x),
+                        ArraySample(std::move(pair.y), preparation, of_y), names,
                         texts_of(pair.warnings), pair.rows_x, pair.rows_y, preparation->x.read, preparation->y.read);
 }
 
@@ -137,11 +140,18 @@ py::tuple matrix_of(const py::list& given, const std::vector<std::string>& names
 
 }  // namespace
 
+void add_names(const ArraySample& x, const ArraySample& y, const Settings& settings, RunInfo& run) {
+  run.preparation = x.preparation();
+  run.x_name = x.file().empty() ? "x" : x.file();
+  run.y_name = y.file().empty() ? "y" : y.file();
+  add_labels(settings, run);
+}
+
 void add_labels(const Settings& settings, RunInfo& run) {
   if (const auto comma = settings.names.find(','); comma != std::string::npos) {
     run.x_label = settings.names.substr(0, comma);
     run.y_label = settings.names.substr(comma + 1);
-  } else if (!run.preparation.group_column.empty()) {
+  } else if (!run.preparation.group_column.empty() || run.x_name != "x") {
     std::tie(run.x_label, run.y_label) = sample_labels(run.x_name, run.y_name, run.preparation);
   }
 }

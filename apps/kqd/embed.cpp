@@ -81,7 +81,7 @@ int run_embed(const Request& request) {
   if (output.csv || as_array) print_warnings(data.warnings, output);  // these have no place for them
   add_directions(settings, data.samples.front(), num_rows(data), data.preparation, options);
   const std::vector<SampleView> samples(data.samples.begin(), data.samples.end());
-  const std::vector<std::string> names = different_names(request.files);
+  const std::vector<std::string> names = sample_names(settings, request.files);
   EmbeddingTable table;
   std::optional<DistributionKernel> gram;
   EmbeddingFunctions functions;

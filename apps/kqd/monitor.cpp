@@ -34,8 +34,8 @@ struct Batches {
   Warnings warnings;  // of reading
 };
 
-std::vector<Batch> profiles_of(const std::vector<std::string>& files) {
-  const std::vector<std::string> names = different_names(files);
+std::vector<Batch> profiles_of(const Settings& settings, const std::vector<std::string>& files) {
+  const std::vector<std::string> names = sample_names(settings, files);
   std::vector<Batch> batches;
   for (std::size_t k = 0; k < files.size(); ++k) batches.push_back({names[k], {}, Profile::load(files[k])});
   return batches;
@@ -124,14 +124,17 @@ Batches batches_by_time(const Settings& settings, const std::string& file) {
     }
   }
   Batches batches{.list = {}, .warnings = data.warnings};
-  for (const auto& [name, rows] : parts) batches.list.push_back({name, rows_of(all, rows), {}});
+  const std::vector<std::string> names = given_names(settings, parts.size());
+  for (const auto& [name, rows] : parts) {
+    batches.list.push_back({names.empty() ? name : names[batches.list.size()], rows_of(all, rows), {}});
+  }
   return batches;
 }
 
 // All files at a time, so that they have the same columns.
 Batches read_batches(const Request& request, const std::vector<std::string>& files) {
   const auto profiles = std::ranges::count_if(files, names_a_profile);
-  if (profiles == static_cast<std::ptrdiff_t>(files.size())) return {profiles_of(files), {}};
+  if (profiles == static_cast<std::ptrdiff_t>(files.size())) return {profiles_of(request.settings, files), {}};
   if (profiles > 0) {
     throw Error(
         ErrorCode::invalid_option,
@@ -146,7 +149,7 @@ Batches read_batches(const Request& request, const std::vector<std::string>& fil
   }
   SampleList data = read_samples(files, request.settings.read);
   print_warnings(data.notes, request.settings.output);
-  const std::vector<std::string> names = different_names(files);
+  const std::vector<std::string> names = sample_names(request.settings, files);
   Batches batches{.list = {}, .warnings = data.warnings};
   for (std::size_t k = 0; k < files.size(); ++k) batches.list.push_back({names[k], std::move(data.samples[k]), {}});
   return batches;

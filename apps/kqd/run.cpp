@@ -293,7 +293,7 @@ int run_matrix_of_profiles(const Request& request, const Stopwatch& watch) {
   {
     const ProgressLine progress(!settings.output.quiet);
     matrix =
-        distance_matrix(profiles, sample_names(request), options_of_distances(settings, options), &progress.control());
+        distance_matrix(profiles, sample_names(settings, request.files), options_of_distances(settings, options), &progress.control());
     if (settings.test_pairs) tests = pairwise_tests(profiles, options, &progress.control());
   }
   const MatrixReport report{
@@ -490,7 +490,7 @@ int run_matrix(const Request& request) {
   std::optional<PairwiseTests> tests;
   {
     const ProgressLine progress(!settings.output.quiet);
-    matrix = distance_matrix(samples, sample_names(request), distances, &progress.control());
+    matrix = distance_matrix(samples, sample_names(settings, request.files), distances, &progress.control());
     if (settings.test_pairs) tests = pairwise_tests(samples, matrix, options, &progress.control());
   }
   put_first(data.warnings, matrix.warnings);

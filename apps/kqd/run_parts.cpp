@@ -190,13 +190,9 @@ std::vector<std::string> given_names(const Settings& settings, std::size_t count
                .expected = fmt::format("{} names with commas between them, one for each sample", count)});
 }
 
-std::vector<std::string> sample_names(const Request& request) {
-  std::vector<std::string> given = given_names(request.settings, request.files.size());
-  return given.empty() ? different_names(request.files) : given;
-}
-
-std::vector<std::string> different_names(const std::vector<std::string>& files) {
-  std::vector<std::string> names;
+std::vector<std::string> sample_names(const Settings& settings, const std::vector<std::string>& files) {
+  std::vector<std::string> names = given_names(settings, files.size());
+  if (!names.empty()) return names;
   for (const std::string& file : files) {
     std::string name = file;
     for (int copy = 2; std::ranges::find(names, name) != names.end(); ++copy) name = fmt::format("{} ({})", file, copy);

@@ -58,10 +58,7 @@ void require_outputs(const Request& request);
 /// The names that the user gives to `count` samples; none when there are none. Throws Error{invalid_option} for others.
 [[nodiscard]] std::vector<std::string> given_names(const Settings& settings, std::size_t count);
 
-/// Names of all data sets, given or of their files.
-[[nodiscard]] std::vector<std::string> sample_names(const Request& request);
-
-/// Different names for all data sets, also when one is given twice.
-[[nodiscard]] std::vector<std::string> different_names(const std::vector<std::string>& files);
+/// Names of all data sets, given or of their files; different ones, also when a file is given twice.
+[[nodiscard]] std::vector<std::string> sample_names(const Settings& settings, const std::vector<std::string>& files);
 
 }  // namespace kqd::app

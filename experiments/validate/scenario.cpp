@@ -24,6 +24,11 @@ TwoSampleResult run_once(const Scenario& scenario, Seed seed) {
   return scenario.test ? scenario.test(data, options) : two_sample_test(data.x, data.y, options);
 }
 
+// Determines the seeds of the runs.
+std::string name_of_data(const Scenario& scenario) {
+  return scenario.row_data ? scenario.table + " | " + scenario.row : scenario.name();
+}
+
 }  // namespace
 
 std::function<Draw(Seed)> draws_of(ProblemRequest request, const std::vector<std::string>& settings) {
@@ -65,7 +70,7 @@ Count count_rejections(const Scenario& scenario, std::size_t runs, ThreadCount t
                        const std::function<void()>& after_run) {
   std::atomic<std::size_t> rejections{0};
   parallel_for_blocks(runs, 1, threads, [&](std::size_t run, std::size_t) {
-    if (run_once(scenario, run_seed(scenario.name(), seed, run)).test.reject) ++rejections;
+    if (run_once(scenario, run_seed(name_of_data(scenario), seed, run)).test.reject) ++rejections;
     if (after_run) after_run();
   });
   return {rejections, runs};
@@ -74,7 +79,7 @@ Count count_rejections(const Scenario& scenario, std::size_t runs, ThreadCount t
 ConfigurationCounts count_configurations(const Scenario& scenario, std::size_t runs, ThreadCount threads, Seed seed) {
   std::vector<TwoSampleResult> results(runs);
   parallel_for_blocks(runs, 1, threads, [&](std::size_t run, std::size_t) {
-    results[run] = run_once(scenario, run_seed(scenario.name(), seed, run));
+    results[run] = run_once(scenario, run_seed(name_of_data(scenario), seed, run));
   });
   ConfigurationCounts counts;
   counts.aggregate.runs = runs;
@@ -99,6 +104,7 @@ std::vector<Scenario> all_scenarios() {
   std::ranges::move(weight_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(power_scenarios(), std::back_inserter(scenarios));
   std::ranges::move(study_scenarios(), std::back_inserter(scenarios));
+  std::ranges::move(table_scenarios(), std::back_inserter(scenarios));
   return scenarios;
 }
 

@@ -51,6 +51,7 @@ struct Scenario {
   Expectation expectation;
   std::size_t runs = 0;
   bool seed_zero = false;  ///< every run draws its own data but is tested with seed 0
+  bool row_data = false;   ///< the same data in all columns of the row
   TestOfDraw test = {};    ///< empty: two_sample_test() of the rows
 
   [[nodiscard]] std::string name() const { return table + " | " + row + " | " + column; }
@@ -99,6 +100,10 @@ struct ConfigurationCounts {
 
 /// True nulls with weights and cluster sizes that differ between the samples, B = 19.
 [[nodiscard]] std::vector<Scenario> weight_scenarios();
+
+/// Tables of mixed columns: true nulls, 2000 runs each with B = 99; and the power of the default test, and how often the
+/// changed columns are named, 200 runs each.
+[[nodiscard]] std::vector<Scenario> table_scenarios();
 
 /// All of these, in the order of the page.
 [[nodiscard]] std::vector<Scenario> all_scenarios();

@@ -96,15 +96,17 @@ def distance(
         ``"auto"`` and ``"none"``: columns as they are. ``"zscore"`` and ``"iqr"`` scale columns of numbers by the pooled mean and standard deviation, or median and
         quartiles.
     types : dict or str
-        Types of columns of tables, by name, where they are not what the table says: ``"number"``, ``"category"``,
-        ``"text"`` (hashed), ``"date"``, ``"date-dmy"``, ``"date-mdy"`` or ``"id"`` (excluded).
+        Types of columns of tables, by name, where they are not what the table says: ``"number"``, ``"integer"``,
+        ``"ordered"`` (ranks of numbers; of texts ``"ordered:S<M<L"``), ``"boolean"``, ``"category"``, ``"text"`` (hashed),
+        ``"date"``, ``"date-dmy"``, ``"date-mdy"``, ``"id"`` or ``"constant"`` (both excluded).
     categorical : "auto", "raise", "onehot", "hash" or "drop"
         Columns of texts: ``"auto"`` goes by their types, ``"raise"`` refuses them, ``"onehot"`` and ``"hash"`` make
         columns of 0 and 1 of all, ``"drop"`` excludes them.
     nan_policy : "indicator", "raise", "omit" or "impute-median"
         Missing values: ``"indicator"`` marks them by a column of its own, so that a change of what is missing is a
-        difference too; ``"raise"`` refuses them; ``"omit"`` excludes such rows, and partners of paired rows;
-        ``"impute-median"`` fills in the pooled median.
+        difference too; distances and kernels see a missing number at the pooled median, next to its mark. ``"raise"``
+        refuses them; ``"omit"`` excludes such rows, and partners of paired rows; ``"impute-median"`` fills in the
+        pooled median without a mark.
     group : str, optional
         `x` is one table with both samples, and this column with two values tells them apart; `y` is not given.
     names : sequence of str

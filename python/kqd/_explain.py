@@ -146,7 +146,7 @@ class ExplainedColumn(_Explained):
     """The difference of one column of the table."""
 
     name: str
-    #: "number", "integer", "category", "text", "boolean" or "date".
+    #: "number", "integer", "ordered", "category", "text", "boolean" or "date".
     type: str
     #: From 0.
     index: int
@@ -239,9 +239,11 @@ class ExtremeRow:
 class Explanation(Finding):
     """Where two samples differ. Prints as a report; `to_dict` has everything, as ``kqd explain --json`` does.
 
-    Rows are counted from 0, differences are y minus x.
+    Rows are counted from 0, differences are y minus x, the second sample minus the first.
     """
 
+    #: Names of the samples in texts and plots.
+    names: Tuple[str, ...]
     #: All significant differences in words: columns, missing values, relations.
     changes: Tuple[str, ...]
     #: All columns, largest difference first.
@@ -498,7 +500,7 @@ def _column(entry: Dict[str, Any]) -> Dict[str, Any]:
     return {
         "categories": tuple(LevelShares(**level) for level in entry["levels"]),
         "missing": None if missing is None else MissingShares(**missing),
-                **{name: _range(entry[name]) for name in ("range_x", "range_y")},
+        **{name: _range(entry[name]) for name in ("range_x", "range_y")},
     }
 
 
@@ -522,6 +524,7 @@ def _explanation(
         return found
 
     return Explanation(
+        names=tuple(data["names"]),
         changes=tuple(change["text"] for change in data["changes"]),
         relations=tuple(
             picked(ExplainedRelation, entry, cells=tuple(RelationCell(**cell) for cell in entry["cells"]))

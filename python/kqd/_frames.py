@@ -19,6 +19,7 @@ from ._tables import Table
 Column = Tuple[str, Any, Optional[str]]
 
 _MICROSECONDS_PER_DAY = 86_400_000_000
+_ARROW_NUMBERS = ("int", "uint", "float", "double", "half")
 
 
 def is_path(values: Any) -> bool:
@@ -33,7 +34,7 @@ def need_preparation(asked: Mapping[str, Any]) -> bool:
         return True
     if asked["categorical"] == "raise" and asked["nan_policy"] in ("raise", "omit"):
         return False
-    by_columns = [values for values in (asked["x"], asked["y"]) if _arrays._is_table(values)]
+    by_columns = [values for values in (asked["x"], asked["y"]) if _has_types(values)]
     if by_columns and any(_has_other_columns(values) for values in by_columns):
         return True
     return asked["nan_policy"] in ("indicator", "impute-median") and any(map(_has_nan, (asked["x"], asked["y"])))
@@ -61,6 +62,10 @@ def prepared(asked: Mapping[str, Any], settings: _core.Settings, paired: bool) -
         x, y = columns_of(x, "x"), [] if group else columns_of(y, "y")
         _refuse_equal_names(x, "x")
         _refuse_equal_names(y, "y")
+    different: Tuple[_arrays.Warned, ...] = ()
+    if not group and all(getattr(values, "ndim", 2) == 1 for values in (asked["x"], asked["y"])):
+        different = _arrays._different_names(asked["x"], asked["y"])  # a single column needs no name
+        x, y = ([(x[0][0] or y[0][0], *column[1:]) for column in columns] for columns in (x, y))
     if group and asked["y"] is not None:
         raise TypeError("y is given with group, expected one table with both samples")
     if asked.get("columns") is not None and isinstance(x, list) and not group:
@@ -72,7 +77,7 @@ def prepared(asked: Mapping[str, Any], settings: _core.Settings, paired: bool) -
             raise TypeError("x_weights and y_weights are for two samples, and group splits one")
         x_sample = _weighted(x_sample, asked.get("x_weights"), kept[0], "x")
         y_sample = _weighted(y_sample, asked.get("y_weights"), kept[1], "y")
-    found = tuple(_arrays.Warned(*warning) for warning in warnings)
+    found = different + tuple(_arrays.Warned(*warning) for warning in warnings)
     return _arrays.Samples(x_sample, y_sample, len(names) or x_sample.points.shape[1], kept, found, names, True)
 
 
@@ -103,11 +108,27 @@ def _weighted(sample: Any, weights: Any, kept: NDArray[np.bool_], name: str) -> 
     return sample if column is None else sample.with_weights(np.ascontiguousarray(column[kept]))
 
 
+def _has_types(values: Any) -> bool:
+    """Whether the columns have types of their own: a table, or a single column of a library of tables."""
+    return _arrays._is_table(values) or _arrays.is_pandas(values) or _is_index(values) or _is_arrow_column(values)
+
+
+def _is_index(values: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(values, pandas.Index)
+
+
+def _is_arrow_column(values: Any) -> bool:
+    return hasattr(values, "to_pylist") and hasattr(values, "type")
+
+
 def _has_other_columns(values: Any) -> bool:
     """Whether a table has a column that is not numbers, or one whose type says more."""
-    if _arrays.is_pandas(values):
+    if _arrays.is_pandas(values) or _is_index(values):
         dtypes = [values.dtype] if values.ndim == 1 else list(values.dtypes)
         return any(getattr(dtype, "kind", "O") not in "iuf" and str(dtype) not in ("bool",) for dtype in dtypes)
+    if _is_arrow_column(values):
+        return not str(values.type).startswith(_ARROW_NUMBERS)
     frame = _arrays.as_frame(values)
     return isinstance(frame, Table) and bool(frame.others())
 
@@ -137,12 +158,18 @@ def columns_of(values: Any, name: str) -> List[Column]:
     pandas = sys.modules.get("pandas")
     if isinstance(values, (list, tuple)) and values and all(map(_arrays._is_table, values)):
         values = _stacked(values)
+    if _is_index(values):
+        values = values.to_series()
     if pandas is not None and isinstance(values, pandas.Series):
         values = values.to_frame(name="" if values.name is None else values.name)
     if pandas is not None and isinstance(values, pandas.DataFrame):
         return [_of_pandas(str(label), values.iloc[:, j]) for j, label in enumerate(values.columns)]
     if hasattr(values, "get_columns") and hasattr(values, "columns"):  # polars
         return [_of_polars(column) for column in values.get_columns()]
+    if hasattr(values, "__arrow_c_stream__") and hasattr(values, "to_list") and hasattr(values, "dtype"):
+        return [_of_polars(values)]
+    if _is_arrow_column(values):
+        return [_of_arrow("", values)]
     arrow = sys.modules.get("pyarrow")
     if arrow is not None and hasattr(values, "__arrow_c_stream__") and not hasattr(values, "column_names"):
         values = arrow.table(values)
@@ -168,7 +195,8 @@ def _of_pandas(label: str, column: Any) -> Column:
     dtype = column.dtype
     if str(dtype) == "category":
         levels = [str(level) for level in column.cat.categories]
-        return label, (column.cat.codes.to_numpy(dtype=np.int32), levels, False), "category"
+        declared = "ordered" if column.cat.ordered else "category"
+        return label, (column.cat.codes.to_numpy(dtype=np.int32), levels, False), declared
     if isinstance(dtype, np.dtype) and dtype.kind != "O":
         return _of_array(label, column.to_numpy())
     if type(dtype).__name__ == "ArrowDtype":
@@ -191,8 +219,8 @@ def _of_pandas(label: str, column: Any) -> Column:
 
 def _of_arrow(label: str, column: Any) -> Column:
     kind = str(column.type)
-    if kind.startswith(("int", "uint", "float", "double", "half")):
-        return _of_array(label, np.asarray(column.to_numpy()))
+    if kind.startswith(_ARROW_NUMBERS):
+        return _of_array(label, np.asarray(column))
     _, values, declared = _of_objects(label, np.array(column.to_pylist(), dtype=object))
     return label, values, "category" if kind.startswith("dictionary") else declared
 

@@ -83,8 +83,11 @@ def _argument(keyword: str, kind: str, value: Any, asked: Mapping[str, Any]) -> 
         return compat_text(value)
     if keyword == "types" and isinstance(value, Mapping):
         return ",".join(f'"{name}"={text(kind, "types")}' for name, kind in value.items())
-    if keyword == "names" and isinstance(value, (list, tuple)):
-        return ",".join(text(name, "names") for name in value)
+    if keyword == "names" and isinstance(value, (str, list, tuple)):
+        names = value.split(",") if isinstance(value, str) else [text(name, "names") for name in value]
+        if len(names) != 2 or not all(name.strip() for name in names):
+            raise ValueError(f"names has {len(names)} names, expected one for each of two samples")
+        return ",".join(name.replace(",", " ") for name in names)
     if keyword == "weighting" and not isinstance(value, str):
         return _weighting_text(value)
     if kind == "points":

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
-from . import _core, _distance, _objects, _test
+from . import _core, _distance, _frames, _objects, _test
 from ._arrays import printable
 from ._compare import Origin
 from ._explain import Explanation, explain
@@ -45,6 +45,7 @@ def write(
         "labels": {name: label for name, _, label, is_setting in fields if is_setting},
         "null": _null(result, origin),
         "first_row": 0,
+        "flags": _flags(),
         "explanation": explanation,
         "explanation_note": note,
     }
@@ -59,10 +60,10 @@ def write_explanation(found: Explanation, path: Union[str, "os.PathLike[str]"]) 
     known = {"alpha": "significance level", "kernel": "kernel", "n_resamples": "permutations", "seed": "seed"}
     rows = {name: {"read": data[f"n_{name}"], "omitted": 0, "not_drawn": 0, "missing_values": 0} for name in "xy"}
     result = {
-        **{name: data[name] for name in ("n_x", "n_y", "dim", "warnings", "notes", *known)},
-        "x": "x",
-        "y": "y",
-        "data": {"rows_x": rows["x"], "rows_y": rows["y"], "na": "raise", "standardize": "none"},
+        **{name: data[name] for name in ("n_x", "n_y", "dim", "names", "warnings", "notes", *known)},
+        "x": data["x"] or "x",
+        "y": data["y"] or "y",
+        "data": data["data"] or {"rows_x": rows["x"], "rows_y": rows["y"], "na": "raise", "standardize": "none"},
     }
     report = {
         "schema": "kqd.report/2",
@@ -73,6 +74,7 @@ def write_explanation(found: Explanation, path: Union[str, "os.PathLike[str]"]) 
         "labels": known,
         "null": None,
         "first_row": 0,
+        "flags": _flags(),
         "explanation": data,
         "explanation_note": "",
     }
@@ -89,18 +91,35 @@ def _json_object(
             values[texts] = [{"id": name, "text": text} for name, text in zip(values.pop(ids), values[texts])]
     printed = {name: values[python] for name, python, *_ in fields if python}
     power = "inf" if result.power == math.inf else result.power
-    return {**printed, "schema": f"kqd.{kind}/2", "x": "x", "y": "y", "power": power, "data": _data(result, origin)}
+    x, y = _sources(origin)
+    return {**printed, "schema": f"kqd.{kind}/2", "x": x, "y": y, "power": power, "data": _data(result, origin)}
+
+
+def _sources(origin: Origin) -> Tuple[str, str]:
+    """The names of the files, or of the parameters."""
+    if origin.rows is None or not _frames.is_path(origin.rows[0]):
+        return "x", "y"
+    x, y = origin.rows
+    return os.fspath(x), os.fspath(x if y is None else y)
+
+
+def _flags() -> Dict[str, str]:
+    """The keywords that change what was decided about columns."""
+    return {name: f"{_core.keyword(name)}=" for name in ("types", "na", "standardize")}
 
 
 def _data(result: Union[DistanceResult, TestResult], origin: Origin) -> Dict[str, Any]:
+    if result.data["columns"]:  # prepared by the library, which counted
+        return result.data
+
     def rows(given: int, used: int) -> Dict[str, Optional[int]]:
         # The missing cells of omitted rows are not counted.
         return {"read": given, "omitted": given - used, "not_drawn": 0, "missing_values": None if given > used else 0}
 
     return {
         **result.data,
-        "columns_read": len(result.data["columns"]) or result.dim,
-        "columns_used": sum(not column["excluded"] for column in result.data["columns"]) or result.dim,
+        "columns_read": result.dim,
+        "columns_used": result.dim,
         "rows_x": rows(origin.given[0], result.n_x),
         "rows_y": rows(origin.given[1], result.n_y),
         "na": result.settings["nan_policy"],

@@ -173,7 +173,7 @@ def _draw_null(result: Any, ax: "Axes") -> None:
 
 
 def _draw_profiles(result: Any, ax: "Axes") -> None:
-    """y minus x at every level, along the strongest directions. The sign of a direction is arbitrary."""
+    """The second sample minus the first at every level, along the strongest directions. The sign of a direction is arbitrary."""
     ax.axhline(0.0, color=_NULL, linewidth=1)
     for i, profile in enumerate(result.profiles):
         ax.plot(
@@ -187,7 +187,7 @@ def _draw_profiles(result: Any, ax: "Axes") -> None:
         )
     ax.set_xlim(0, 1)
     ax.set_xlabel("quantile level")
-    ax.set_ylabel("quantile of y minus quantile of x")
+    ax.set_ylabel(f"quantile of {result.names[1]} minus quantile of {result.names[0]}")
     ax.legend(
         loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=3, frameon=False, fontsize="small",
         columnspacing=1.2, handlelength=1.2,
@@ -201,9 +201,10 @@ _X, _Y = "#0072b2", "#d55e00"
 def explanation(found: Any, ax: Any, count: int) -> "Figure":
     """The columns and relations that changed most, one panel each."""
     panels = _panels(found.to_dict(), count)
+    names = found.names
     places = _places(ax, len(panels), "panels")
     for place, (draw, entry) in zip(places, panels):
-        draw(entry, place)
+        draw(entry, names, place)
     places[0].legend(frameon=False, fontsize="small")
     return cast("Figure", places[0].figure)
 
@@ -218,29 +219,30 @@ def _panels(data: Dict[str, Any], count: int) -> List[Any]:
     return chosen or [(_draw_column, column) for column in drawable[:1]]
 
 
-def _draw_column(column: Dict[str, Any], ax: "Axes") -> None:
+def _draw_column(column: Dict[str, Any], names: Sequence[str], ax: "Axes") -> None:
     """Densities of numbers, shares of levels."""
     if column["levels"]:
         levels = column["levels"][:10][::-1]
-        _draw_pairs([(level["name"], level["x"], level["y"]) for level in levels], "share of the rows", ax)
+        _draw_pairs([(level["name"], level["x"], level["y"]) for level in levels], "share of the rows", names, ax)
     else:
         density = column["density"]
-        ax.plot(density["at"], density["x"], color=_X, linewidth=1.6, label="x")
-        ax.plot(density["at"], density["y"], color=_Y, linewidth=1.6, linestyle="--", label="y")
+        ax.plot(density["at"], density["x"], color=_X, linewidth=1.6, label=names[0])
+        ax.plot(density["at"], density["y"], color=_Y, linewidth=1.6, linestyle="--", label=names[1])
         ax.set_yticks([])
         ax.set_ylabel("density")
     _finish(ax, column["name"])
 
 
-def _draw_relation(relation: Dict[str, Any], ax: "Axes") -> None:
+def _draw_relation(relation: Dict[str, Any], names: Sequence[str], ax: "Axes") -> None:
     """Means by level, means along a number, or a map of pairs of levels."""
     cells = relation["cells"]
     if relation["kind"] == "number by level":
-        _draw_pairs([(c["second"], c["x"], c["y"]) for c in cells[:10][::-1]], f"mean of {relation['first']}", ax)
+        entries = [(c["second"], c["x"], c["y"]) for c in cells[:10][::-1]]
+        _draw_pairs(entries, f"mean of {relation['first']}", names, ax)
     elif relation["kind"] == "numbers":
         at = list(range(len(cells)))
-        ax.plot(at, [c["x"] for c in cells], "o-", color=_X, linewidth=1.6, label="x")
-        ax.plot(at, [c["y"] for c in cells], "^--", color=_Y, linewidth=1.6, label="y")
+        ax.plot(at, [c["x"] for c in cells], "o-", color=_X, linewidth=1.6, label=names[0])
+        ax.plot(at, [c["y"] for c in cells], "^--", color=_Y, linewidth=1.6, label=names[1])
         ax.set_xticks(at, [c["first"] for c in cells], rotation=45, ha="right")
         ax.set_xlabel(relation["first"])
         ax.set_ylabel(f"mean of {relation['second']}")
@@ -251,19 +253,19 @@ def _draw_relation(relation: Dict[str, Any], ax: "Axes") -> None:
             changes[firsts.index(c["first"]), seconds.index(c["second"])] = 100 * c["change"]
         reach = np.abs(changes).max() or 1.0
         shown = ax.imshow(changes, cmap="PuOr_r", vmin=-reach, vmax=reach, aspect="auto")
-        ax.figure.colorbar(shown, ax=ax, label="change of the share, points, y minus x")
+        ax.figure.colorbar(shown, ax=ax, label=f"change of the share, points, {names[1]} minus {names[0]}")
         ax.set_xticks(range(len(seconds)), seconds, rotation=45, ha="right")
         ax.set_yticks(range(len(firsts)), firsts)
     _finish(ax, relation["name"])
 
 
-def _draw_pairs(entries: Sequence[Any], label: str, ax: "Axes") -> None:
+def _draw_pairs(entries: Sequence[Any], label: str, names: Sequence[str], ax: "Axes") -> None:
     """A row per name, with a point of each sample."""
     places = list(range(len(entries)))
     x, y = [entry[1] for entry in entries], [entry[2] for entry in entries]
     ax.hlines(places, np.minimum(x, y), np.maximum(x, y), color=_NULL, linewidth=1.4)
-    ax.plot(x, places, "o", color=_X, markerfacecolor="white", label="x")
-    ax.plot(y, places, "^", color=_Y, markerfacecolor="white", label="y")
+    ax.plot(x, places, "o", color=_X, markerfacecolor="white", label=names[0])
+    ax.plot(y, places, "^", color=_Y, markerfacecolor="white", label=names[1])
     ax.set_yticks(places, [entry[0] for entry in entries])
     ax.set_xlabel(label)
 

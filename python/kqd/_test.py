@@ -120,7 +120,7 @@ compat, types, categorical, nan_policy, group, names, profiles, rng, workers, ma
         The units whose labels are permuted. ``"groups"``: groups of equally many rows, assigned at random; exact as well,
         and far faster for large samples, because quantiles are compared on a grid of 256 bins per direction. Needs an
         independent design without weights, and a method that can: ``"adaptive"``, ``"ekqd"``, ``"supkqd"``, ``"sw"``,
-        ``"mmd-rff"``, ``"mmd-nystrom"``, ``"me"`` or ``"scf"``. ``"auto"``: groups above 100,000 rows where possible.
+        ``"mmd-rff"``, ``"mmd-nystrom"``, ``"me"`` or ``"scf"``. ``"auto"``: groups above 100,000 rows or 10^8 numbers.
     early_stop : str, optional
         Stop drawing when the decision is clear: ``"besag-clifford"`` or ``"betting"``. Not for methods that combine
         several statistics, such as ``"adaptive"``.
@@ -185,6 +185,7 @@ compat, types, categorical, nan_policy, group, names, profiles, rng, workers, ma
       statistic    4       (permutation null: mean 1.8, SD 0.75)
       p-value      0.02857 (exact: all 70 permutations, 2 at least as extreme)
       effect size  0.95    (statistic minus its permutation mean, in pooled SDs)
+      next         kqd.explain shows which columns, relations and rows differ
       X            x, 4 rows x 1 column
       Y            y, 4 rows x 1 column
       kernel       linear

@@ -256,7 +256,7 @@ def test_plot_has_a_panel_per_change(found):
     pytest.importorskip("matplotlib").use("Agg")
     figure = found.plot()
     assert [ax.get_title(loc="left") for ax in figure.axes] == ["c"]
-    assert [line.get_label() for line in figure.axes[0].lines] == ["x", "y"]
+    assert [line.get_label() for line in figure.axes[0].lines] == ["X", "Y"]
 
 
 def test_page_of_an_explanation_has_its_data(found, tmp_path):

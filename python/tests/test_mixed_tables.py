@@ -1,6 +1,7 @@
 """Tables with columns of any type: what Python passes on is what the program reads from files."""
 
 import datetime
+import json
 import pathlib
 import subprocess
 import sys
@@ -76,6 +77,8 @@ def test_the_program_gives_the_same_p_value():
 
 @pytest.mark.parametrize("column, declared", [
     (pandas.Series(pandas.Categorical(["1", None, "2"] * 40)), "category"),
+    (pandas.Series(pandas.Categorical(["S", None, "L"] * 40, categories=["S", "M", "L"], ordered=True)), "ordered"),
+    (pandas.Series(pandas.Categorical([3, 1, 2] * 40, ordered=True)), "ordered"),
     (pandas.Series([True, None, False] * 40, dtype="boolean"), "boolean"),
     (pandas.Series([1, None, 30000] * 40, dtype="Int64"), "integer"),
     (pandas.Series(pandas.date_range("2024-01-01", periods=N, tz="Europe/Rome")), "date"),
@@ -99,6 +102,19 @@ def test_types_are_overridden_by_name():
         kqd.test(X, Y, types={"visits": "categry"}, rng=0)
     with pytest.raises(ValueError, match="no column"):
         kqd.test(X, Y, types={"visitz": "category"}, rng=0)
+
+
+def test_ordered_categories_are_their_ranks():
+    order = ["low", "mid", "high"]
+    x, y = (frame.assign(plan=frame.plan.map({"basic": "low", "pro": "mid", "premium": "high"})) for frame in (X, Y))
+    ordered = [frame.assign(plan=pandas.Categorical(frame.plan, categories=order, ordered=True)) for frame in (x, y)]
+    ranks = [frame.assign(plan=frame.plan.map({level: rank for rank, level in enumerate(order)})) for frame in (x, y)]
+    result = kqd.test(*ordered, rng=0)
+    assert types_of(result)["plan"] == "ordered"
+    assert "low < mid < high are 0, 1, 2" in str(result)
+    assert result.pvalue == kqd.test(*ranks, rng=0).pvalue
+    assert result.pvalue == kqd.test(x, y, types={"plan": "ordered:low<mid<high"}, rng=0).pvalue
+    assert result.pvalue != kqd.test(x, y, rng=0).pvalue
 
 
 def test_a_column_with_two_values_may_tell_the_samples_apart():
@@ -159,6 +175,148 @@ def test_one_file_and_one_table_are_not_two_samples():
         kqd.test(str(MARCH), Y)
     with pytest.raises(TypeError, match="two files or two tables"):
         kqd.test(X, str(APRIL))
+
+
+# ---- Single columns, and tables of other libraries ----
+
+DAYS = pandas.date_range("2024-01-01", periods=N)
+
+
+@pytest.mark.parametrize("make", [pandas.Series, pandas.Index])
+@pytest.mark.parametrize("x, y, differ", [
+    (["a", "b", "c"] * 40, ["a", "a", "b"] * 40, True),
+    (["a", "b", "c"] * 40, ["c", "b", "a"] * 40, False),
+    (pandas.Categorical(["a", None, "b"] * 40), pandas.Categorical(["a", None, None] * 40), True),
+    (DAYS, DAYS + pandas.Timedelta(days=30), True),
+    (DAYS.tz_localize("Europe/Rome"), DAYS.tz_localize("Europe/Rome")[::-1], False),
+])
+def test_a_single_column_of_any_type_is_a_sample(make, x, y, differ):
+    x, y = make(x), make(y)
+    result = kqd.test(x, y, rng=0)
+    assert result.reject == differ
+    assert result.pvalue == kqd.test(pandas.DataFrame({"v": x}), pandas.DataFrame({"v": y}), rng=0).pvalue
+    assert bool(kqd.explain(x, y, rng=0).changes) == differ
+
+
+def test_single_columns_of_different_names_are_compared_with_a_warning():
+    x, y = pandas.Series(["a", "b"] * 30, name="plan"), pandas.Series(["a", "a", "b"] * 20, name="tariff")
+    assert "different-names" in kqd.test(x, y, rng=0).warning_ids
+    assert kqd.test(x, y.rename(None), rng=0).data["columns"][0]["name"] == "plan"
+
+
+class PolarsColumn:
+    """A column as polars has it: the name of its type decides."""
+
+    def __init__(self, name, dtype, cells):
+        self.name, self.dtype, self._cells = name, dtype, list(cells)
+
+    def to_list(self):
+        return self._cells
+
+    def to_numpy(self):
+        return np.array(self._cells)
+
+
+class PolarsFrame:
+    def __init__(self, columns):
+        self._columns = columns
+        self.columns = [column.name for column in columns]
+
+    def get_columns(self):
+        return self._columns
+
+
+class ArrowColumn:
+    """A column as Arrow has it."""
+
+    def __init__(self, dtype, cells):
+        self.type, self._cells = dtype, list(cells)
+
+    def to_pylist(self):
+        return self._cells
+
+    def __array__(self, dtype=None):
+        return np.array([np.nan if cell is None else cell for cell in self._cells], dtype=dtype)
+
+
+class ArrowTable:
+    def __init__(self, columns):
+        self._columns = list(columns.values())
+        self.column_names = list(columns)
+
+    def column(self, j):
+        return self._columns[j]
+
+
+CELLS = {
+    "plan": ["basic", "pro", None, "pro"] * 30,
+    "day": [datetime.date(2024, 1, 1) + datetime.timedelta(days=i % 40) for i in range(N)],
+    "news": [True, False, None, False] * 30,
+    "visits": [i % 9 for i in range(N)],
+    "income": [None if i % 11 == 0 else i / 7 for i in range(N)],
+}
+
+
+def as_polars(cells):
+    kinds = {"plan": "Categorical(ordering='physical')", "day": "Date", "news": "Boolean", "visits": "Int64", "income": "Float64"}
+    return PolarsFrame([
+        PolarsColumn(name, kinds[name], [np.nan if cell is None else cell for cell in values] if name == "income" else values)
+        for name, values in cells.items()
+    ])
+
+
+def as_arrow(cells):
+    kinds = {"plan": "dictionary<values=string, indices=int32, ordered=0>", "day": "date32[day]", "news": "bool",
+             "visits": "int64", "income": "double"}
+    return ArrowTable({name: ArrowColumn(kinds[name], values) for name, values in cells.items()})
+
+
+def as_pandas(cells):
+    return pandas.DataFrame(cells).astype({"plan": "category", "day": "datetime64[ns]", "news": "boolean"})
+
+
+@pytest.mark.parametrize("make", [as_polars, as_arrow])
+def test_tables_of_other_libraries_are_like_those_of_pandas(make):
+    later = {**CELLS, "plan": ["basic", "basic", "basic", "pro"] * 30, "income": [0.5 * i for i in range(N)]}
+    expected = kqd.test(as_pandas(CELLS), as_pandas(later), rng=0)
+    found = kqd.test(make(CELLS), make(later), rng=0)
+    assert found.pvalue == expected.pvalue and found.reject
+    assert types_of(found) == types_of(expected)
+    assert types_of(found) == {"plan": "category", "day": "date", "news": "boolean", "visits": "integer", "income": "number"}
+    assert kqd.explain(make(CELLS), make(later), rng=0).changes == kqd.explain(as_pandas(CELLS), as_pandas(later), rng=0).changes
+
+
+# ---- Names of the samples ----
+
+def test_names_are_used_in_texts_plots_and_pages(tmp_path):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    found = kqd.explain(X, Y, names=["March", "April"], rng=0)
+    assert found.names == ("March", "April")
+    assert "id" in [column["name"] for column in found.to_dict()["data"]["columns"] if column["excluded"]]
+    assert "quantile of April minus that of March" in found.summary()
+    figure = found.plot()
+    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["March", "April"]
+    result = kqd.test(X, Y, names="March,April", method="energy", rng=0)
+    assert result.names == ("March", "April")
+    for one, name in ((found, "explained.html"), (result, "tested.html")):
+        one.to_html(tmp_path / name)
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        report = json.loads(text.partition('id="report">')[2].partition("</script>")[0])
+        assert report["explanation"]["names"] == report["result"]["names"] == ["March", "April"]
+        assert report["flags"] == {"types": "types=", "na": "nan_policy=", "standardize": "standardize="}
+        columns = {column["name"]: column for column in report["result"]["data"]["columns"]}
+        assert columns["id"]["excluded"] and columns["income"]["missing_x"] > 0
+    for wrong in (["March"], "a,b,c", ["a", " "]):
+        with pytest.raises(ValueError, match="names"):
+            kqd.test(X, Y, names=wrong, rng=0)
+
+
+def test_files_are_called_by_their_names():
+    assert kqd.test(MARCH, APRIL, method="energy", rng=0).names == ("march", "april")
+    found = kqd.explain(MARCH, APRIL, rng=0)
+    assert found.names == ("march", "april")
+    assert found.to_dict()["x"] == str(MARCH)
 
 
 def test_a_newcomer_finds_the_relation_and_the_missing_values_in_tables_of_pandas():

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "core/warning_sentence.hpp"
+
 namespace kqd {
 namespace {
 
@@ -32,13 +34,23 @@ WarningId parse_warning(std::string_view name) {
 }
 
 std::string render(const Warning& warning, OptionNames names) {
+  return sentence_about("X", "Y", warning, names);
+}
+
+std::string sentence_about(const std::string& x, const std::string& y, const Warning& warning, OptionNames names) {
   if (!fits_catalogue(warning)) {
     fail(ErrorCode::internal, "the values of warning {} do not fit its sentence", warning_name(warning.id));
   }
   fmt::dynamic_format_arg_store<fmt::format_context> values;
   for (const WarningValue& value : warning.values) {
-    std::visit([&](const auto& known) { values.push_back(known); }, value);
+    if (const auto* const text = std::get_if<std::string>(&value); text != nullptr && (*text == "X" || *text == "Y")) {
+      values.push_back(*text == "X" ? x : y);
+    } else {
+      std::visit([&](const auto& known) { values.push_back(known); }, value);
+    }
   }
+  values.push_back(fmt::arg("x", x));
+  values.push_back(fmt::arg("y", y));
   // Options first: a text of the data cannot pass for a reference to one.
   std::string text = fmt::vformat(render(entry_of(warning.id).sentence, names), values);
   if (warning.num_pairs > 0) {

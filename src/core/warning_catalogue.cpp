@@ -78,7 +78,7 @@ std::vector<WarningEntry> make_catalogue() {
        "Only one file has a header. Check that the columns are in the same order."},
       {pairs_omitted,
        "pairs-omitted",
-       "pairs excluded because a value of X or of Y is missing: {0} of {1}",
+       "pairs excluded because a value of {x} or of {y} is missing: {0} of {1}",
        {2_n, 30_n},
        "A pair with a missing value cannot be compared. Check that values are missing at random."},
       {rows_omitted,
@@ -288,7 +288,7 @@ std::vector<WarningEntry> make_catalogue() {
       // Weights and designs
       {weights_may_differ,
        "weights-may-differ",
-       "the {0} of the weights of X and Y may differ (p = {1:.2g}), and then rows cannot be exchanged with their "
+       "the {0} of the weights of {x} and {y} may differ (p = {1:.2g}), and then rows cannot be exchanged with their "
        "weights. State what the weights are: " KQD_OPTION("weights_as=frequency") ", " KQD_OPTION(
            "weights_as=precision") " or " KQD_OPTION("weights_as=sampling"),
        {"means"_t, 0.02},
@@ -296,7 +296,7 @@ std::vector<WarningEntry> make_catalogue() {
        "weights are."},
       {sampling_weights,
        "sampling-weights",
-       "sampling weights: {0} of {1} rows of X and {2} of {3} of Y were kept, each with a probability proportional to "
+       "sampling weights: {0} of {1} rows of {x} and {2} of {3} of {y} were kept, each with a probability proportional to "
        "its weight. The test of these rows is exact if no possible weight exceeds the largest of its sample",
        {80_n, 100_n, 70_n, 90_n},
        "Rows were drawn by their weights, so that all have the same weight. Nothing to do."},
@@ -313,15 +313,15 @@ std::vector<WarningEntry> make_catalogue() {
        "Cluster sizes vary, and both samples have enough clusters of the same size. Nothing to do."},
       {clusters_reduced_to_powers,
        "clusters-reduced-to-powers",
-       "cluster sizes differ between X and Y ({0} to {1} rows): clusters were reduced to powers of two by random "
+       "cluster sizes differ between {x} and {y} ({0} to {1} rows): clusters were reduced to powers of two by random "
        "draws, "
-       "which leaves {2} of {3} rows of X and {4} of {5} of Y",
+       "which leaves {2} of {3} rows of {x} and {4} of {5} of {y}",
        {3_n, 9_n, 80_n, 100_n, 70_n, 90_n},
        "Too few clusters of X and Y have the same size to exchange them. Nothing to do."},
       {clusters_reduced_to_smallest,
        "clusters-reduced-to-smallest",
-       "cluster sizes differ between X and Y ({0} to {1} rows): all clusters were reduced to the smallest size by "
-       "random draws, which leaves {2} of {3} rows of X and {4} of {5} of Y",
+       "cluster sizes differ between {x} and {y} ({0} to {1} rows): all clusters were reduced to the smallest size by "
+       "random draws, which leaves {2} of {3} rows of {x} and {4} of {5} of {y}",
        {3_n, 9_n, 30_n, 100_n, 30_n, 90_n},
        "Too few clusters of X and Y have the same size, even as powers of two. Merge or remove very small clusters."},
       {one_sided_blocks,

@@ -324,7 +324,8 @@ std::vector<TestedDirection> test_all(const ExplainedSamples& pair, const Examin
                                  .threads = options.threads};
   DirectionTests tests =
       test_directions({.count = examined.count(),
-                       .project = [&](auto first, auto count) { return examined.project(pair.num_rows(), first, count); },
+                       .project = [&](auto first,
+                                      auto count) { return examined.project(pair.num_rows(), first, count); },
                        .rows_with_value =
                            [&](std::size_t i) {
                              return examined.is_column(i) ? pair.rows_with_value(i) : std::vector<std::uint32_t>();
@@ -344,7 +345,8 @@ std::vector<TestedDirection> test_all(const ExplainedSamples& pair, const Examin
 std::vector<double> sensitivities_of(const ExplainedSamples& pair, const Witness& witness,
                                      std::span<const double> scales) {
   if (witness.function.coefficients.empty() || pair.dim() == 0) return std::vector<double>(pair.dim(), 0.0);
-  const AveragedGradients gradients = averaged_gradients(witness.function, pair.kernel_pool(), scales, pair.options().threads);
+  const AveragedGradients gradients =
+      averaged_gradients(witness.function, pair.kernel_pool(), scales, pair.options().threads);
   return {gradients.mean.row(0).begin(), gradients.mean.row(0).end()};
 }
 

@@ -37,6 +37,10 @@ void turn_into_numbers(Table& table, std::size_t j) {
 
 }  // namespace
 
+bool is_boolean_word(std::string_view text) {
+  return boolean_of(text).has_value();
+}
+
 // No number may be among them: a number is not a boolean.
 bool holds_booleans(const Table& table, std::size_t j) {
   const Column& column = table.columns[j];
@@ -51,7 +55,7 @@ bool holds_booleans(const Table& table, std::size_t j) {
 // Also yes and no, and the numbers 0 and 1.
 bool holds_yes_or_no(Table& table, std::size_t j) {
   const Column& column = table.columns[j];
-  if (column.declared || column.num_dates > 0) return false;
+  if (column.declared.value_or(ColumnType::boolean) != ColumnType::boolean || column.num_dates > 0) return false;
   if (column.has_text() && column.texts->overfull()) return false;
   if (column.has_text() &&
       !std::ranges::all_of(meanings_of(*column.texts), [](const auto& meaning) { return meaning.has_value(); })) {

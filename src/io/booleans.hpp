@@ -13,6 +13,9 @@ namespace kqd {
 /// 0 may be among them. Returns which of the points they are, by their place among them.
 std::vector<std::size_t> turn_booleans_into_numbers(std::vector<Input>& inputs, bool automatic);
 
+/// "true", "false", "yes" or "no", in capitals or not.
+[[nodiscard]] bool is_boolean_word(std::string_view text);
+
 /// Whether every cell so far of a column with text is missing, "true" or "false".
 [[nodiscard]] bool holds_booleans(const Table& table, std::size_t column);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,7 +13,9 @@
 #include <utility>
 
 #include "core/fail.hpp"
+#include "core/function_ref.hpp"
 #include "core/text.hpp"
+#include "io/booleans.hpp"
 #include "io/cell_checks.hpp"
 #include "io/column_list.hpp"
 #include "io/level_counts.hpp"
@@ -32,15 +35,41 @@ struct TypeWord {
   ColumnType type;
   DateOrder date_order;
 };
-constexpr std::array<TypeWord, 7> kTypeWords = {{{"number", ColumnType::number, DateOrder::unknown},
+constexpr std::array<TypeWord, 11> kTypeWords = {{{"number", ColumnType::number, DateOrder::unknown},
+                                                 {"integer", ColumnType::integer, DateOrder::unknown},
+                                                 {"ordered", ColumnType::ordered, DateOrder::unknown},
+                                                 {"boolean", ColumnType::boolean, DateOrder::unknown},
                                                  {"category", ColumnType::category, DateOrder::unknown},
                                                  {"text", ColumnType::text, DateOrder::unknown},
                                                  {"date", ColumnType::date, DateOrder::unknown},
                                                  {"date-dmy", ColumnType::date, DateOrder::day_first},
                                                  {"date-mdy", ColumnType::date, DateOrder::month_first},
-                                                 {"id", ColumnType::id, DateOrder::unknown}}};
+                                                 {"id", ColumnType::id, DateOrder::unknown},
+                                                 {"constant", ColumnType::constant, DateOrder::unknown}}};
+
+// Of "size=ordered:S<M<L".
+constexpr std::string_view kOrderedLevels = "=ordered:";
+
+TypeRule parse_ordered_levels(std::string_view item, std::size_t place) {
+  TypeRule rule{.columns = std::string(trim(item.substr(0, place))), .type = ColumnType::ordered};
+  std::string_view left = item.substr(place + kOrderedLevels.size());
+  for (bool more = true; more;) {
+    const std::size_t end = left.find('<');
+    more = end != std::string_view::npos;
+    std::string level(trim(left.substr(0, end)));
+    if (level.empty() || std::ranges::find(rule.levels, level) != rule.levels.end()) {
+      fail_option("types", std::string(item), "different levels in their order, such as size=ordered:S<M<L");
+    }
+    rule.levels.push_back(std::move(level));
+    if (more) left = left.substr(end + 1);
+  }
+  return rule;
+}
 
 TypeRule parse_type_rule(std::string_view item) {
+  if (const auto place = item.find(kOrderedLevels); place != std::string_view::npos && place > 0) {
+    return parse_ordered_levels(item, place);
+  }
   const auto equals = item.rfind('=');
   if (equals == std::string_view::npos || trim(item.substr(0, equals)).empty()) {
     fail_option("types", std::string(item), "columns and a type, such as plan=category");
@@ -48,7 +77,7 @@ TypeRule parse_type_rule(std::string_view item) {
   const std::string_view word = trim(item.substr(equals + 1));
   std::vector<std::string_view> known;
   for (const TypeWord& type : kTypeWords) {
-    if (type.word == word) return {std::string(trim(item.substr(0, equals))), type.type, type.date_order};
+    if (type.word == word) return {std::string(trim(item.substr(0, equals))), type.type, type.date_order, {}};
     known.push_back(type.word);
   }
   fail_option("types", std::string(item), fmt::format("one of {}{}", join(known), suggestion(word, known)));
@@ -92,6 +121,9 @@ class Values {
     return binary ? ColumnType::boolean : ColumnType::integer;
   }
   [[nodiscard]] bool whole() const { return whole_; }
+  [[nodiscard]] bool all_in(std::initializer_list<double> values) const {
+    return !many_ && std::ranges::all_of(few_, [&](double v) { return std::ranges::find(values, v) != values.end(); });
+  }
 
  private:
   std::vector<double> few_;
@@ -137,13 +169,17 @@ struct Example {
   Place place;
 };
 
-Example example_of_text(const std::vector<Input>& inputs, std::size_t place) {
+// The first text, of those that are wanted if there are any.
+Example example_of_text(
+    const std::vector<Input>& inputs, std::size_t place,
+    FunctionRef<bool(std::string_view)> wanted = [](std::string_view) { return true; }) {
   for (const Input& input : inputs) {
     const std::size_t j = input.roles.points[place];
     const Column& column = input.table.columns[j];
-    if (!column.has_text() || column.texts->size() == 0) continue;
-    const TextDictionary::Entry& entry = (*column.texts)[0];
-    return {&input.table, j, {entry.line, std::string(entry.text)}};
+    for (std::size_t code = 0; column.has_text() && code < column.texts->size(); ++code) {
+      const TextDictionary::Entry& entry = (*column.texts)[code];
+      if (wanted(entry.text)) return {&input.table, j, {entry.line, std::string(entry.text)}};
+    }
   }
   return {&inputs.front().table, inputs.front().roles.points[place], {}};
 }
@@ -258,6 +294,74 @@ std::string similar_levels(const LevelCounts& counts) {
   return "";
 }
 
+// The levels of an ordered column, ascending: as declared, or the texts of the different numbers.
+std::vector<std::string> ordered_levels(std::vector<Input>& inputs, std::size_t place, const RowPlan& rows) {
+  const Input& front = inputs.front();
+  const std::vector<std::string>& declared = front.table.columns[front.roles.points[place]].levels;
+  if (!declared.empty()) return declared;
+  const LevelCounts counts(inputs, place, rows);
+  std::vector<double> numbers;
+  for (const auto& [number, count] : counts.by_number) numbers.push_back(number);
+  std::ranges::sort(numbers);
+  std::vector<std::string> levels;
+  for (const double number : numbers) levels.push_back(shortest(number));
+  return levels;
+}
+
+[[noreturn]] void fail_order(const std::vector<Input>& inputs, std::size_t place, const Example& example,
+                             std::string_view expected) {
+  const auto& [table, j, text] = example;
+  const std::string name = item_of(inputs.front().table, inputs.front().roles.points[place]);
+  fail_at(ErrorCode::unreadable_input, table->place_of(text.line),
+          fmt::format("{} is {}", table->cell_of(j, text.line), in_quotes(text.text)), std::string(expected),
+          fmt::format("To state the order of all levels: {}; to compare levels without an order: {}",
+                      option_reference("types", name + "=ordered:S<M<L"),
+                      option_reference("types", name + "=category")));
+}
+
+// Levels become their ranks.
+void turn_into_ranks(std::vector<Input>& inputs, std::size_t place, const std::vector<std::string>& levels) {
+  std::unordered_map<std::string_view, double> ranks;
+  for (const std::string& level : levels) ranks.emplace(level, static_cast<double>(ranks.size()));
+  for (Input& input : inputs) {
+    const std::size_t j = input.roles.points[place];
+    Column& column = input.table.columns[j];
+    std::vector<double> rank_of_code;
+    for (std::size_t code = 0; column.has_text() && code < column.texts->size(); ++code) {
+      const TextDictionary::Entry& entry = (*column.texts)[code];
+      const auto found = ranks.find(entry.text);
+      if (found == ranks.end()) {
+        fail_order(inputs, place, {&input.table, j, {entry.line, std::string(entry.text)}}, "a level of its order");
+      }
+      rank_of_code.push_back(found->second);
+    }
+    for (std::size_t b = 0; b < input.table.cells.num_blocks(); ++b) {
+      const MatrixView<double> block = input.table.cells.block(b);
+      for (std::size_t i = 0; i < block.rows(); ++i) {
+        double& cell = block(i, j);
+        if (is_missing(cell)) continue;
+        if (is_hashed_text(cell)) fail_order(inputs, place, example_of_text(inputs, place), "one of few levels");
+        cell = is_text(cell) ? rank_of_code[text_payload(cell)] : ranks.at(shortest(cell + 0.0));
+      }
+    }
+    column.num_texts = 0;
+    column.texts.reset();
+  }
+}
+
+// "S < M < L are 0, 1, 2".
+std::string note_of_order(const std::vector<std::string>& levels) {
+  constexpr std::size_t kShown = 10;
+  if (levels.size() > kShown) return fmt::format("{} levels are 0 to {}", levels.size(), levels.size() - 1);
+  std::string ranks;
+  std::string text;
+  for (std::size_t rank = 0; rank < levels.size(); ++rank) {
+    text += fmt::format("{}{}", rank == 0 ? "" : " < ", printable(levels[rank]));
+    ranks += fmt::format("{}{}", rank == 0 ? "" : ", ", rank);
+  }
+  return fmt::format("{} are {}", text, ranks);
+}
+
 class TypeFinder {
  public:
   TypeFinder(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options)
@@ -315,9 +419,15 @@ class TypeFinder {
   }
 
   void apply_declared(std::size_t place, ColumnSource& source, const CellCounts& cells) {
-    if (source.type == ColumnType::id) {
+    if (source.type == ColumnType::id || source.type == ColumnType::constant) {
       exclude(source, "as declared");
-    } else if (source.type == ColumnType::number || source.type == ColumnType::date) {
+    } else if (source.type == ColumnType::ordered) {
+      apply_order(place, source, cells);
+    } else if (source.type == ColumnType::boolean) {
+      require_boolean(place, cells);
+    } else if (source.type == ColumnType::number || source.type == ColumnType::integer ||
+               source.type == ColumnType::date) {
+      if (source.type == ColumnType::integer) require_whole(place);
       if (cells.texts == 0) return;
       source.missing_x += text_rows(place, 0);
       source.missing_y += text_rows(place, 1);
@@ -326,6 +436,44 @@ class TypeFinder {
     } else if (source.type == ColumnType::category || source.type == ColumnType::text) {
       mark_as_texts(inputs_, place);
     }
+  }
+
+  void apply_order(std::size_t place, ColumnSource& source, const CellCounts& cells) {
+    const Input& front = inputs_.front();
+    const bool declared = !front.table.columns[front.roles.points[place]].levels.empty();
+    if (!declared && cells.texts > 0) {
+      fail_order(inputs_, place, example_of_text(inputs_, place), "a number, because no order of levels is given");
+    }
+    const std::vector<std::string> levels = ordered_levels(inputs_, place, rows_);
+    if (declared) mark_as_texts(inputs_, place);
+    turn_into_ranks(inputs_, place, levels);
+    source.note = note_of_order(levels);
+  }
+
+  void require_boolean(std::size_t place, const CellCounts& cells) {
+    if (cells.texts > 0) {
+      const auto [table, j, text] =
+          example_of_text(inputs_, place, [](std::string_view word) { return !is_boolean_word(word); });
+      fail_at(ErrorCode::unreadable_input, table->place_of(text.line),
+              fmt::format("{} is {}", table->cell_of(j, text.line), in_quotes(text.text)),
+              "true or false, yes or no, 1 or 0",
+              "To compare any two texts: " + option_reference("types", item_of(*table, j) + "=category"));
+    }
+    if (values_[place].all_in({0.0, 1.0})) return;
+    fail_values(place, "1 and 0 of a boolean", "integer");
+  }
+
+  void require_whole(std::size_t place) {
+    if (!values_[place].whole()) fail_values(place, "whole numbers of an integer", "number");
+  }
+
+  [[noreturn]] void fail_values(std::size_t place, std::string_view expected, std::string_view type) {
+    const Input& front = inputs_.front();
+    const std::size_t j = front.roles.points[place];
+    fail_at(ErrorCode::unreadable_input, front.table.source,
+            fmt::format("column {} has other values", front.table.label_of(j)), std::string(expected),
+            "To compare all values: " +
+                option_reference("types", fmt::format("{}={}", item_of(front.table, j), type)));
   }
 
   void infer(std::size_t place, ColumnSource& source, const CellCounts& cells) {
@@ -401,14 +549,37 @@ class TypeFinder {
   std::vector<std::array<std::size_t, 2>> missing_;
 };
 
-// Types of tables in memory that differ between samples declare nothing.
+// Gives all inputs the levels of the one that has most, if the others have some of them in the same order.
+bool agree_on_levels(std::vector<Input>& inputs, std::size_t place) {
+  const auto levels = [place](Input& input) -> std::vector<std::string>& {
+    return input.table.columns[input.roles.points[place]].levels;
+  };
+  const auto longest =
+      std::ranges::max_element(inputs, {}, [&](Input& input) { return levels(input).size(); });
+  const std::vector<std::string> all = levels(*longest);
+  for (Input& input : inputs) {
+    auto next = all.begin();
+    for (const std::string& level : levels(input)) {
+      next = std::find(next, all.end(), level);
+      if (next == all.end()) return false;
+      ++next;
+    }
+  }
+  for (Input& input : inputs) levels(input) = all;
+  return true;
+}
+
+// Types of tables in memory that differ between samples declare nothing; ordered levels whose order differs have none.
 void agree_on_declared(std::vector<Input>& inputs, std::size_t place) {
   const auto declared = [place](Input& input) -> std::optional<ColumnType>& {
     return input.table.columns[input.roles.points[place]].declared;
   };
   const std::optional<ColumnType> front = declared(inputs.front());
-  if (std::ranges::all_of(inputs, [&](Input& input) { return declared(input) == front; })) return;
-  for (Input& input : inputs) declared(input).reset();
+  if (!std::ranges::all_of(inputs, [&](Input& input) { return declared(input) == front; })) {
+    for (Input& input : inputs) declared(input).reset();
+  } else if (front == ColumnType::ordered && !agree_on_levels(inputs, place)) {
+    for (Input& input : inputs) declared(input) = ColumnType::category;
+  }
 }
 
 // A table of nothing but complete columns of numbers is compared as it is, constant columns as well.

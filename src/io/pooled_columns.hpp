@@ -17,8 +17,8 @@ namespace kqd {
 void impute_medians(std::vector<Sample>& samples, const std::string& source);
 
 /// Brings columns to one scale; constant ones become 0. Columns with an interquartile range of 0 that are not constant
-/// are scaled by its substitute (see robust_range), and a note lists them. Returns how each column was standardised; empty:
-/// none was.
+/// are scaled by its substitute (see robust_range), and a note lists them. Returns how each column was standardised;
+/// empty: none was.
 std::vector<ColumnUnits> standardize(std::vector<Sample>& samples, Standardize kind, Warnings& notes);
 
 /// Columns with whole numbers that are not doubles, such as ids and nanoseconds: the smallest number of all inputs is

@@ -23,8 +23,9 @@ constexpr std::array<Name<NaPolicy>, 4> kNaPolicies = {{{NaPolicy::indicator, "i
                                                         {NaPolicy::raise, "raise"},
                                                         {NaPolicy::omit, "omit"},
                                                         {NaPolicy::impute_median, "impute-median"}}};
-constexpr std::array<Name<ColumnType>, 9> kColumnTypes = {{{ColumnType::number, "number"},
+constexpr std::array<Name<ColumnType>, 10> kColumnTypes = {{{ColumnType::number, "number"},
                                                            {ColumnType::integer, "integer"},
+                                                           {ColumnType::ordered, "ordered"},
                                                            {ColumnType::category, "category"},
                                                            {ColumnType::text, "text"},
                                                            {ColumnType::boolean, "boolean"},
@@ -104,10 +105,10 @@ std::string describe_types(const Preparation& p, OptionNames names) {
   if (shown.empty()) return "";
   if (more > 0) shown.push_back(fmt::format("{} more", more));
   if (plain > 0) shown.push_back(counted(plain, "number"));
-  const std::string advice = fmt::format("to change a type: " KQD_OPTION("types") "; {}: " KQD_OPTION("na"),
-                                         has_filled_numbers(p) ? "missing numbers are marked, and kernels and distances "
-                                                                 "see the pooled median there"
-                                                               : "missing values");
+  const std::string_view missing =
+      has_filled_numbers(p) ? "missing numbers are marked, and kernels and distances see the pooled median there"
+                            : "missing values";
+  const std::string advice = fmt::format("to change a type: " KQD_OPTION("types") "; {}: " KQD_OPTION("na"), missing);
   return fmt::format("columns: {} ({})", fmt::join(shown, ", "), render(advice, names));
 }
 

@@ -602,7 +602,10 @@ Table table_of(const Frame& frame, const ReadOptions& options) {
   for (std::size_t i = 0; i < num_rows; ++i) rows.push_back(table.cells.append_row());
   for (std::size_t j = 0; j < frame.columns.size(); ++j) {
     std::optional<ColumnType>& declared = table.columns[j].declared;
-    if (!declared) declared = frame.columns[j].type;
+    if (declared) continue;
+    declared = frame.columns[j].type;
+    const auto* const coded = std::get_if<CodedTexts>(&frame.columns[j].cells);
+    if (declared == ColumnType::ordered && coded != nullptr) table.columns[j].levels = coded->levels;
   }
   for (std::size_t j = 0; j < frame.columns.size(); ++j) fill_column(frame.columns[j], j, table, rows);
   return table;

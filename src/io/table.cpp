@@ -61,6 +61,7 @@ void Table::declare_types() {
       if (!marks[j]) continue;
       columns[j].declared = rule.type;
       columns[j].date_order = rule.date_order;
+      columns[j].levels = rule.levels;
     }
   }
 }

@@ -56,6 +56,7 @@ struct Column {
 
   std::optional<ColumnType> declared;  ///< the type that the user declares
   DateOrder date_order = DateOrder::unknown;
+  std::vector<std::string> levels;  ///< of a column that is declared ordered, ascending; empty: those of numbers
 
   [[nodiscard]] bool has_text() const { return texts != nullptr; }
 };

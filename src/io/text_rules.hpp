@@ -15,6 +15,7 @@ struct TypeRule {
   std::string columns;  ///< a ColumnList
   ColumnType type = ColumnType::number;
   DateOrder date_order = DateOrder::unknown;
+  std::vector<std::string> levels = {};  ///< of an ordered type, ascending; empty: those of numbers
 };
 
 /// How texts are read, the same for every format.

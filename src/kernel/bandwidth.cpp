@@ -92,6 +92,18 @@ void require_grid(const std::vector<double>& sorted_distances, std::size_t count
   if (count == 0) fail(ErrorCode::invalid_option, "a bandwidth grid of 0 values, expected at least 1");
 }
 
+std::vector<double> sorted_distances(const Pool& pool, PairQuantity quantity, bool take_root,
+                                     std::span<const double> column_scales, Seed seed) {
+  const Matrix<double> rows = subsample(pool, kMaxMedianPoints, seed, Purpose::bandwidth_subsample);
+  auto values = pairwise_values(rows, quantity, false, column_scales);
+  if (take_root) {
+    for (double& v : values) v = std::sqrt(v);
+  }
+  if (std::ranges::any_of(values, [](double v) { return std::isnan(v); })) fail_overflow();
+  simd::sort_ascending(values);
+  return values;
+}
+
 double fraction_of(std::size_t i, std::size_t count) {
   return count == 1 ? 0.5 : static_cast<double>(i) / static_cast<double>(count - 1);
 }
@@ -135,14 +147,11 @@ std::vector<double> pooled_distances(const SampleView& x, const SampleView& y, D
 
 std::vector<double> pooled_distances(const Pool& pool, DistanceKind kind, Seed seed) {
   const bool l1 = kind == DistanceKind::l1;
-  const Matrix<double> rows = subsample(pool, kMaxMedianPoints, seed, Purpose::bandwidth_subsample);
-  auto values = pairwise_values(rows, l1 ? PairQuantity::l1_distance : PairQuantity::squared_distance, false);
-  if (!l1) {
-    for (double& v : values) v = std::sqrt(v);
-  }
-  if (std::ranges::any_of(values, [](double v) { return std::isnan(v); })) fail_overflow();
-  simd::sort_ascending(values);
-  return values;
+  return sorted_distances(pool, l1 ? PairQuantity::l1_distance : PairQuantity::squared_distance, !l1, {}, seed);
+}
+
+std::vector<double> pooled_distances(const Pool& pool, const KernelSpec& kernel, Seed seed) {
+  return sorted_distances(pool, PairQuantity::mixed_distance, true, kernel.column_scales, seed);
 }
 
 std::vector<double> geometric_bandwidth_grid(const std::vector<double>& sorted_distances, std::size_t count) {

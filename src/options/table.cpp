@@ -317,7 +317,15 @@ bool has_reference(const Settings& s) {
   return uses(s).directions && !has_own_kernel(family(s));
 }
 
+// Aggregates of many kernels take theirs from the kernel of tables only.
+bool takes_mixed_kernel(const Settings& s) {
+  const MethodInfo& method = find_method(s.test.method);
+  return s.test.statistic.kernel.family == KernelFamily::mixed && !method.effect_method.empty() &&
+         find_method(method.effect_method).family == method.family;
+}
+
 std::string unless_kernel(const Settings& s) {
+  if (takes_mixed_kernel(s)) return "";
   return on_method_unless(uses(s).kernel && !(uses(s).directions && has_own_kernel(family(s))), s);
 }
 std::string unless_directions(const Settings& s) {
@@ -412,7 +420,8 @@ std::vector<OptionInfo> make_table() {
           .value = "LIST"}),
       row<KQD_FIELD(read.drop)>({.id = "drop", .type = list, .section = "Data", .commands = kInputs,
           .help = "columns to exclude (same syntax as " KQD_OPTION("columns") ")", .value = "LIST"}),
-      row<KQD_FIELD(names)>({.id = "names", .type = list, .section = "Data", .commands = kAll, .calls = kCalls,
+      row<KQD_FIELD(names)>({.id = "names", .type = list, .section = "Data", .commands = kFiles | kMonitorCommand,
+          .calls = kCalls,
           .help = "what texts and figures call the samples: March,April (default: the names of the files)",
           .value = "LIST"}),
       row<KQD_FIELD(read.weights_column)>({.id = "weights_column", .type = text, .section = "Data", .commands = kFiles,
@@ -425,8 +434,9 @@ std::vector<OptionInfo> make_table() {
           .value = "HOW", .choices = words<Categorical, Categorical::automatic, Categorical::drop>}),
       row<KQD_FIELD(read.types)>({.id = "types", .type = list, .section = "Data", .commands = kFiles,
           .calls = kCalls,
-          .help = "types of columns: NAME=TYPE,... with number, category, text (hashed), date, date-dmy, date-mdy or id "
-              "(excluded); others are inferred",
+          .help = "types of columns: NAME=TYPE,... with number, integer, ordered (ranks of numbers; of texts as in "
+              "size=ordered:S<M<L), boolean, category, text (hashed), date, date-dmy, date-mdy, id or constant "
+              "(both excluded); others are inferred",
           .value = "LIST"}),
       row<KQD_FIELD(read.dates)>({.id = "dates", .type = flag, .section = "Data", .commands = kInputs,
           .help = "read dates as numbers where " KQD_OPTION("categorical") " is not auto: days since 1970-01-01"}),
@@ -589,7 +599,7 @@ std::vector<OptionInfo> make_table() {
       row<KQD_FIELD(test.permute)>({.id = "permute", .type = word, .section = "Test",
           .commands = kTestCommand | kMatrixCommand, .calls = kTestCommand,
           .help = "permute single rows, groups of rows (large samples: fast, exact, on a grid of 256 bins per "
-              "direction), or auto: groups above 100,000 rows where the method can",
+              "direction), or auto: groups above 100,000 rows or 10^8 numbers where the method can",
           .value = "rows|groups|auto", .choices = words<Permute, Permute::automatic, Permute::groups>,
           .no_effect = with_asymptotic_calibration}),
       {.id = "groups", .type = text, .section = "Test", .commands = kTestCommand | kProfileCommand | kMonitorCommand,

@@ -23,6 +23,14 @@ inline constexpr std::size_t kUsualBlocks = 32;
 /// Groups of a sample at most; other rows take no part.
 inline constexpr std::size_t kMostGroups = 512;
 
+/// Whether pooled rows are so many that groups of them are permuted unless rows are asked for: more than 100,000, where
+/// groups are twice as fast (bench/README.md), or more than 10^8 numbers, since the test of rows keeps a scaled copy.
+[[nodiscard]] constexpr bool are_many(std::size_t num_rows, std::size_t num_columns) {
+  constexpr std::size_t kManyRows = 100'000;
+  constexpr std::size_t kManyCells = 100'000'000;
+  return num_rows > kManyRows || num_rows * num_columns > kManyCells;
+}
+
 /// Groups of one size for both samples: 128 of the smaller sample where it has as many rows. The larger sample has at
 /// most 512; where it would have more, groups grow, down to 16 of the smaller sample, and rows beyond the last group
 /// take no part. Needs at least one row of each.

@@ -533,6 +533,10 @@ bool has_files(const Source& s) {
   return !s.run->x_name.empty();
 }
 
+bool is_prepared(const Source& s) {
+  return has_files(s) || !s.run->preparation.sources.empty();
+}
+
 // The fields of the two samples, without the names of their files when there are none.
 Fields fields_of_samples() {
   Fields fields = sample_fields();
@@ -547,7 +551,7 @@ Fields fields_of_samples() {
 Fields own_explanation_fields() {
   using enum Block;
   Field preparation = data_field();
-  preparation.value = [](In s) { return has_files(s) ? preparation_json(s.run->preparation) : Json(); };
+  preparation.value = [](In s) { return is_prepared(s) ? preparation_json(s.run->preparation) : Json(); };
   return {
       {{"alpha", "significance level of the adjusted p-values"}, [](In s) { return Json(s.explanation->alpha); }},
       {{"columns",

@@ -13,6 +13,7 @@
 
 #include "core/executor.hpp"
 #include "core/text.hpp"
+#include "core/warning_sentence.hpp"
 #include "io/text.hpp"
 #include "kqd/version.hpp"
 #include "simd/target.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 constexpr std::string_view kRunLabel = "run";
 
-std::string reference_phrase(ReferenceMeasure measure) {
+std::string reference_phrase(ReferenceMeasure measure, const RunInfo& run) {
   switch (measure) {
     case ReferenceMeasure::gaussian:
       return "from a Gaussian fitted to the pool";
@@ -31,7 +32,7 @@ std::string reference_phrase(ReferenceMeasure measure) {
     case ReferenceMeasure::pooled:
       return "from the pooled rows";
     case ReferenceMeasure::balanced:
-      return "half from X, half from Y";
+      return fmt::format("half from {}, half from {}", run.x_label, run.y_label);
     case ReferenceMeasure::points:
       return "given";
   }
@@ -43,7 +44,8 @@ std::string directions_word(const MethodRun& run) {
                                         : std::string(run.method->directions);
 }
 
-std::string directions_phrase(const MethodRun& run) {
+std::string directions_phrase(const Source& source) {
+  const MethodRun& run = source.statistic;
   const DirectionOptions& directions = run.options->directions;
   std::string text = fmt::format("{} {}", run.num_directions, directions_word(run));
   if (directions.family == DirectionFamily::principal) {
@@ -51,8 +53,9 @@ std::string directions_phrase(const MethodRun& run) {
   } else if (directions.family == DirectionFamily::mixed) {
     text += fmt::format(", through {} landmarks and reference points", run.num_reference);
   } else if (run.num_reference > 0) {
-    text +=
-        fmt::format(", {} {}", counted(run.num_reference, "reference point"), reference_phrase(directions.reference));
+    const RunInfo unnamed;
+    text += fmt::format(", {} {}", counted(run.num_reference, "reference point"),
+                        reference_phrase(directions.reference, source.run != nullptr ? *source.run : unnamed));
   }
   if (directions.whiten) text += ", whitened";
   if (run.num_set_aside > 0) text += fmt::format(" ({} held out)", counted(run.num_set_aside, "row"));
@@ -316,7 +319,7 @@ Fields method_fields() {
        }},
       {{"directions", "family of directions; null without directions", setting},
        [](In s) { return s.statistic.num_directions > 0 ? Json(directions_word(s.statistic)) : Json(); },
-       [](In s) { return s.statistic.num_directions > 0 ? Lines{directions_phrase(s.statistic)} : Lines{}; }},
+       [](In s) { return s.statistic.num_directions > 0 ? Lines{directions_phrase(s)} : Lines{}; }},
       {{"num_directions", "number of directions", setting, "number of directions", true, "n_directions"},
        [](In s) { return Json(s.statistic.num_directions); }},
       {{"num_reference", "number of reference points that span the directions", setting, "reference points", true,
@@ -492,17 +495,10 @@ Rows closing_rows(const Fields& fields, const Source& source) {
   return rows;
 }
 
-// The sentence of a warning, with the names of the samples in place of X and Y.
-std::string sentence_of(Warning warning, const Source& source) {
-  for (WarningValue& value : warning.values) {
-    const auto* const text = std::get_if<std::string>(&value);
-    if (source.run == nullptr || text == nullptr) continue;
-    if (*text == "X")
-      value = source.run->x_label;
-    else if (*text == "Y")
-      value = source.run->y_label;
-  }
-  return render(warning, source.option_names);
+// The sentence of a warning, with the names of the samples.
+std::string sentence_of(const Warning& warning, const Source& source) {
+  if (source.run == nullptr) return render(warning, source.option_names);
+  return sentence_about(source.run->x_label, source.run->y_label, warning, source.option_names);
 }
 
 Json warnings_json(const Warnings& warnings, const Source& source) {

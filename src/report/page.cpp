@@ -54,6 +54,8 @@ std::string page_of(std::string_view kind, Json result, Json null, const Fields&
   run.option_names = of.option_names;
   run.x_label = of.x_label;
   run.y_label = of.y_label;
+  report["flags"] = Json::object();
+  for (const std::string_view id : {"types", "na", "standardize"}) report["flags"][id] = of.option_names(id, "");
   report["explanation"] = info.explanation ? Json::parse(explanation_json(*info.explanation, run)) : Json(nullptr);
   report["explanation_note"] = info.explanation_note;
   return report_page(compact(report));

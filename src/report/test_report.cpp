@@ -194,16 +194,18 @@ Lines separation_lines(const Source& s) {
   if (!s.test->difference || !s.test->difference->separation) return {};
   const DifferenceSize& size = *s.test->difference;
   return {explained(rounded(*size.separation, 2),
-                    interval_phrase(size.confidence, size.separation_interval.lower, size.separation_interval.upper) +
-                        "; probability that a simple rule tells a row of X from a row of Y, 0.5 by chance")};
+                    fmt::format("{}; probability that a simple rule tells a row of {} from a row of {}, 0.5 by chance",
+                                interval_phrase(size.confidence, size.separation_interval.lower,
+                                                size.separation_interval.upper),
+                                s.run->x_label, s.run->y_label))};
 }
 
 Lines rows_needed_lines(const Source& s) {
   const MarginResult* const margin = margin_of(s);
   if (margin == nullptr || margin->verdict != Verdict::undecided || !margin->batch_effects.empty()) return {};
   if (!margin->rows_needed) return {"more than 10,000 times as many for a verdict, if the effect is as estimated"};
-  return {fmt::format("about {} of X and Y together for a verdict with probability 0.8, if the effect is as estimated",
-                      counted(*margin->rows_needed, "row"))};
+  return {fmt::format("about {} of {} and {} together for a verdict with probability 0.8, if the effect is as estimated",
+                      counted(*margin->rows_needed, "row"), s.run->x_label, s.run->y_label)};
 }
 
 Fields margin_fields() {
@@ -337,9 +339,11 @@ Fields own_test_fields() {
          const auto& interval = s.test->effect_interval;
          return interval ? Json{interval->lower, interval->upper} : Json();
        }},
+      {{"effect_interval", "another name of effect_size_ci", none, "", false, ""},
+       [](In s) { return s.test->effect_interval ? pair_json(*s.test->effect_interval) : Json(); }},
       {{"largest_change",
-        "column or pair of columns of the component statistic with the largest score, of those that name one and have an "
-        "adjusted p-value of at most alpha; null if there is none",
+        "column or pair of columns of the component statistic with the largest score, of those that name one and have "
+        "an adjusted p-value of at most alpha; null if there is none",
         result, "most changed"},
        [](In s) { return largest_change(s) != nullptr ? Json(largest_change(s)->where) : Json(); },
        largest_change_lines},

@@ -20,6 +20,7 @@
 #include "metrics/method.hpp"
 #include "metrics/object_options.hpp"
 #include "profile/grouped_rows.hpp"
+#include "profile/row_groups.hpp"
 #include "testing/aggregated_test.hpp"
 #include "testing/permutation_run.hpp"
 #include "two_sample/effect_interval.hpp"
@@ -43,10 +44,6 @@ constexpr std::array<Name<Permute>, 3> kPermutes = {{
     {Permute::rows, "rows"},
     {Permute::groups, "groups"},
 }};
-
-// Pooled rows above which groups are permuted unless rows are asked for. Both ways take about the same time at some
-// 20,000 rows; here groups are twice as fast (bench/README.md).
-constexpr std::size_t kManyRows = 100'000;
 
 // Labels of the permutations under way get a quarter of a memory bound, the method the rest.
 constexpr std::size_t kLabelShare = 4;
@@ -201,7 +198,8 @@ bool permutes_groups(const MethodInfo& method, const CheckedTest& checked, const
     fail_option("permute", "groups", fmt::format("rows or auto for method {} here, because {}", method.id, obstacle));
   }
   const std::size_t rows = checked.samples.x.size() + checked.samples.y.size();
-  return obstacle.empty() && (options.permute == Permute::groups || !at_random || rows > kManyRows);
+  const bool many = are_many(rows, checked.samples.x.dim());
+  return obstacle.empty() && (options.permute == Permute::groups || !at_random || many);
 }
 
 // Permutations of the units of a plan.

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import PROGRAM, ROOT, masked
 
-PAGES = ["README.md", *(f"docs/guide/{name}.md" for name in ("command-line", "data", "explain", "formats", "gallery", "install",
-                                                          "reading-output"))]
+PAGES = ["README.md", *(f"docs/guide/{name}.md" for name in ("command-line", "data", "does-it-matter", "explain", "formats",
+                                                          "gallery", "install", "reading-output"))]
 PROSE = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
 PROSE += [page for folder in ("docs", "src", "tests", "bench", "data", "experiments") for page in (ROOT / folder).rglob("*.md")]
 

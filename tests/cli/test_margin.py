@@ -30,6 +30,7 @@ def judged(kqd, *arguments):
 def test_both_flags_print_the_same_three_verdicts(kqd, shifted, flag, shift, margin, verdict):
     result, code = judged(kqd, shifted(0), shifted(shift, 2), flag, margin)
     assert (result["verdict"], result["margin"], result["margin_kind"], code) == (verdict, float(margin), flag[2:], 0)
+    assert result["effect_interval"] == result["effect_size_ci"]
     lower, upper = result["effect_size_ci"]
     assert lower <= max(result["effect_size"], 0) <= upper
     assert {aspect["name"] for aspect in result["aspects"]} == {"location", "shape", "relations"}
@@ -83,6 +84,15 @@ def test_what_cannot_be_judged_is_an_error(kqd, shifted, arguments, message):
     run = kqd("test", shifted(0), shifted(0.5, 2), *arguments)
     assert (run.code, run.stdout) == (2, "")
     assert message in run.stderr
+
+
+def test_texts_of_a_margin_call_the_samples_by_their_names(kqd, shifted):
+    few = ("--permutations", "99", "--seed", "1", "--tolerance", "0.15")
+    run = kqd("test", shifted(0), shifted(0.15, 2), "--names", "March,April", *few)
+    assert "tells a row of March from a row of April, 0.5 by chance" in run.stdout
+    assert " of March and April together for a verdict" in run.stdout
+    markdown = kqd("test", shifted(0), shifted(0.15, 2), "--names", "March,April", "--markdown", *few).stdout
+    assert "tells a row of March from a row of April" in markdown
 
 
 def test_reference_batches_need_two_files(kqd, folder):

@@ -42,6 +42,13 @@ def test_the_batch_that_differs_is_named_with_its_column(kqd, days):
     assert found[-1]["n"] == ROWS
 
 
+def test_batches_are_called_by_the_names_that_are_given(kqd, days):
+    found = batches(monitor(kqd, days, "base.csv", "day-1.csv", "day-5.csv", "--names", "base,Monday,Friday", "--json-lines"))
+    assert [batch["name"] for batch in found] == ["Monday", "Friday"]
+    refused = monitor(kqd, days, "base.csv", "day-1.csv", "--names", "Monday")
+    assert refused.code == 2 and "2 names with commas between them, one for each sample" in refused.stderr
+
+
 def test_the_report_says_how_many_differ(kqd, days):
     run = monitor(kqd, days, "base.csv", "day-1.csv", "day-5.csv")
     assert "1 of 2 batches differs from the baseline, first day-5.csv. The alarm is not raised." in run.stdout

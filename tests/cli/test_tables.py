@@ -56,8 +56,18 @@ def test_samples_are_called_by_their_files_or_as_asked(kqd, folder):
     assert same["names"] == ["X", "Y"]
     refused = kqd("distance", *CUSTOMERS, "--names", "March")
     assert refused.code == 2 and "2 names with commas between them" in refused.stderr
-    matrix = json.loads(kqd("matrix", *CUSTOMERS, "--names", "March,April", "--json").stdout)
-    assert matrix["names"] == ["March", "April"]
+    for command in ("matrix", "embed"):
+        assert json.loads(kqd(command, *CUSTOMERS, "--names", "March,April", "--json").stdout)["names"] == ["March", "April"]
+    explained = kqd("explain", "a.csv", "b.csv", "--names", "March,April").stdout
+    assert "quantile of April minus that of March" in explained and "most like March" in explained
+
+
+def test_warnings_call_the_samples_by_their_names(kqd, folder):
+    for name, sizes in (("rows-march", (1, 2, 3)), ("rows-april", (2, 4, 4))):
+        rows = "".join(f"{name}-{c},{c % 7}.{i}\n" for c in range(12) for i in range(sizes[c % 3]))
+        (folder / f"{name}.csv").write_text("who,v\n" + rows)
+    run = kqd("test", "rows-march.csv", "rows-april.csv", "--design", "clusters:who", "--permutations", "99", "--json")
+    assert json.loads(run.stdout)["notes"][0]["text"].startswith("cluster sizes differ between march and april (1 to 4 rows)")
 
 
 def test_strict_reading_is_one_flag_away(kqd):

@@ -1,5 +1,7 @@
 // Explanations of tables: whether the pair of columns whose relation changed is named, and which changes tests of
-// single columns see. docs/guide/explain.md has the numbers of KQD_TEST_SEEDS=100.
+// single columns see. docs/guide/explain.md has the numbers of KQD_TEST_SEEDS=50 of the former and =25 of the latter;
+// docs/validity.md has both rates for more tables (experiments/validate/table_scenarios.cpp). The kernel "mixed": its
+// level and power by every method.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -90,6 +92,7 @@ TEST(ExplainedTables, rejections_name_the_pair_whose_relation_changed) {
   for (const MixedShape& shape : {MixedShape{}, MixedShape{.categories = 2, .numbers = 3},
                                   MixedShape{.categories = 3, .levels = 6, .numbers = 8}}) {
     const Naming found = naming_of(shape);
+    EXPECT_GT(found.rejected, 0U);
     EXPECT_GE(static_cast<double>(found.right), std::floor(0.9 * static_cast<double>(found.rejected)));
   }
 }
@@ -221,6 +224,62 @@ TEST(ExplainedTables, changes_are_named_that_tests_of_single_columns_do_not_see)
   const Seen missing = seen_of(TableChange::missing, "missing");
   EXPECT_GE(static_cast<double>(missing.missing), most);
   seen_of(TableChange::none, "none");
+}
+
+// ---- The kernel "mixed" ----
+
+constexpr std::array<const char*, 9> kKernelMethods = {"ekqd",        "supkqd",  "mmd",     "mmd-v",   "mmd-agg",
+                                                       "mmd-fuse", "mmd-nystrom", "mmd-rff", "me"};
+
+// An amount in the thousands with outliers, a score of 1 to 5, a plan of four levels, of which `premium` have the last.
+Sample accounts(std::size_t rows, double premium, test::Source& source) {
+  Sample sample{Matrix<double>(rows, 6, 0.0), {}, {}};
+  using enum ColumnKind;
+  sample.roles = {{number, 0}, {number, 1}, {level, 2}, {level, 2}, {level, 2}, {level, 2}};
+  for (std::size_t i = 0; i < rows; ++i) {
+    const auto row = sample.points.row(i);
+    row[0] = 5000.0 + 2000.0 * source.normal() * (source.uniform() < 0.02 ? 30.0 : 1.0);
+    row[1] = 1.0 + static_cast<double>(source.below(5));
+    row[2 + (source.uniform() < premium ? 3 : source.below(3))] = 1.0;
+  }
+  return sample;
+}
+
+std::size_t rejections(const char* method, const char* kernel, double premium, std::size_t runs, std::size_t rows,
+                       std::int64_t permutations) {
+  std::size_t rejected = 0;
+  for (std::size_t run = 0; run < runs; ++run) {
+    test::Source source(9000 + run);
+    const Sample x = accounts(rows, 0.2, source);
+    const Sample y = accounts(rows + rows / 2, premium, source);
+    TwoSampleOptions options{.method = method};
+    options.statistic.kernel = parse_kernel(kernel);
+    options.statistic.threads = ThreadCount{1};
+    options.test.num_permutations = permutations;
+    options.effect_interval = false;
+    rejected += two_sample_test(x, y, options).test.reject ? 1U : 0U;
+  }
+  return rejected;
+}
+
+// Binomial(200, 0.05) is outside [0, 28] with probability below 1e-6, for nine methods below 1e-5.
+TEST(MixedKernel, keeps_the_level_in_every_method) {
+  for (const char* method : kKernelMethods) {
+    const std::size_t rejected = rejections(method, "mixed", 0.2, 200, 16, 19);
+    std::cout << method << ", kernel mixed: " << rejected << " of 200 nulls rejected\n";
+    EXPECT_LE(rejected, 28U) << method;
+  }
+}
+
+// The plan changes. Next to an amount in its own units, columns of 0 and 1 do not count for a Gaussian kernel.
+TEST(MixedKernel, sees_a_category_next_to_large_numbers_in_every_method) {
+  constexpr std::size_t kRuns = 20;
+  for (const char* method : kKernelMethods) {
+    const std::size_t mixed = rejections(method, "mixed", 0.5, kRuns, 100, 99);
+    std::cout << method << ": kernel mixed rejects " << mixed << " of " << kRuns << "\n";
+    EXPECT_GE(mixed, 14U) << method;
+  }
+  EXPECT_LE(rejections("mmd", "gaussian", 0.5, kRuns, 100, 99), 6U);
 }
 
 }  // namespace

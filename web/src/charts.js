@@ -1,11 +1,12 @@
 import * as Plot from "@observablehq/plot";
 import { svg } from "./dom.js";
+import { samples } from "./samples.js";
 import { number, shortened } from "./words.js";
 
 const xColour = "var(--x)";
 const yColour = "var(--y)";
 const faint = "var(--rule)";
-// X is a solid line and Y a dashed one: distinguishable without colours.
+// The first sample is a solid line and the second a dashed one: distinguishable without colours.
 const broken = "5 3";
 
 export function plot(width, description, options) {
@@ -83,7 +84,10 @@ export function pvalueStrip(width, { pvalue, low, high, alpha, smallest }, descr
   });
 }
 
-/** Quantiles of Y minus those of X over the levels; above the line Y is larger. */
+// "april \u2212 march": differences are the second sample minus the first.
+const differenceName = (length) => `${shortened(samples.y, length)} \u2212 ${shortened(samples.x, length)}`;
+
+/** Quantiles of the second sample minus those of the first over the levels; above the line the second is larger. */
 export function profileChart(width, { levels, difference }, description) {
   const { draw, tickFormat } = enlarged(difference);
   const points = levels.map((level, i) => ({ level, difference: draw(difference[i]), gap: difference[i] }));
@@ -95,7 +99,7 @@ export function profileChart(width, { levels, difference }, description) {
     marginTop: 32,
     marginBottom: 42,
     x: { label: "quantile level", domain: [0, 1], ticks: [0, 0.25, 0.5, 0.75, 1], tickFormat: readable },
-    y: { label: "Y \u2212 X at this level", ticks: 5, grid: true, tickFormat, nice: true },
+    y: { label: `${differenceName(14)} at this level`, ticks: 5, grid: true, tickFormat, nice: true },
     marks: [
       part((d) => Math.min(d, 0), xColour),
       part((d) => Math.max(d, 0), yColour),
@@ -103,7 +107,7 @@ export function profileChart(width, { levels, difference }, description) {
       Plot.line(points, { x: "level", y: "difference", stroke: "currentColor", strokeWidth: 1.6 }),
       Plot.tip(
         points,
-        Plot.pointerX({ x: "level", y: "difference", title: (d) => `level ${number(d.level)}\nY \u2212 X = ${number(d.gap)}` }),
+        Plot.pointerX({ x: "level", y: "difference", title: (d) => `level ${number(d.level)}\n${differenceName(28)} = ${number(d.gap)}` }),
       ),
     ],
   });
@@ -241,12 +245,12 @@ export function dendrogram(width, { names, order, lines }, description) {
 }
 
 const bySample = (entries, fields) => entries.flatMap((entry) => [
-  { ...fields(entry), value: entry.x, sample: "X" },
-  { ...fields(entry), value: entry.y, sample: "Y" },
+  { ...fields(entry), value: entry.x, sample: "x" },
+  { ...fields(entry), value: entry.y, sample: "y" },
 ]);
-const sampleColour = (d) => (d.sample === "X" ? xColour : yColour);
+const sampleColour = (d) => (d.sample === "x" ? xColour : yColour);
 
-/** Points of both samples in rows that are named, joined by a line: from X to Y. */
+/** Points of both samples in rows that are named, joined by a line: from the first sample to the second. */
 function namedPoints(width, entries, { label, description, tickFormat }) {
   const names = entries.map(({ name }) => name);
   const margin = nameMargin(names, width);
@@ -263,12 +267,12 @@ function namedPoints(width, entries, { label, description, tickFormat }) {
       Plot.dot(bySample(entries, ({ name }) => ({ name })), {
         x: "value",
         y: "name",
-        symbol: (d) => (d.sample === "X" ? "circle" : "triangle"),
+        symbol: (d) => (d.sample === "x" ? "circle" : "triangle"),
         stroke: sampleColour,
         fill: "var(--paper)",
         strokeWidth: 1.8,
         r: 5,
-        title: (d) => `${d.name}\n${d.sample}: ${readable(d.value)}`,
+        title: (d) => `${d.name}\n${samples[d.sample]}: ${readable(d.value)}`,
         tip: true,
       }),
     ],
@@ -310,7 +314,7 @@ export function changeMap(width, { cells }, description) {
         y: "first",
         fill: (d) => (d.change < 0 ? xColour : yColour),
         fillOpacity: (d) => 0.75 * (Math.abs(d.change) / largest),
-        title: (d) => `${d.first}, ${d.second}\nX ${number(100 * d.x)}%, Y ${number(100 * d.y)}%\nchange ${number(100 * d.change, 2)} points`,
+        title: (d) => `${d.first}, ${d.second}\n${samples.x} ${number(100 * d.x)}%, ${samples.y} ${number(100 * d.y)}%\nchange ${number(100 * d.change, 2)} points`,
         tip: true,
       }),
       step >= 40 ? Plot.text(cells, { x: "second", y: "first", text: (d) => number(100 * d.change, 2), fill: "var(--ink)", fontSize: 11 }) : null,

@@ -9,11 +9,11 @@ export function image({ height, width, channels, low, high }, pixels, descriptio
   });
 }
 
-// The colours of X and Y, readable on light and on dark pages; opacity shows the strength.
+// The colours of both samples, readable on light and on dark pages; opacity shows the strength.
 const towardsX = [32, 128, 196];
 const towardsY = [222, 104, 24];
 
-/** Signed numbers as an image: one colour towards X, the other towards Y, transparent at 0. */
+/** Signed numbers as an image: one colour towards the first sample, the other towards the second, transparent at 0. */
 export function signedImage({ height, width, channels }, values, description) {
   const mean = (i) => {
     let sum = 0;

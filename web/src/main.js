@@ -12,11 +12,13 @@ import { scatter } from "./sections/scatter.js";
 import { settings } from "./sections/settings.js";
 import { timeline } from "./sections/timeline.js";
 import { verdict } from "./sections/verdict.js";
+import { nameSamples } from "./samples.js";
 import { themeButton } from "./theme.js";
 import { visible } from "./words.js";
 
 const text = document.getElementById("report").textContent;
 const report = JSON.parse(text, (key, value) => (typeof value === "string" ? visible(value) : value));
+if (report.kind !== "matrix") nameSamples(report.explanation?.names ?? report.result.names);
 document.title = `${titleOf(report)} \u2013 kqd`;
 document.getElementById("page").replaceWith(page());
 openForPrint();

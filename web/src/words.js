@@ -1,3 +1,5 @@
+import { samples } from "./samples.js";
+
 const minus = "\u2212";
 
 /** A number for a reader: `digits` significant digits, a real minus sign, separators between thousands. */
@@ -44,7 +46,7 @@ export function percent(part) {
 
 /** The place of a difference, as part of a sentence: shares for columns of two values, quantile levels for others. */
 export function placePhrase({ where, shares }) {
-  return shares ? `${number(shares.value)} in ${percent(shares.x)} of X and ${percent(shares.y)} of Y` : wherePhrase(where);
+  return shares ? `${number(shares.value)} in ${percent(shares.x)} of ${samples.x} and ${percent(shares.y)} of ${samples.y}` : wherePhrase(where);
 }
 
 /** A text of the data without characters that would reverse or break the text next to it. */

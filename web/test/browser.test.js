@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
-import { hostileName, hostileText, makePages, oddNames } from "./pages.js";
+import { hostileName, hostileText, makePages, monitoredDays, oddNames } from "./pages.js";
 
 const program = process.env.KQD_PROGRAM;
 const executablePath = process.env.KQD_CHROMIUM ?? "/usr/bin/chromium";
@@ -12,6 +12,10 @@ const narrow = { width: 360, height: 740 };
 const explained = ["verdict", "compared", "where", "columns", "settings"];
 const related = [...explained, "relations"];
 const sections = {
+  customers: [...related, "null", "rows", "scatter"],
+  margin: [...related, "null", "rows", "scatter"],
+  named: [...related, "null", "rows", "scatter"],
+  days: ["verdict", "timeline", "columns-over-time", "alarm", "settings"],
   tabular: [...related, "null", "rows", "scatter"],
   "one column": [...explained, "null", "rows", "scatter"],
   text: [...related, "null", "rows", "scatter"],
@@ -116,7 +120,81 @@ test("the contrast of text is at least 4.5 to 1 in both themes", async () => {
 
 test("what was done to clusters is shown", async () => {
   const { page, close } = await opened("clusters");
-  assert.match(await page.locator("#compared").textContent(), /Cluster sizes differ between X and Y \(2 to 5 rows\): all clusters were reduced to the smallest size/);
+  assert.match(await page.locator("#compared").textContent(), /Cluster sizes differ between x and y \(2 to 5 rows\): all clusters were reduced to the smallest size/);
+  await close();
+});
+
+test("samples have the names of their files or those that were given, never X and Y", async () => {
+  for (const [name, first, second] of [["customers", "march", "april"], ["named", "Control", "<b>Treated</b>"], ["image", "x", "y"], ["distance", "before", "after"]]) {
+    const { page, close } = await opened(name);
+    const { text, labels } = await page.evaluate(() => {
+      dispatchEvent(new Event("beforeprint")); // draws what is folded
+      const labels = [...document.querySelectorAll("[aria-label], [title]")].flatMap((one) => [one.getAttribute("aria-label"), one.getAttribute("title")]);
+      return { text: document.querySelector("main").textContent, labels: labels.filter(Boolean).join("\n") };
+    });
+    assert.doesNotMatch(text, /\b[XY]\b/, name);
+    assert.doesNotMatch(labels, /\b[XY]\b/, name);
+    assert.ok(text.includes(`Rows most like ${second}`) || text.includes(`Images most like ${second}`), name);
+    assert.ok(labels.includes(`Quantiles of ${second} minus quantiles of ${first}`), labels);
+    await close();
+  }
+});
+
+test("the page of mixed tables says what changed, and lists what was decided about the columns with the options that change it", async () => {
+  const { page, close } = await opened("customers");
+  assert.equal(await page.locator("#verdict h1").textContent(), "The samples differ");
+  const changes = await page.locator("#verdict .changes").textContent();
+  assert.match(changes, /income is missing in 3.05% to 7.4% of the rows/);
+  assert.match(changes, /income by plan: .* in premium/);
+  const bottom = await page.evaluate(() => document.querySelector("#verdict .main-figure .chart").getBoundingClientRect().bottom);
+  assert.ok(bottom <= wide.height, `the figure ends at ${bottom} of ${wide.height}`);
+  const decisions = await page.locator("#compared").innerText();
+  for (const part of [/Excluded: customer_id\..*--types/, /209 values are missing: .*--na/, /units of its pooled scale\..*--standardize/]) assert.match(decisions, part);
+  const rows = await page.$$eval("#compared table.compact tbody tr", (lines) => lines.map((line) => [...line.cells].map((cell) => cell.textContent)));
+  assert.deepEqual(rows[0], ["customer_id", "id, excluded", "0", "0", "4000 different texts in 4000 rows"]);
+  assert.deepEqual(rows.find(([name]) => name === "income"), ["income", "number", "3.05%", "7.4%", ""]);
+  assert.deepEqual(rows.find(([name]) => name === "plan"), ["plan", "category", "0", "0", "3 levels: basic, premium, pro"]);
+  await close();
+});
+
+test("with a margin the verdict comes first, then a bar of the effect, its interval and the margin", async () => {
+  const { page, close } = await opened("margin");
+  const { result } = await page.evaluate(() => JSON.parse(document.getElementById("report").textContent));
+  assert.deepEqual(result.effect_interval, result.effect_size_ci);
+  const titles = { different: /differ by more than the margin/, equivalent: /equivalent within the margin/, undecided: /^Undecided/ };
+  assert.match(await page.locator("#verdict h1").textContent(), titles[result.verdict]);
+  const bar = page.locator("#verdict .margin-bar");
+  assert.match(await bar.getAttribute("aria-label"), /^effect [\d.]+, interval [\d.]+ to [\d.]+, margin 0\.1$/);
+  const [line, dot, margin] = await bar.evaluate((drawing) => {
+    const [interval, edge] = [...drawing.querySelectorAll("line")].slice(1);
+    return [[interval.x1, interval.x2].map((end) => end.baseVal.value), drawing.querySelector("circle").cx.baseVal.value, edge.x1.baseVal.value];
+  });
+  assert.ok(line[0] <= dot && dot <= line[1], `${dot} in ${line}`);
+  const beyond = (value) => value > result.margin;
+  assert.deepEqual([line[0] > margin, dot > margin, line[1] > margin], [beyond(result.effect_interval[0]), beyond(result.effect_size), beyond(result.effect_interval[1])]);
+  assert.ok((await bar.boundingBox()).y + 60 < wide.height);
+  await close();
+});
+
+test("a page of batches has a heat map, shows the batch that is clicked, and is small for a year of days", async () => {
+  const empty = statSync(new URL("../dist/template.html", import.meta.url)).size;
+  const ofYear = empty + (365 / monitoredDays) * (statSync(pages.paths.days).size - empty);
+  assert.ok(ofYear < 3_000_000, `${ofYear} bytes`);
+  const { page, complaints, close } = await opened("days");
+  assert.match(await page.locator("#verdict").textContent(), /sensor 8/);
+  assert.equal(await page.locator("#columns-over-time .chart [aria-label=cell] rect").count(), monitoredDays * 20);
+  const chosen = () => page.locator("#batch h3").textContent();
+  const timeline = await page.locator("#timeline .chart").boundingBox();
+  await page.mouse.click(timeline.x + timeline.width - 14, timeline.y + 100);
+  assert.equal(await chosen(), `day-0${monitoredDays}.csv`);
+  assert.match(await page.locator("#batch").textContent(), /Differs from the baseline: .*It differs most in .*sensor 8/);
+  await page.mouse.click(timeline.x + 58, timeline.y + 100);
+  assert.equal(await chosen(), "day-001.csv");
+  await page.locator("#timeline summary").click();
+  await page.getByRole("button", { name: "day-036.csv" }).click();
+  assert.equal(await chosen(), "day-036.csv");
+  assert.equal(await page.locator("#batch tbody tr").first().locator("th").textContent(), "sensor 8");
+  assert.deepEqual(complaints, []);
   await close();
 });
 

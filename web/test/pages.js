@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 export const hostileName = `</script><img src=x onerror="hacked=1"><script>hacked=1</script>`;
 export const oddNames = ["<!-- <script>", "line\u2028separator", "\u202etxet denrut", "x".repeat(3000), "\u{1f600} \u{1f468}\u200d\u{1f469}", "__proto__", "\\", `&amp;"'`];
@@ -66,14 +67,31 @@ const files = {
   "images-y.idx": images(21, 260, 12, 6.5),
 };
 
+/** Days of 20 columns, one of which shifts on the day before the last five. */
+export const monitoredDays = 40;
+const monitored = (shift) => (next) => Array.from({ length: 20 }, (_, j) => (next() + (j === 7 ? shift : 0)).toFixed(2));
+const columnNames = Array.from({ length: 20 }, (_, j) => `sensor ${j + 1}`);
+
+function writeDays(folder) {
+  writeFileSync(join(folder, "baseline.csv"), csv(columnNames, table(100, 1000, monitored(0))));
+  for (let day = 1; day <= monitoredDays; ++day) {
+    writeFileSync(join(folder, `day-${String(day).padStart(3, "0")}.csv`), csv(columnNames, table(100 + day, 60, monitored(day < monitoredDays - 5 ? 0 : 1))));
+  }
+}
+
+const data = join(dirname(fileURLToPath(import.meta.url)), "../../data");
 const few = ["--permutations", "199"];
 const commands = {
+  customers: ["test", join(data, "customers-march.csv"), join(data, "customers-april.csv"), ...few],
+  margin: ["test", "before.csv", "after.csv", "--tolerance", "0.1", ...few],
+  named: ["test", "before.csv", "after.csv", "--names", "Control,<b>Treated</b>", ...few],
+  days: ["monitor", "baseline.csv", "day-*.csv", "--method", "ekqd", ...few],
   tabular: ["test", "before.csv", "after.csv", ...few],
   "one column": ["test", "one-x.csv", "one-y.csv", "--method", "ekqd", "--effect-interval", ...few],
   text: ["test", "text-x.csv", "text-y.csv", "--categorical", "onehot", "--standardize", "zscore", ...few],
   hostile: ["test", "hostile-x.csv", "hostile-y.csv", ...few],
   "odd names": ["test", "odd-x.csv", "odd-y.csv", ...few],
-  tiny: ["test", "tiny-x.csv", "tiny-y.csv", ...few],
+  tiny: ["test", "tiny-x.csv", "tiny-y.csv", "--standardize", "none", ...few],
   "tiny matrix": ["matrix", "tiny-x.csv", "tiny-y.csv", "--method", "sw"],
   clusters: ["test", "visits-x.csv", "visits-y.csv", "--design", "clusters:who", ...few],
   image: ["test", "images-x.idx", "images-y.idx", ...few],
@@ -87,6 +105,7 @@ const commands = {
 export function makePages(program) {
   const folder = mkdtempSync(join(tmpdir(), "kqd-pages-"));
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
+  writeDays(folder);
   const paths = {};
   for (const [name, command] of Object.entries(commands)) {
     paths[name] = join(folder, `${name}.html`);

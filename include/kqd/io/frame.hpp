@@ -24,7 +24,8 @@ struct FrameColumn {
   std::string name;
   std::variant<std::vector<double>, std::vector<std::optional<std::string>>, CodedTexts, std::vector<std::int64_t>>
       cells;
-  /// The type that the other language declares: category, boolean or date. None: it is inferred.
+  /// The type that the other language declares: category, ordered (of CodedTexts: their levels are ascending), boolean
+  /// or date. None: it is inferred.
   std::optional<ColumnType> type = {};
 };
 

@@ -33,7 +33,7 @@ enum class NaPolicy {
 
 /// Scaling of columns. Location and scale are those of the pool: they do not depend on labels.
 enum class Standardize {
-  automatic,  ///< unchanged, but the default test and explain measure each column in its own scale unless rows are images
+  automatic,  ///< unchanged, but the default test and explain measure each column in its own scale, unless of images
   none,       ///< unchanged, also in these
   zscore,     ///< (value - mean) / standard deviation
   iqr,        ///< (value - median) / interquartile range
@@ -72,6 +72,7 @@ struct OffsetColumn {
 enum class ColumnType {
   number,    ///< a quantity
   integer,   ///< whole numbers with few different values: a number
+  ordered,   ///< levels in an order, where that is declared: their ranks from 0, a number
   category,  ///< texts: a column of 0 and 1 for each level
   text,      ///< more different texts than levels are feasible: kHashedColumns columns of 0 and 1
   boolean,   ///< 1 and 0

@@ -30,7 +30,7 @@ enum class Calibration {
 
 /// The units whose labels are permuted.
 enum class Permute {
-  automatic,  ///< groups of rows where the method can and the samples have more than 100,000 rows together, else rows
+  automatic,  ///< groups where the method can and both samples together have above 100,000 rows or 10^8 numbers
   rows,       ///< single rows
   groups,     ///< groups of equally many rows, assigned at random: exact as well, at a cost that hardly grows with rows
 };
@@ -75,7 +75,7 @@ struct Configuration {
   double score = 0.0;            ///< how extreme the statistic is among permutations, as a standard normal deviate
   double pvalue = 1.0;           ///< of this statistic by itself
   double adjusted_pvalue = 1.0;  ///< family-wise over all configurations (step-down), when the distributions are equal
-  /// Of the largest over columns or pairs of columns, if the test rejects: the largest one, "income by plan". Else empty.
+  /// Of the largest over columns or pairs of columns, if the test rejects: that column or pair, "income by plan".
   std::string where = {};
 };
 

@@ -9,6 +9,7 @@
 #include "core/parameter_values.hpp"
 #include "core/summation.hpp"
 #include "core/warning.hpp"
+#include "kernel/column_scales.hpp"
 #include "kernel/kernel_block.hpp"
 #include "kernel/kernel_traits.hpp"
 #include "kernel/resolve.hpp"
@@ -54,28 +55,35 @@ struct Collection {
 constexpr Collection kAggCollection = {geometric_bandwidth_grid, 0.70710678118654752, 1.0};
 constexpr Collection kFuseCollection = {quantile_bandwidth_grid, 1.0, 0.70710678118654752};
 
-std::vector<KernelSpec> kernels(const Collection& collection, const Pool& pool, std::size_t count, Seed seed,
-                                Warnings& warnings) {
+// Of `given`, if that is the kernel of tables, whose distances are measured by column.
+std::vector<KernelSpec> kernels(const Collection& collection, const KernelSpec& given, const Pool& pool,
+                                std::size_t count, Seed seed, Warnings& warnings) {
   std::vector<KernelSpec> specs;
-  const auto add = [&](KernelFamily family, DistanceKind kind, double factor) {
-    std::vector<double> distances = pooled_distances(pool, kind, seed);
+  const auto add_at = [&](KernelSpec spec, double bandwidth) {
+    spec.bandwidth = bandwidth;
+    specs.push_back(std::move(spec));
+  };
+  const auto add_grid = [&](const KernelSpec& spec, const std::vector<double>& distances, double factor) {
     require_finite(distances.back(), "a distance between pooled points");
-    if (distances.back() == 0.0) {  // one kernel that sees that all points coincide
-      specs.push_back({.family = family, .bandwidth = 1.0});
-      return;
-    }
+    if (distances.back() == 0.0) return add_at(spec, 1.0);  // one kernel that sees that all points coincide
     const std::vector<double> grid = collection.grid(distances, count);
     if (grid.front() > distances.back()) {  // MMDAgg's rule has a floor, whatever the unit of the data
-      warn(warnings, WarningId::wide_bandwidths, distances.back(), kind == DistanceKind::l1 ? "Laplace" : "Gaussian",
-           factor * grid.front());
+      warn(warnings, WarningId::wide_bandwidths, distances.back(),
+           spec.family == KernelFamily::laplace ? "Laplace" : "Gaussian", factor * grid.front());
     }
     for (const double h : grid) {
       // Half of many equal points can make the lower end 0: a kernel of no width sees nothing.
-      if (h > 0.0) specs.push_back({.family = family, .bandwidth = factor * h});
+      if (h > 0.0) add_at(spec, factor * h);
     }
   };
-  add(KernelFamily::laplace, DistanceKind::l1, collection.laplace_factor);
-  add(KernelFamily::gaussian, DistanceKind::euclidean, collection.gaussian_factor);
+  if (has_column_scales(given.family)) {
+    add_grid(given, pooled_distances(pool, given, seed), collection.gaussian_factor);
+    return specs;
+  }
+  add_grid({.family = KernelFamily::laplace}, pooled_distances(pool, DistanceKind::l1, seed),
+           collection.laplace_factor);
+  add_grid({.family = KernelFamily::gaussian}, pooled_distances(pool, DistanceKind::euclidean, seed),
+           collection.gaussian_factor);
   return specs;
 }
 
@@ -115,7 +123,7 @@ PreparedPlan prepare(const TestPool& pool, const MethodOptions& options, const P
   prepared.aggregate.rule = fuse ? Aggregation::fuse : Aggregation::two_layer;
   const auto n = static_cast<double>(std::min(pool.x.size(), pool.y.size()));
   const std::vector<KernelSpec> specs =
-      kernels(collection, pool.rows(), num_bandwidths, options.seed, prepared.warnings);
+      kernels(collection, prepared.frozen.kernel, pool.rows(), num_bandwidths, options.seed, prepared.warnings);
   const std::size_t permutation_count = (fuse ? 1 : 2) * request.permutation_count;  // two layers draw as many again
   const double seconds = seconds_of_labelled_gram(pool.order.size(), pool.x.dim(), permutation_count);
   require_feasible_seconds(static_cast<double>(specs.size()) * seconds, options.allow_quadratic,
@@ -168,7 +176,8 @@ Method mmd_agg_method() {
                    "permutations give each statistic its p-value, the other half the distribution of the smallest "
                    "one. The bandwidths, from half the smallest to twice the largest distance, come from the pool "
                    "and not from X against Y, so the test is exact. As published, these distances count as at least "
-                   "0.1 and 0.3: columns of a small unit should be rescaled.",
+                   "0.1 and 0.3: columns of a small unit should be rescaled. With kernel mixed, all kernels are mixed "
+                   "ones.",
                .reference = "Schrab et al.: MMD Aggregated Two-Sample Test (JMLR 2023)",
                .parameters = kAggParameters,
                .effect_method = "mmd"},
@@ -186,7 +195,8 @@ Method mmd_fuse_method() {
                    .calibrations = "permutation",
                    .details =
                        "MMD-FUSE: a soft maximum of unbiased MMDs, each divided by the size of its kernel on the pool. "
-                       "Bandwidths run from half the 5th to twice the 95th percentile of the pooled distances.",
+                       "Bandwidths run from half the 5th to twice the 95th percentile of the pooled distances. With "
+                       "kernel mixed, all kernels are mixed ones.",
                    .reference = "Biggs, Schrab, Gretton: MMD-FUSE (NeurIPS 2023)",
                    .parameters = kFuseParameters,
                    .effect_method = "mmd"},

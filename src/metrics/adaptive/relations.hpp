@@ -25,8 +25,8 @@ struct RelationProducts {
   PairProducts products;
 };
 
-/// The columns of the table behind a part: "income", "plan" of its levels "plan=basic" and so on, "income is missing" of
-/// the mark "income missing". `names` are those of the columns of the rows.
+/// The columns of the table behind a part: "income", "plan" of its levels "plan=basic" and so on, "income is missing"
+/// of the mark "income missing". `names` are those of the columns of the rows.
 [[nodiscard]] std::string part_label(const TablePart& part, std::span<const std::string> names);
 
 /// "income by plan", "plan by region", "age and income".

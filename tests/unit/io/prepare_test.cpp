@@ -437,7 +437,9 @@ TEST_F(PrepareSamples, the_values_before_standardisation_follow_from_the_units_o
           // Two roundings of a deviation and one of its centre, whose sizes are at most the largest value.
           const double largest = c == 0 ? 1234567.891 : c == 1 ? 7.0 : 1e300;
           EXPECT_NEAR(undone, value, 8.0 * std::numeric_limits<double>::epsilon() * largest);
-          if (c == 1 || (c == 0 && std::abs(value) > 0.5)) EXPECT_EQ(undone, value);
+          if (c == 1 || (c == 0 && std::abs(value) > 0.5)) {
+            EXPECT_EQ(undone, value);
+          }
         }
       }
     }

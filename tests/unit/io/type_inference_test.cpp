@@ -187,7 +187,10 @@ TEST_F(ColumnTypes, one_message_has_all_that_was_decided) {
   const SamplePair found = pair("income,plan,n\n1.5,a,1\n,b,2\n", "income,plan,n\n2.5,a,3\n3.5,c,1\n");
   EXPECT_EQ(describe(found.preparation),
             (Names{"columns: income number (1 and 0 missing), plan category of 3, 1 number (to change a type: types; "
-                   "missing values: na)"}));
+                   "missing numbers are marked, and kernels and distances see the pooled median there: na)"}));
+  // A text that is missing has none of the levels, and nothing is filled in.
+  const SamplePair texts = pair("plan,n\na,1\n,2\n", "plan,n\na,3\nc,1\n");
+  EXPECT_NE(describe(texts.preparation).front().find("types; missing values: na)"), std::string::npos);
 }
 
 TEST_F(ColumnTypes, strict_options_refuse_texts_and_missing_values) {
@@ -225,6 +228,58 @@ TEST_F(ColumnTypes, declared_types_of_tables_in_memory_win) {
   EXPECT_EQ(types_of(found), "zip category, day date, n integer");
   EXPECT_EQ(found.x.column_names, (Names{"zip=1", "zip=2", "zip missing", "day", "n"}));
   EXPECT_EQ(values_of(found.x), (Values{1, 0, 0, 0.5, 1, 0, 1, 0, 1.5, 2, 0, 0, 1, 2.5, 3, 1, 0, 0, 3.5, 4}));
+}
+
+bool holds(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+TEST_F(ColumnTypes, ordered_levels_are_compared_by_their_ranks) {
+  const SamplePair found = pair("size,v\nS,1.5\nL,2.5\n,0.5\n", "size,v\nM,1.5\nL,3.5\nS,2\n",
+                                {.types = "size=ordered:S<M<L", .na = NaPolicy::impute_median});
+  EXPECT_EQ(values_of(found.x), (Values{0, 1.5, 2, 2.5, 1, 0.5}));
+  EXPECT_EQ(values_of(found.y), (Values{1, 1.5, 2, 3.5, 0, 2}));
+  EXPECT_EQ(types_of(found), "size ordered, v number");
+  EXPECT_EQ(found.preparation.sources.front().note, "S < M < L are 0, 1, 2");
+}
+
+TEST_F(ColumnTypes, ordered_numbers_have_the_ranks_of_the_values_of_both_samples) {
+  const SamplePair found = pair("a,b\n10,1\n1000,2\n", "a,b\n-5,3\n10,4\n", {.types = "a=ordered"});
+  EXPECT_EQ(values_of(found.x), (Values{1, 1, 2, 2}));
+  EXPECT_EQ(values_of(found.y), (Values{0, 3, 1, 4}));
+}
+
+TEST_F(ColumnTypes, texts_need_an_order_that_has_them_all) {
+  EXPECT_TRUE(holds(message("size\nS\nL\n", "size\nM\n", {.types = "size=ordered"}),
+                    "expected a number, because no order of levels is given"));
+  const std::string other = message("size\nS\nL\n", "size\nM\n", {.types = "size=ordered:S<L"});
+  EXPECT_TRUE(holds(other, "y.csv:2"));
+  EXPECT_TRUE(holds(other, "is \"M\", expected a level of its order"));
+  EXPECT_TRUE(
+      holds(message("size\nS\n", "size\nM\n", {.types = "size=ordered:S<S"}), "different levels in their order"));
+}
+
+TEST_F(ColumnTypes, ordered_tables_in_memory_have_the_order_of_their_levels) {
+  const auto frame = [](std::vector<std::int32_t> codes, std::vector<std::string> levels) {
+    return Frame{"f", {{"size", CodedTexts{std::move(codes), std::move(levels)}, ColumnType::ordered}}};
+  };
+  // The second sample knows only some of the levels.
+  const SamplePair found = prepare_pair(frame({0, 2, 1}, {"S", "M", "L"}), frame({1, 0}, {"S", "L"}));
+  EXPECT_EQ(values_of(found.x), (Values{0, 2, 1}));
+  EXPECT_EQ(values_of(found.y), (Values{2, 0}));
+  const SamplePair other = prepare_pair(frame({0, 1, 1}, {"S", "L"}), frame({1, 0, 0}, {"L", "S"}));
+  EXPECT_EQ(types_of(other), "size category");
+}
+
+TEST_F(ColumnTypes, of_integers_and_booleans_are_checked_where_they_are_declared) {
+  const SamplePair found = pair("a,b\n1,yes\n2,no\n", "a,b\n3,1\n4,0\n", {.types = "a=integer,b=boolean"});
+  EXPECT_EQ(types_of(found), "a integer, b boolean");
+  EXPECT_EQ(values_of(found.x), (Values{1, 1, 2, 0}));
+  EXPECT_TRUE(holds(message("a\n1.5\n", "a\n2\n", {.types = "a=integer"}), "expected whole numbers"));
+  EXPECT_TRUE(holds(message("b\nyes\n", "b\nperhaps\n", {.types = "b=boolean"}),
+                    "is \"perhaps\", expected true or false, yes or no, 1 or 0"));
+  EXPECT_TRUE(holds(message("b\n1\n", "b\n2\n", {.types = "b=boolean"}), "expected 1 and 0"));
+  EXPECT_EQ(types_of(pair("a,b\n1,2\n", "a,b\n3,4\n", {.types = "a=constant"})), "a constant excluded, b integer");
 }
 
 }  // namespace

@@ -211,6 +211,8 @@ TEST(Options, options_without_effect_are_named_with_the_reason) {
             Notes{"--whiten: no effect on method ekqd with gaussian directions"});
   EXPECT_EQ(notes(with({{"method", "mmd-lin"}, {"calibration", "asymptotic"}, {"num_permutations", "99"}})),
             Notes{"--permutations: no effect with --calibration asymptotic"});
+  EXPECT_EQ(notes(with({{"method", "mmd-agg"}, {"kernel", "laplace"}})), Notes{"--kernel: no effect on method mmd-agg"});
+  EXPECT_TRUE(notes(with({{"method", "mmd-agg"}, {"kernel", "mixed"}})).empty());
   EXPECT_EQ(notes(with({{"alpha", "0.1"}}, kMatrixCommand)), Notes{"--alpha: no effect without --test"});
   EXPECT_EQ(notes(with({{"power", "2"}})), Notes{});
 }

@@ -18,6 +18,14 @@ std::vector<std::size_t> all_rows(std::size_t n) {
   return rows;
 }
 
+// 500 mixed columns are some 1800 columns of numbers.
+TEST(RowGroups, are_permuted_of_many_rows_and_of_many_numbers) {
+  EXPECT_FALSE(are_many(100'000, 10));
+  EXPECT_TRUE(are_many(100'001, 10));
+  EXPECT_FALSE(are_many(70'000, 784));
+  EXPECT_TRUE(are_many(100'000, 1800));
+}
+
 TEST(GroupSizes, are_equal_for_both_samples_and_at_least_128_where_rows_allow) {
   const auto expect = [](std::size_t nx, std::size_t ny, std::size_t g, std::size_t kx, std::size_t ky) {
     const GroupSizes sizes = group_sizes(nx, ny);

@@ -457,5 +457,34 @@ TEST(AdaptiveTest, mixed_tables_keep_the_level) {
   EXPECT_LE(rejections, 36U);
 }
 
+// Roles that say that all columns are numbers give the test what it had before there were tables of categories.
+TEST(MixedTables, a_table_of_numbers_has_neither_their_statistics_nor_other_bits) {
+  const auto numbers = [](std::uint64_t index) {
+    Sample sample = table(80, index, {.filled_with = 0.3});
+    const std::array<std::size_t, 2> kept = {3, 5};
+    Sample own{Matrix<double>(80, kept.size()), {}, {}};
+    for (std::size_t i = 0; i < 80; ++i) {
+      for (std::size_t k = 0; k < kept.size(); ++k) own.points(i, k) = sample.points(i, kept[k]);
+    }
+    return own;
+  };
+  Sample x = numbers(20);
+  Sample y = numbers(21);
+  const TwoSampleResult plain = two_sample_test(x, y, adaptive());
+  x.roles = y.roles = roles_of_numbers(2);
+  const TwoSampleResult declared = two_sample_test(x, y, adaptive());
+  ASSERT_EQ(plain.configurations.size(), declared.configurations.size());
+  for (std::size_t r = 0; r < plain.configurations.size(); ++r) {
+    const Configuration& own = plain.configurations[r];
+    EXPECT_EQ(own.name, declared.configurations[r].name);
+    EXPECT_EQ(own.score, declared.configurations[r].score) << own.name;
+    for (const char* of_tables : {"shares of levels", "relations of"}) {
+      EXPECT_EQ(own.name.find(of_tables), std::string::npos) << own.name;
+    }
+  }
+  EXPECT_EQ(plain.test.pvalue, declared.test.pvalue);
+  EXPECT_EQ(plain.test.statistic, declared.test.statistic);
+}
+
 }  // namespace
 }  // namespace kqd::mixed_tables

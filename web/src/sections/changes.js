@@ -2,6 +2,7 @@ import { changeMap, curves, densityChart, levelMeans, shareChart } from "../char
 import { chart, figure, h } from "../dom.js";
 import { image as imageOf, signedImage } from "../images.js";
 import { sampleKey } from "../marks.js";
+import { samples } from "../samples.js";
 import { count, integer, number, percent, signed } from "../words.js";
 
 const shownChanges = 6;
@@ -31,10 +32,10 @@ export function mainFigure({ explanation }) {
 
 function imageFigure({ image }) {
   if (!image) return null;
-  const least = (entries) => entries.slice(0, 4).map((entry) => h("li", null, imageOf(image, entry.pixels, `Image of ${entry.sample.toUpperCase()}, row ${entry.row}`)));
+  const least = (entries) => entries.slice(0, 4).map((entry) => h("li", null, imageOf(image, entry.pixels, `Image of ${samples[entry.sample]}, row ${entry.row}`)));
   return [
-    h("div", { class: "witness" }, signedImage(image, image.witness, "Sensitivity of each pixel: blue towards X, orange towards Y")),
-    h("p", { class: "note" }, "Pixels that are brighter in X are blue, those brighter in Y orange. The most typical images of X, then of Y:"),
+    h("div", { class: "witness" }, signedImage(image, image.witness, `Sensitivity of each pixel: blue towards ${samples.x}, orange towards ${samples.y}`)),
+    h("p", { class: "note" }, `Pixels that are brighter in ${samples.x} are blue, those brighter in ${samples.y} orange. The most typical images of ${samples.x}, then of ${samples.y}:`),
     h("ul", { class: "gallery" }, least(image.most_x), least(image.most_y)),
   ];
 }
@@ -57,7 +58,7 @@ export function columnFigure(column) {
     );
   }
   if (!column.density) return null;
-  return figure(`${column.name}: the distribution in both samples.`, chart((width) => densityChart(width, column.density, column.name, `Densities of ${column.name} in X and Y`, column.type)));
+  return figure(`${column.name}: the distribution in both samples.`, chart((width) => densityChart(width, column.density, column.name, `Densities of ${column.name} in ${samples.x} and ${samples.y}`, column.type)));
 }
 
 /** Means by level, a map of pairs of levels, or two curves. */
@@ -73,7 +74,7 @@ export function relationFigure(relation) {
   }
   const largest = cells[0];
   return figure(
-    `Share of the rows with both levels, second sample minus first, beyond what ${first} and ${second} by themselves explain: orange more, blue fewer.`,
+    `Share of the rows with both levels, ${samples.y} minus ${samples.x}, beyond what ${first} and ${second} by themselves explain: orange more, blue fewer.`,
     chart((width) => changeMap(width, relation, `Changes of pairs of levels of ${first} and ${second}; largest ${largest.first} with ${largest.second}: ${signed(100 * largest.change, 2)} points`)),
   );
 }

@@ -1,6 +1,7 @@
 import { sparkline } from "../charts.js";
 import { bodyRow, h, headCell, section } from "../dom.js";
 import { bar } from "../marks.js";
+import { samples } from "../samples.js";
 import { count, integer, number, percent, signed, wherePhrase } from "../words.js";
 
 const shownAtOnce = 20;
@@ -19,25 +20,26 @@ export function columns({ explanation }) {
 }
 
 function columnsSentence({ columns: all, alpha }) {
-  const distance = "The distance is the mean absolute difference between the quantiles of X and Y, in the units of the column; the effect is that distance in pooled SDs.";
+  const distance = `The distance is the mean absolute difference between the quantiles of ${samples.x} and ${samples.y}, in the units of the column; the effect is that distance in pooled SDs.`;
   if (all.length === 1) return distance;
   return (
     `${distance} For a category the distance is the share of rows that would have to change their level, the effect Cohen\u2019s w. ` +
     `The p-values are adjusted for ${count(all.length, "column")}${all.some(({ missing }) => missing) ? " and for their missing values" : ""} by the Benjamini\u2013Hochberg rule (false discovery rate at most ${percent(alpha)}). ` +
-    "Sensitivity is how much a larger value makes a row look like Y (+) or like X (\u2212), given all columns."
+    `Sensitivity is how much a larger value makes a row look like ${samples.y} (+) or like ${samples.x} (\u2212), given all columns. ` +
+    `All differences are ${samples.y} minus ${samples.x}.`
   );
 }
 
 const allFields = [
   { text: "column", key: "name", cell: (c) => c.name },
   { text: "type", key: "type", cell: (c) => c.type },
-  { text: "Y \u2212 X by level", cell: (c) => (c.profile ? sparkline(c.profile, `Quantiles of Y minus X: ${wherePhrase(c.where)}`) : "") },
+  { text: "difference by level", cell: (c) => (c.profile ? sparkline(c.profile, `Quantiles of ${samples.y} minus ${samples.x}: ${wherePhrase(c.where)}`) : "") },
   { text: "effect", key: "effect", number: true, cell: (c, largest) => [number(c.effect), bar(c.effect / largest)] },
   { text: "adjusted", key: "pvalue_adjusted", number: true, cell: (c) => h("span", { class: c.reject ? "strong" : null }, number(c.pvalue_adjusted)) },
   { text: "where", key: "where", cell: whereCell },
   { text: "missing", key: "missing", cell: missingCell },
   { text: "distance", key: "wasserstein", number: true, cell: (c) => number(c.wasserstein) },
-  { text: "median Y \u2212 X", key: "shift", number: true, cell: (c) => (isCategory(c) ? "" : signed(c.shift)) },
+  { text: "median shift", key: "shift", number: true, cell: (c) => (isCategory(c) ? "" : signed(c.shift)) },
   { text: "p-value", key: "pvalue", number: true, cell: (c) => number(c.pvalue) },
   { text: "sensitivity", key: "sensitivity", number: true, cell: (c) => (c.sensitivity === null ? "" : signed(c.sensitivity, 2)) },
 ];

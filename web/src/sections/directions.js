@@ -1,6 +1,7 @@
 import { densityChart, profileChart } from "../charts.js";
 import { chart, figure, h, section, table } from "../dom.js";
 import { sampleKey, signedBar } from "../marks.js";
+import { samples } from "../samples.js";
 import { count, integer, number, placePhrase, signed, wherePhrase } from "../words.js";
 
 const shownAtOnce = 3;
@@ -16,7 +17,7 @@ export function directions({ explanation }) {
     h("p", null, adjustmentSentence(explanation)),
     all.some(({ family }) => family === "principal") && h("p", null, principalSentence(explanation)),
     explanation.directions_note && h("p", { class: "caution" }, explanation.directions_note),
-    all.some(hasContributions) && h("p", null, strengthSentence),
+    all.some(hasContributions) && h("p", null, strengthSentence()),
     sampleKey(),
     all.slice(0, shownAtOnce).map((direction) => directionPart(direction)),
     maximiser && [h("p", null, maximiserSentence(maximiser)), directionPart(maximiser)],
@@ -43,9 +44,9 @@ function principalSentence({ n_principal_rows: used, n_x, n_y, columns }) {
 const maximiserSentence = ({ family }) =>
   `The last one is the direction in which ${family} finds the largest gap. It is fitted to the samples, so it has no p-value of its own.`;
 
-const strengthSentence =
+const strengthSentence = () =>
   "Two numbers measure the contribution of a column. Strength: how far one standard deviation of the column moves a row along the direction, regardless of sign. " +
-  "Sensitivity: the signed mean of the same, + where larger values move the row towards Y.";
+  `Sensitivity: the signed mean of the same, + where larger values move the row towards ${samples.y}.`;
 
 const hasContributions = ({ family, columns }) => family !== "column" && columns.length > 1;
 
@@ -77,13 +78,13 @@ function directionSentence(direction) {
 
 function profileFigure({ name, profile, where }) {
   const largest = profile.difference.reduce((best, d, i) => (Math.abs(d) > Math.abs(profile.difference[best]) ? i : best), 0);
-  const description = `Quantiles of Y minus quantiles of X along ${name}: ${wherePhrase(where)}; largest at level ${number(profile.levels[largest])}, where Y \u2212 X is ${number(profile.difference[largest])}.`;
-  return figure("Quantiles of Y minus quantiles of X, from the lowest to the highest level. Above the line Y is larger.", chart((width) => profileChart(width, profile, description)));
+  const description = `Quantiles of ${samples.y} minus quantiles of ${samples.x} along ${name}: ${wherePhrase(where)}; largest at level ${number(profile.levels[largest])}, where ${samples.y} \u2212 ${samples.x} is ${number(profile.difference[largest])}.`;
+  return figure(`Quantiles of ${samples.y} minus quantiles of ${samples.x}, from the lowest to the highest level. Above the line ${samples.y} is larger.`, chart((width) => profileChart(width, profile, description)));
 }
 
 function densityFigure({ name, density }) {
   const peak = (values) => density.at[values.indexOf(Math.max(...values))];
-  const description = `Densities along ${name}: X is highest near ${number(peak(density.x))}, Y near ${number(peak(density.y))}.`;
+  const description = `Densities along ${name}: ${samples.x} is highest near ${number(peak(density.x))}, ${samples.y} near ${number(peak(density.y))}.`;
   return figure("The two samples along this direction.", chart((width) => densityChart(width, density, name, description)));
 }
 
@@ -91,7 +92,7 @@ function columnsTable(direction) {
   if (!hasContributions(direction)) return null;
   const { name, columns } = direction;
   const largest = Math.max(...columns.map((column) => Math.abs(column.sensitivity))) || 1;
-  const head = ["column", { text: "strength", number: true }, { text: "sensitivity", number: true }, "towards X \u2190 \u2192 towards Y"];
+  const head = ["column", { text: "strength", number: true }, { text: "sensitivity", number: true }, `towards ${samples.x} \u2190 \u2192 towards ${samples.y}`];
   return h(
     "details",
     { open: columns.length <= 6 },

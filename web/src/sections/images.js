@@ -1,8 +1,10 @@
 import { figure, h, section } from "../dom.js";
 import { image as imageOf, signedImage } from "../images.js";
+import { sampleName } from "../marks.js";
+import { samples } from "../samples.js";
 import { integer, number } from "../words.js";
 
-/** The most X-like and Y-like images, and the sensitivity of each pixel. */
+/** The images most like each sample, and the sensitivity of each pixel. */
 export function images({ explanation }) {
   const image = explanation.image;
   if (!image) return null;
@@ -13,12 +15,12 @@ export function images({ explanation }) {
       "div",
       { class: "witness" },
       figure(
-        h("span", null, "Sensitivity of each pixel: brighter pixels look like ", h("span", { class: "key x" }, "X"), " where blue, like ", h("span", { class: "key y" }, "Y"), " where orange."),
+        h("span", null, "Sensitivity of each pixel: brighter pixels look like ", sampleName("x"), " where blue, like ", sampleName("y"), " where orange."),
         signedImage(image, image.witness, witnessDescription(image)),
       ),
     ),
-    gallery("Most X-like images", image, image.most_x),
-    gallery("Most Y-like images", image, image.most_y),
+    gallery(`Images most like ${samples.x}`, image, image.most_x),
+    gallery(`Images most like ${samples.y}`, image, image.most_y),
   );
 }
 
@@ -29,16 +31,16 @@ function witnessDescription({ witness, width, channels }) {
     return `row ${Math.floor(pixel / width) + 1}, column ${(pixel % width) + 1}`;
   };
   const [towardsY, towardsX] = [extreme((a, b) => a > b), extreme((a, b) => a < b)];
-  return `Sensitivity per pixel: most towards Y at ${place(towardsY)} (${number(witness[towardsY], 2)}), most towards X at ${place(towardsX)} (${number(witness[towardsX], 2)}).`;
+  return `Sensitivity per pixel: most towards ${samples.y} at ${place(towardsY)} (${number(witness[towardsY], 2)}), most towards ${samples.x} at ${place(towardsX)} (${number(witness[towardsX], 2)}).`;
 }
 
 function gallery(title, image, entries) {
   if (entries.length === 0) return null;
-  const name = ({ sample, row }) => `${sample.toUpperCase()}, row ${integer(row)}`;
+  const name = ({ sample, row }) => `${samples[sample]}, row ${integer(row)}`;
   return [
     h("h3", null, title),
     h("ul", { class: "gallery" }, entries.map((entry) =>
-      h("li", null, imageOf(image, entry.pixels, `Image of ${name(entry)}`), h("span", { class: `key ${entry.sample === "x" ? "x" : "y"}` }, name(entry))),
+      h("li", null, imageOf(image, entry.pixels, `Image of ${name(entry)}`), sampleName(entry.sample, `, row ${integer(entry.row)}`)),
     )),
   ];
 }

@@ -3,6 +3,7 @@ import { averageLinkage, elbows } from "../clustering.js";
 import { chart, figure, h, section, table } from "../dom.js";
 import { distanceImage } from "../images.js";
 import { count, integer, number } from "../words.js";
+import { columnDecisions } from "./compared.js";
 import { pairsOf } from "./verdict.js";
 
 const shownPairs = 10;
@@ -12,10 +13,11 @@ const mostNamed = 60;
 export function matrix(report) {
   const { result } = report;
   const tree = averageLinkage(result.distances);
-  return [dataSets(result), map(result, tree.members), treePart(result, tree), nearestPairs(result)];
+  return [dataSets(report), map(result, tree.members), treePart(result, tree), nearestPairs(result)];
 }
 
-function dataSets({ names, n, dim }) {
+function dataSets(report) {
+  const { names, n, dim } = report.result;
   const [least, most] = [Math.min(...n), Math.max(...n)];
   const sizes = least === most ? count(most, "row") : `${integer(least)} to ${count(most, "row")}`;
   const sets = table("The data sets", ["data set", { text: "rows", number: true }], names.map((name, i) => [name, integer(n[i])]));
@@ -24,6 +26,7 @@ function dataSets({ names, n, dim }) {
     "What was compared",
     h("p", null, `${count(names.length, "data set")} of ${sizes} and ${count(dim, "column")}, all compared with the same settings.`),
     names.length > 6 ? h("details", null, h("summary", null, "The data sets"), sets) : sets,
+    columnDecisions(report),
   );
 }
 

@@ -1,5 +1,6 @@
 import { nullHistogram, pvalueStrip } from "../charts.js";
 import { chart, figure, h, section, table } from "../dom.js";
+import { samples } from "../samples.js";
 import { count, integer, interval, number, percent } from "../words.js";
 
 /** The permutation null and the precision of the p-value. */
@@ -19,7 +20,7 @@ export function permutations({ result, null: nullDistribution }) {
 
 function explainedSentence(result) {
   return (
-    "If X and Y have the same distribution, the labels X and Y of the rows are exchangeable. The labels are therefore permuted, " +
+    `If ${samples.x} and ${samples.y} have the same distribution, it does not matter which rows carry which of these two labels. The labels are therefore permuted, ` +
     `${result.enumerated ? "in every possible way" : "at random"}, and the statistic is computed for each permutation: these values are its null distribution.`
   );
 }

@@ -1,25 +1,27 @@
 import { h, section, table } from "../dom.js";
+import { sampleName } from "../marks.js";
+import { samples } from "../samples.js";
 import { cell, integer, percent, signed } from "../words.js";
 
-/** The rows most like X and most like Y; rows that are images are shown as images instead. */
+/** The rows most like each sample; rows that are images are shown as images instead. */
 export function rows({ explanation, first_row: firstRow = 1 }) {
   const { rows: extremes, row_columns: names, dim, image } = explanation;
   if (image || !extremes || extremes.most_x.length + extremes.most_y.length === 0) return null;
   const both = [...extremes.most_x, ...extremes.most_y];
   return section(
     "rows",
-    "Most X-like and Y-like rows",
+    "Most typical rows",
     h(
       "p",
       null,
-      "A negative score means that a row looks like X, a positive one that it looks like Y. " +
+      `A negative score means that a row looks like ${samples.x}, a positive one that it looks like ${samples.y}. ` +
         `A row of one sample may look like the other. Rows are counted from ${firstRow}. ` +
         trustSentence(explanation.witness_share) +
         fittedSentence(explanation) +
         (dim > names.length ? ` ${integer(names.length)} of ${integer(dim)} columns are shown, those with the largest differences.` : ""),
     ),
-    table("Most X-like rows", head(names, both), extremes.most_x.map(line)),
-    table("Most Y-like rows", head(names, both), extremes.most_y.map(line)),
+    table(`Rows most like ${samples.x}`, head(names, both), extremes.most_x.map(line)),
+    table(`Rows most like ${samples.y}`, head(names, both), extremes.most_y.map(line)),
   );
 }
 
@@ -40,9 +42,8 @@ function head(names, all) {
 }
 
 function line({ sample, row, score, values }) {
-  const name = sample.toUpperCase();
   return [
-    h("span", { class: `key ${sample === "x" ? "x" : "y"}` }, `${name} ${integer(row)}`),
+    sampleName(sample, ` ${integer(row)}`),
     signed(score),
     ...values.map((value) => (value === null ? "missing" : cell(value))),
   ];

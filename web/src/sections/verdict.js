@@ -1,4 +1,5 @@
 import { h, svg } from "../dom.js";
+import { samples } from "../samples.js";
 import { changes, mainFigure } from "./changes.js";
 import { count, integer, interval, list, number, percent, wherePhrase } from "../words.js";
 
@@ -9,8 +10,7 @@ export function verdict(report) {
     "section",
     { id: "verdict", "aria-labelledby": "verdict-title" },
     h("h1", { id: "verdict-title" }, words.title),
-    words.sentences.map((sentence) => h("p", { class: "lead" }, sentence)),
-    report.result?.verdict && marginBar(report.result),
+    words.sentences.map((sentence, i) => [h("p", { class: "lead" }, sentence), i === 0 && report.result?.verdict && marginBar(report.result)]),
     h("div", { class: "first-screen" }, h("div", null, changes(report), keyFigures(words.figures)), mainFigure(report)),
     words.caution && h("p", { class: "caution" }, words.caution),
   );
@@ -92,7 +92,7 @@ function marginBar({ verdict, margin, effect_size, effect_size_ci: [low, high] }
 }
 
 function separationNote({ separation_ci, confidence_level }) {
-  return `${percent(confidence_level)} CI ${interval(separation_ci)}; probability that a simple rule tells a row of X from a row of Y, 0.5 by chance`;
+  return `${percent(confidence_level)} CI ${interval(separation_ci)}; probability that a simple rule tells a row of ${samples.x} from a row of ${samples.y}, 0.5 by chance`;
 }
 
 function testTitle(result, explanation) {
@@ -125,7 +125,7 @@ function whereSentence(result, explanation) {
   ].filter(([found]) => found > 0);
   if (parts.length > 0) {
     const verb = parts.length === 1 && parts[0][0] === 1 ? "differs" : "differ";
-    return `${list(parts.map(([found, of, ...words]) => `${integer(found)} of ${count(of, ...words)}`))} ${verb}.`;
+    return `${capital(list(parts.map(foundPart)))} ${verb}.`;
   }
   const direction = explanation.directions.find((candidate) => candidate.reject);
   if (direction) {
@@ -134,6 +134,13 @@ function whereSentence(result, explanation) {
   }
   return result.reject ? `No single ${explanation.columns.length > 0 ? "column or " : ""}direction differs significantly after adjustment for multiple testing.` : "";
 }
+
+// "2 of 8 columns", or "the share of missing values" where only one column has such values.
+function foundPart([found, of, one, many]) {
+  return of === 1 ? `the ${one}` : `${integer(found)} of ${count(of, one, many)}`;
+}
+
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 function pvalueNote(result) {
   if (result.n_resamples === 0) return "asymptotic";
@@ -177,8 +184,8 @@ function distanceWords({ result, explanation }) {
     ],
     figures: [
       ["distance", number(result.statistic, 4), error],
-      ["rows of X", integer(result.n_x), ""],
-      ["rows of Y", integer(result.n_y), ""],
+      [`rows of ${samples.x}`, integer(result.n_x), ""],
+      [`rows of ${samples.y}`, integer(result.n_y), ""],
     ],
   };
 }
@@ -190,8 +197,8 @@ function explanationWords({ result, explanation }) {
     title: found > 0 ? `${count(found, "change")} found` : "No change found",
     sentences: [whereSentence({ ...result, reject: false }, explanation) || `No column, share of missing values or relation differs at level ${alpha} after adjustment.`],
     figures: [
-      ["rows of X", integer(result.n_x), ""],
-      ["rows of Y", integer(result.n_y), ""],
+      [`rows of ${samples.x}`, integer(result.n_x), ""],
+      [`rows of ${samples.y}`, integer(result.n_y), ""],
       ["columns", integer(explanation.columns.length), `adjusted p-values, level ${alpha}`],
     ],
   };
