@@ -2,8 +2,8 @@
 // since are bound to the first one, which every glibc has; those that are new are written in terms of older ones.
 //
 // The linker replaces each call of NAME in the module and in the C++ runtime by __wrap_NAME (--wrap=NAME). CMake reads
-// names and libraries from the lines below that begin with KQD_FIRST_VERSION, KQD_WRAPPED or KQD_REPLACED. All of it stays inside the
-// module (module.map).
+// names and libraries from the lines below that begin with KQD_FIRST_VERSION, KQD_WRAPPED or KQD_REPLACED. All of it
+// stays inside the module (module.map).
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -28,8 +28,8 @@
 KQD_FIRST_VERSION(m, exp)
 KQD_FIRST_VERSION(m, log)
 KQD_FIRST_VERSION(m, pow)
-// They moved from libpthread and libdl to libc in 2.34. An older loader wants them in the library that the module names,
-// so the module is linked with libraries of these names that have nothing else.
+// They moved from libpthread and libdl to libc in 2.34. An older loader wants them in the library that the module
+// names, so the module is linked with libraries of these names that have nothing else.
 KQD_FIRST_VERSION(pthread, __pthread_key_create)
 KQD_FIRST_VERSION(dl, dladdr)
 KQD_FIRST_VERSION(dl, dlerror)
@@ -64,7 +64,8 @@ KQD_WRAPPED(c, fstat64, int, __fxstat)
 // Since 2.30. Condition variables wait by the time of day, as those of libstdc++ did before.
 #define KQD_REPLACED(library, name) extern "C" decltype(name) __wrap_##name;
 KQD_REPLACED(pthread, pthread_cond_clockwait)
-int __wrap_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* end) {
+int __wrap_pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                                  const timespec* end) {
   timespec now{};
   timespec today{};
   clock_gettime(clock, &now);
