@@ -209,9 +209,14 @@ py::dict dictionary(const ResultValues& values, const Result& result) {
 }
 
 RunInfo run_info(const std::string& method, std::size_t n_x, std::size_t n_y, std::size_t dim) {
-  return {
-      .method = method, .x_name = "x", .y_name = "y", .n_x = n_x, .n_y = n_y, .dim = dim, .option_names = python_names,
-      .explain_call = "kqd.explain"};
+  return {.method = method,
+          .x_name = "x",
+          .y_name = "y",
+          .n_x = n_x,
+          .n_y = n_y,
+          .dim = dim,
+          .option_names = python_names,
+          .explain_call = "kqd.explain"};
 }
 
 // The points of a Gram matrix are row numbers; it has a column for every pooled row.

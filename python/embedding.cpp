@@ -289,12 +289,11 @@ py::class_<ArrayEmbedding> bind_embedding(py::module_& m) {
       .def("kernel_matrix", &kernel_matrix, py::arg("a").noconvert(), py::arg("b").noconvert())
       .def("shares_directions", &ArrayEmbedding::shares_directions, py::arg("other"))
       .def("state", &ArrayEmbedding::state)
-      .def_property_readonly(
-          "object_kernel",
-          [](const ArrayEmbedding& e) -> std::optional<KernelSpec> {
-            const KernelSpec& kernel = e.directions().kernel().spec();
-            return is_of_objects(kernel) ? std::optional(kernel) : std::nullopt;
-          })
+      .def_property_readonly("object_kernel",
+                             [](const ArrayEmbedding& e) -> std::optional<KernelSpec> {
+                               const KernelSpec& kernel = e.directions().kernel().spec();
+                               return is_of_objects(kernel) ? std::optional(kernel) : std::nullopt;
+                             })
       .def_static(
           "from_state", [](const py::dict& state) { return ArrayEmbedding(state); }, py::arg("state"))
       .def("terms", [](const ArrayEmbedding& e) { return terms_of(e.directions()); })

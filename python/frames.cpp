@@ -91,8 +91,8 @@ py::tuple prepare(const py::object& x, const py::object& y, const Settings& sett
   const std::string of_x = py::isinstance<py::str>(x) ? py::cast<std::string>(x) : "";
   const std::string of_y = py::isinstance<py::str>(y) ? py::cast<std::string>(y) : of_x;
   return py::make_tuple(ArraySample(std::move(pair.x), preparation, of_x),
-                        ArraySample(std::move(pair.y), preparation, of_y), names,
-                        texts_of(pair.warnings), pair.rows_x, pair.rows_y, preparation->x.read, preparation->y.read);
+                        ArraySample(std::move(pair.y), preparation, of_y), names, texts_of(pair.warnings), pair.rows_x,
+                        pair.rows_y, preparation->x.read, preparation->y.read);
 }
 
 // The result as JSON and as text.

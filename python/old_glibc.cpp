@@ -15,14 +15,17 @@
 #if defined(__x86_64__)
 
 // A jump: arguments, result and the address of the caller, which dlopen looks at, stay as they are.
-#define KQD_FIRST_VERSION(library, name)                                 \
-  __asm__(".symver kqd_first_" #name ", " #name                              \
-      "@GLIBC_2.2.5\n"                                                   \
-      ".text\n"                                                          \
-      ".globl __wrap_" #name "\n"                                        \
-      ".hidden __wrap_" #name "\n"                                       \
-      ".type __wrap_" #name ", @function\n"                              \
-      "__wrap_" #name ": jmp *kqd_first_" #name "@GOTPCREL(%rip)\n");
+#define KQD_FIRST_VERSION(library, name)        \
+  __asm__(".symver kqd_first_" #name ", " #name \
+          "@GLIBC_2.2.5\n"                      \
+          ".text\n"                             \
+          ".globl __wrap_" #name                \
+          "\n"                                  \
+          ".hidden __wrap_" #name               \
+          "\n"                                  \
+          ".type __wrap_" #name                 \
+          ", @function\n"                       \
+          "__wrap_" #name ": jmp *kqd_first_" #name "@GOTPCREL(%rip)\n");
 
 // New versions of 2.29 do not set errno as the first ones do; the values are the same.
 KQD_FIRST_VERSION(m, exp)
@@ -49,11 +52,13 @@ KQD_FIRST_VERSION(pthread, pthread_rwlock_wrlock)
 KQD_FIRST_VERSION(pthread, pthread_setspecific)
 
 // stat() and its like were not exported before 2.33, but these functions with the version of their structure.
-#define KQD_WRAPPED(library, name, file, older)                                                    \
-  extern "C" int kqd_first_##name(int version, file, struct stat* found);                          \
-  __asm__(".symver kqd_first_" #name ", " #older "@GLIBC_2.2.5");                                      \
-  extern "C" int __wrap_##name(file, struct stat* found);                                          \
-  extern "C" int __wrap_##name(file path, struct stat* found) { return kqd_first_##name(1, path, found); }
+#define KQD_WRAPPED(library, name, file, older)                           \
+  extern "C" int kqd_first_##name(int version, file, struct stat* found); \
+  __asm__(".symver kqd_first_" #name ", " #older "@GLIBC_2.2.5");         \
+  extern "C" int __wrap_##name(file, struct stat* found);                 \
+  extern "C" int __wrap_##name(file path, struct stat* found) {           \
+    return kqd_first_##name(1, path, found);                              \
+  }
 
 using Path = const char*;
 KQD_WRAPPED(c, stat, Path, __xstat)

@@ -94,8 +94,8 @@ int run_embed(const Request& request) {
     const ProgressLine progress(!output.quiet);
     table = embedding_table(samples, names, settings.embed.levels, options, &progress.control());
     if (!functions.points.empty()) {
-      functions.values = embedding_values(samples, table, functions.points, functions.centered, options.threads,
-                                          &progress.control());
+      functions.values =
+          embedding_values(samples, table, functions.points, functions.centered, options.threads, &progress.control());
     }
     if (settings.embed.inner_products) {
       functions.inner_products =

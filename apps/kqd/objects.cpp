@@ -194,11 +194,10 @@ SamplePair read_whole_gram(const std::string& file, const Settings& settings) {
   const std::size_t n_x = settings.sizes.front();
   const std::size_t n_y = settings.sizes.back();
   if (n_x + n_y != all.points.rows()) {
-    throw Error(ErrorCode::invalid_option,
-                {.subject = "sizes",
-                 .value = fmt::format("{},{}", n_x, n_y),
-                 .expected =
-                     fmt::format("numbers that add up to the {} rows of {}", all.points.rows(), printable(file))});
+    throw Error(ErrorCode::invalid_option, {.subject = "sizes",
+                                            .value = fmt::format("{},{}", n_x, n_y),
+                                            .expected = fmt::format("numbers that add up to the {} rows of {}",
+                                                                    all.points.rows(), printable(file))});
   }
   const auto rows_of = [&](std::size_t first, std::size_t count) {
     Sample part{Matrix<double>(all.points.view().row_range(first, count)), {}, all.column_names};

@@ -108,7 +108,8 @@ std::string plan_figure(const RowPlan& plan, const RowPlanOptions& options) {
 
 void add_plan_flags(CLI::App& command, PlanFlags& flags) {
   command.add_option("PILOT", flags.pilot, "data like those to come: rows are drawn from it (default: normal columns)");
-  add_value(command, "--effect", "D", flags.effect, "the effect, and the margin: as far apart as a shift of one column by D SDs");
+  add_value(command, "--effect", "D", flags.effect,
+            "the effect, and the margin: as far apart as a shift of one column by D SDs");
   add_value(command, "--power", "P", flags.power, "the probability to reach");
   add_value(command, "--alpha", "A", flags.alpha, "significance level");
   add_value(command, "--columns", "N", flags.columns, "normal columns, without a pilot");

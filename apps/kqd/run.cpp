@@ -98,11 +98,10 @@ std::vector<std::uint64_t> group_keys_of(const GroupRule& rule, const SamplePair
 std::vector<double> effects_of_batches(const Request& request) {
   const Settings& settings = request.settings;
   if (!settings.group_column.empty()) {
-    throw Error(ErrorCode::invalid_option,
-                {.subject = "against",
-                 .value = settings.against.front(),
-                 .expected = "two files, but --group splits one file",
-                 .remedy = "Write the rows of both samples to files of their own"});
+    throw Error(ErrorCode::invalid_option, {.subject = "against",
+                                            .value = settings.against.front(),
+                                            .expected = "two files, but --group splits one file",
+                                            .remedy = "Write the rows of both samples to files of their own"});
   }
   const GroupRule& rule = settings.test.groups;
   std::vector<double> effects;
@@ -289,8 +288,8 @@ int run_matrix_of_profiles(const Request& request, const Stopwatch& watch) {
   std::optional<PairwiseTests> tests;
   {
     const ProgressLine progress(!settings.output.quiet);
-    matrix =
-        distance_matrix(profiles, sample_names(settings, request.files), options_of_distances(settings, options), &progress.control());
+    matrix = distance_matrix(profiles, sample_names(settings, request.files), options_of_distances(settings, options),
+                             &progress.control());
     if (settings.test_pairs) tests = pairwise_tests(profiles, options, &progress.control());
   }
   const MatrixReport report{
@@ -328,8 +327,7 @@ bool can_be_in_blocks(const Settings& settings) {
   return (test.method == "adaptive" || test.method == "ekqd" || test.method == "supkqd") &&
          test.test.design.kind == DesignKind::independent && test.calibration == Calibration::permutation &&
          test.permute != Permute::rows && settings.object_kernel.empty() && settings.output.report.empty() &&
-         settings.read.weights_column.empty() && settings.reference_file.empty() &&
-         settings.coefficients_file.empty();
+         settings.read.weights_column.empty() && settings.reference_file.empty() && settings.coefficients_file.empty();
 }
 
 // Patterns of files, and files that are too large; these with a warning.

@@ -31,8 +31,8 @@ enum class Data { normal, student, discrete, batch_effects, autoregressive };
 struct Setting {
   std::string name;
   Data data;
-  double most;         // streams with an alarm, share
-  bool independent;    // rows, so that tests of single batches are exact
+  double most;       // streams with an alarm, share
+  bool independent;  // rows, so that tests of single batches are exact
 };
 
 // Rows of one stream after another. Rows of the autoregression depend on those before, across batches as well.
@@ -198,7 +198,8 @@ int main(int argc, char** argv) {
   using namespace kqd::validation;
   if (argc > 1 && std::string(argv[1]) == "detect") {
     const std::uint64_t streams = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 40;
-    fmt::print("| change | streams | alarm before it | none within 12 batches | delay, quarter | median | three quarters |\n");
+    fmt::print(
+        "| change | streams | alarm before it | none within 12 batches | delay, quarter | median | three quarters |\n");
     fmt::print("|---|---|---|---|---|---|---|\n");
     detect({"shift by 0.5 SD in 1 of 10 columns, 500 rows", 500, shifted}, streams);
     detect({"relation of a number and a category, 300 rows", 300, related}, streams);
@@ -206,7 +207,8 @@ int main(int argc, char** argv) {
   }
   const std::uint64_t streams = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
   const std::uint64_t with_tests = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 200;
-  fmt::print("| data | alarm ever raised | at most | streams with any batch different (adjusted) |\n|---|---|---|---|\n");
+  fmt::print(
+      "| data | alarm ever raised | at most | streams with any batch different (adjusted) |\n|---|---|---|---|\n");
   run({"normal", Data::normal, 0.05, true}, streams, with_tests);
   run({"t(3)", Data::student, 0.05, true}, streams, with_tests);
   run({"discrete, four values", Data::discrete, 0.05, true}, streams, with_tests);

@@ -157,8 +157,8 @@ int compare_groups(const std::vector<Scenario>& scenarios, const Request& reques
   for (const Scenario& scenario : scenarios) {
     const PairedCounts counts =
         count_rows_and_groups(scenario, scenario.runs, ThreadCount{request.threads}, Seed{request.seed});
-    fmt::print("| {} | {} | {:.3f} | {:.3f} | {:+.3f} | {:.3f} |\n", scenario.row, scenario.column,
-               counts.first.rate(), counts.second.rate(), counts.difference(), counts.standard_error());
+    fmt::print("| {} | {} | {:.3f} | {:.3f} | {:+.3f} | {:.3f} |\n", scenario.row, scenario.column, counts.first.rate(),
+               counts.second.rate(), counts.difference(), counts.standard_error());
     std::fflush(stdout);
     loses = loses || -counts.difference() > kMostLost;
   }

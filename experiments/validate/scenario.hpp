@@ -104,8 +104,8 @@ struct ConfigurationCounts {
 /// True nulls of tests of profiles, for every kind of file and assignment to groups, and two wrong assignments.
 [[nodiscard]] std::vector<Scenario> group_scenarios();
 
-/// Tables of mixed columns: true nulls, 2000 runs each with B = 99; and the power of the default test, and how often the
-/// changed columns are named, 200 runs each.
+/// Tables of mixed columns: true nulls, 2000 runs each with B = 99; and the power of the default test, and how often
+/// the changed columns are named, 200 runs each.
 [[nodiscard]] std::vector<Scenario> table_scenarios();
 
 /// All of these, in the order of the page.

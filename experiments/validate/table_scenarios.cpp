@@ -217,8 +217,8 @@ bool is_named(const Explanation& explanation, const std::array<std::string, 2>& 
   }
   if (explanation.relations.empty()) return false;
   const RelationExplanation& found = explanation.relations.front();
-  return found.reject && ((found.first == first && found.second == second) ||
-                          (found.first == second && found.second == first));
+  return found.reject &&
+         ((found.first == first && found.second == second) || (found.first == second && found.second == first));
 }
 
 // Rejections in which the explanation names the right pair.
@@ -252,16 +252,16 @@ std::vector<Scenario> table_scenarios() {
     }
   }
   for (const ChangedTable& changed : changed_tables()) {
-    Scenario scenario{.table = "Power on mixed tables",
-                      .row = changed.name,
-                      .column = "adaptive",
-                      .draw = tables(changed.shape, changed.change),
-                      .options = {.method = "adaptive"},
-                      .expectation = {.kind = changed.least_power > 0.0 ? Expectation::Kind::at_least
-                                                                        : Expectation::Kind::reported,
-                                      .at_least = changed.least_power},
-                      .runs = kPowerRuns,
-                      .row_data = true};
+    Scenario scenario{
+        .table = "Power on mixed tables",
+        .row = changed.name,
+        .column = "adaptive",
+        .draw = tables(changed.shape, changed.change),
+        .options = {.method = "adaptive"},
+        .expectation = {.kind = changed.least_power > 0.0 ? Expectation::Kind::at_least : Expectation::Kind::reported,
+                        .at_least = changed.least_power},
+        .runs = kPowerRuns,
+        .row_data = true};
     scenario.options.test.num_permutations = kPermutationsOfPower;
     scenarios.push_back(scenario);
     scenario.column = "and names the change";

@@ -99,8 +99,8 @@ std::vector<WarningEntry> make_catalogue() {
       {files_in_blocks,
        "files-in-blocks",
        "a test of the rows takes about {0} MB of memory, more than {1} MB, so the files are read in blocks: some rows "
-       "choose directions and are not tested, and the p-value is not that of the rows in memory. To allow more: "
-       KQD_OPTION("max_memory"),
+       "choose directions and are not tested, and the p-value is not that of the rows in memory. To allow "
+       "more: " KQD_OPTION("max_memory"),
        {2600_n, 800_n},
        "Both tests are exact, but their p-values differ. Allow more memory if the result is to be that of smaller "
        "files."},
@@ -123,14 +123,16 @@ std::vector<WarningEntry> make_catalogue() {
        "A column has integers that doubles cannot represent. If it is an identifier, drop it."},
       {new_levels,
        "new-levels",
-       "{0}: {1} rows have a text in column \"{2}\" that the baseline does not have, such as {3}; they count as none of "
+       "{0}: {1} rows have a text in column \"{2}\" that the baseline does not have, such as {3}; they count as none "
+       "of "
        "its levels",
        {"day-5.csv"_t, 12_n, "plan"_t, "\"Pro\""_t},
        "A category of the baseline has new levels. The test sees fewer rows of the old ones; it does not see the new "
        "ones apart. If they are here to stay, begin with a baseline that has them."},
       {new_missing_values,
        "new-missing-values",
-       "{0}: {1} rows have no value in column \"{2}\", which the baseline always has; numbers count as its median, texts "
+       "{0}: {1} rows have no value in column \"{2}\", which the baseline always has; numbers count as its median, "
+       "texts "
        "as none of its levels",
        {"day-5.csv"_t, 12_n, "price"_t},
        "Values are missing where the baseline has none. Check the source; the test sees them only if there are many."},
@@ -317,7 +319,8 @@ std::vector<WarningEntry> make_catalogue() {
        "weights are."},
       {sampling_weights,
        "sampling-weights",
-       "sampling weights: {0} of {1} rows of {x} and {2} of {3} of {y} were kept, each with a probability proportional to "
+       "sampling weights: {0} of {1} rows of {x} and {2} of {3} of {y} were kept, each with a probability proportional "
+       "to "
        "its weight. The test of these rows is exact if no possible weight exceeds the largest of its sample",
        {80_n, 100_n, 70_n, 90_n},
        "Rows were drawn by their weights, so that all have the same weight. Nothing to do."},

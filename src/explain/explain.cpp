@@ -322,15 +322,14 @@ std::vector<TestedDirection> test_all(const ExplainedSamples& pair, const Examin
                                  .restricted = options.design.kind != DesignKind::independent,
                                  .max_bytes = options.max_memory,
                                  .threads = options.threads};
-  DirectionTests tests =
-      test_directions({.count = examined.count(),
-                       .project = [&](auto first,
-                                      auto count) { return examined.project(pair.num_rows(), first, count); },
-                       .rows_with_value =
-                           [&](std::size_t i) {
-                             return examined.is_column(i) ? pair.rows_with_value(i) : std::vector<std::uint32_t>();
-                           }},
-                      pair.source(), how, control);
+  DirectionTests tests = test_directions(
+      {.count = examined.count(),
+       .project = [&](auto first, auto count) { return examined.project(pair.num_rows(), first, count); },
+       .rows_with_value =
+           [&](std::size_t i) {
+             return examined.is_column(i) ? pair.rows_with_value(i) : std::vector<std::uint32_t>();
+           }},
+      pair.source(), how, control);
   if (pair.dim() > 0) add_columns(pair, std::span(tests.directions).first(pair.dim()), how, tests, result);
   if (!options.image && pair.dim() > 0) add_relations(pair, how, result);
   result.n_resamples = tests.n_resamples;

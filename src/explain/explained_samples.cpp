@@ -147,10 +147,9 @@ std::string ExplainedSamples::column_name(std::size_t column) const {
 
 ExaminedDirections::ExaminedDirections(const ExplainedSamples& pair, const KernelSpec& kernel) : pair_(pair) {
   const std::size_t landmarks = default_num_landmarks(kernel, pair.num_rows(), pair.dim());
-  const PrincipalBasis basis =
-      principal_basis(Kernel(kernel), first_rows(pair.kernel_pool(), kMostRows),
-                      {.num_landmarks = landmarks, .max_rank = kNumPrincipal}, pair.options().seed,
-                      pair.options().threads);
+  const PrincipalBasis basis = principal_basis(Kernel(kernel), first_rows(pair.kernel_pool(), kMostRows),
+                                               {.num_landmarks = landmarks, .max_rank = kNumPrincipal},
+                                               pair.options().seed, pair.options().threads);
   if (basis.variances.empty()) return;  // the kernel takes the same value for all pairs of points
   principal_ = std::make_unique<KernelDirections>(Kernel(kernel), Matrix<double>(basis.landmarks.view()),
                                                   Matrix<double>(basis.coefficients.view()), false);

@@ -335,7 +335,8 @@ Explanation explain(const Profile& x, const Profile& y, const ExplainOptions& op
   parallel_for_blocks(lines.size(), 1, options.threads, [&](std::size_t k, std::size_t) {
     tests[k] = tested(units.data->lines[lines[k].line], permutations, options.alpha);
   });
-  if (options.relations_of_profiles) result.relations = relations_of(spec, units, permutations, options.alpha, result.n_relations_examined);
+  if (options.relations_of_profiles)
+    result.relations = relations_of(spec, units, permutations, options.alpha, result.n_relations_examined);
   result.columns_note = note_on("columns", num_columns, num_permutations, options.alpha);
   result.directions_note = note_on("directions", lines.size(), num_permutations, options.alpha);
   std::vector<double> pvalues;

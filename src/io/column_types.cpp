@@ -36,16 +36,16 @@ struct TypeWord {
   DateOrder date_order;
 };
 constexpr std::array<TypeWord, 11> kTypeWords = {{{"number", ColumnType::number, DateOrder::unknown},
-                                                 {"integer", ColumnType::integer, DateOrder::unknown},
-                                                 {"ordered", ColumnType::ordered, DateOrder::unknown},
-                                                 {"boolean", ColumnType::boolean, DateOrder::unknown},
-                                                 {"category", ColumnType::category, DateOrder::unknown},
-                                                 {"text", ColumnType::text, DateOrder::unknown},
-                                                 {"date", ColumnType::date, DateOrder::unknown},
-                                                 {"date-dmy", ColumnType::date, DateOrder::day_first},
-                                                 {"date-mdy", ColumnType::date, DateOrder::month_first},
-                                                 {"id", ColumnType::id, DateOrder::unknown},
-                                                 {"constant", ColumnType::constant, DateOrder::unknown}}};
+                                                  {"integer", ColumnType::integer, DateOrder::unknown},
+                                                  {"ordered", ColumnType::ordered, DateOrder::unknown},
+                                                  {"boolean", ColumnType::boolean, DateOrder::unknown},
+                                                  {"category", ColumnType::category, DateOrder::unknown},
+                                                  {"text", ColumnType::text, DateOrder::unknown},
+                                                  {"date", ColumnType::date, DateOrder::unknown},
+                                                  {"date-dmy", ColumnType::date, DateOrder::day_first},
+                                                  {"date-mdy", ColumnType::date, DateOrder::month_first},
+                                                  {"id", ColumnType::id, DateOrder::unknown},
+                                                  {"constant", ColumnType::constant, DateOrder::unknown}}};
 
 // Of "size=ordered:S<M<L".
 constexpr std::string_view kOrderedLevels = "=ordered:";
@@ -312,11 +312,11 @@ std::vector<std::string> ordered_levels(std::vector<Input>& inputs, std::size_t 
                              std::string_view expected) {
   const auto& [table, j, text] = example;
   const std::string name = item_of(inputs.front().table, inputs.front().roles.points[place]);
-  fail_at(ErrorCode::unreadable_input, table->place_of(text.line),
-          fmt::format("{} is {}", table->cell_of(j, text.line), in_quotes(text.text)), std::string(expected),
-          fmt::format("To state the order of all levels: {}; to compare levels without an order: {}",
-                      option_reference("types", name + "=ordered:S<M<L"),
-                      option_reference("types", name + "=category")));
+  fail_at(
+      ErrorCode::unreadable_input, table->place_of(text.line),
+      fmt::format("{} is {}", table->cell_of(j, text.line), in_quotes(text.text)), std::string(expected),
+      fmt::format("To state the order of all levels: {}; to compare levels without an order: {}",
+                  option_reference("types", name + "=ordered:S<M<L"), option_reference("types", name + "=category")));
 }
 
 // Levels become their ranks.
@@ -472,8 +472,7 @@ class TypeFinder {
     const std::size_t j = front.roles.points[place];
     fail_at(ErrorCode::unreadable_input, front.table.source,
             fmt::format("column {} has other values", front.table.label_of(j)), std::string(expected),
-            "To compare all values: " +
-                option_reference("types", fmt::format("{}={}", item_of(front.table, j), type)));
+            "To compare all values: " + option_reference("types", fmt::format("{}={}", item_of(front.table, j), type)));
   }
 
   void infer(std::size_t place, ColumnSource& source, const CellCounts& cells) {
@@ -554,8 +553,7 @@ bool agree_on_levels(std::vector<Input>& inputs, std::size_t place) {
   const auto levels = [place](Input& input) -> std::vector<std::string>& {
     return input.table.columns[input.roles.points[place]].levels;
   };
-  const auto longest =
-      std::ranges::max_element(inputs, {}, [&](Input& input) { return levels(input).size(); });
+  const auto longest = std::ranges::max_element(inputs, {}, [&](Input& input) { return levels(input).size(); });
   const std::vector<std::string> all = levels(*longest);
   for (Input& input : inputs) {
     auto next = all.begin();

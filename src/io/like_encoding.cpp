@@ -92,7 +92,8 @@ std::vector<TypeRule> type_rules_of(const TableEncoding& encoding) {
   for (const ColumnEncoding& column : encoding.columns) {
     if (!column.text || column.excluded) continue;
     for (std::size_t j = 0; j < header.columns.size(); ++j) {
-      if (header.name_of(j) == column.name) rules.push_back({.columns = item_of(header, j), .type = ColumnType::category});
+      if (header.name_of(j) == column.name)
+        rules.push_back({.columns = item_of(header, j), .type = ColumnType::category});
     }
   }
   return rules;
@@ -147,7 +148,8 @@ std::vector<ColumnEncoder> encoders_like(const TableEncoding& encoding, std::vec
     if (options.na == NaPolicy::omit) continue;
     const NewCells found = new_cells(column, inputs, place, rows);
     const std::string& source = inputs.front().table.source;
-    if (found.texts > 0) warn(warnings, WarningId::new_levels, source, found.texts, column.name, in_quotes(found.example));
+    if (found.texts > 0)
+      warn(warnings, WarningId::new_levels, source, found.texts, column.name, in_quotes(found.example));
     if (found.missing > 0 && !column.marks_missing && options.na == NaPolicy::indicator) {
       warn(warnings, WarningId::new_missing_values, source, found.missing, column.name);
     }
@@ -258,8 +260,7 @@ TableEncoding TableEncoding::deserialize(std::string_view bytes) {
   for (ColumnEncoding& column : encoding.columns) {
     column.name = in.text();
     column.type = static_cast<ColumnType>(number_below(static_cast<std::uint64_t>(ColumnType::empty) + 1));
-    for (bool* const yes :
-         {&column.excluded, &column.text, &column.hashed, &column.has_other, &column.marks_missing}) {
+    for (bool* const yes : {&column.excluded, &column.text, &column.hashed, &column.has_other, &column.marks_missing}) {
       *yes = number_below(2) == 1;
     }
     column.levels = texts();

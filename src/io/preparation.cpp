@@ -24,15 +24,15 @@ constexpr std::array<Name<NaPolicy>, 4> kNaPolicies = {{{NaPolicy::indicator, "i
                                                         {NaPolicy::omit, "omit"},
                                                         {NaPolicy::impute_median, "impute-median"}}};
 constexpr std::array<Name<ColumnType>, 10> kColumnTypes = {{{ColumnType::number, "number"},
-                                                           {ColumnType::integer, "integer"},
-                                                           {ColumnType::ordered, "ordered"},
-                                                           {ColumnType::category, "category"},
-                                                           {ColumnType::text, "text"},
-                                                           {ColumnType::boolean, "boolean"},
-                                                           {ColumnType::date, "date"},
-                                                           {ColumnType::id, "id"},
-                                                           {ColumnType::constant, "constant"},
-                                                           {ColumnType::empty, "empty"}}};
+                                                            {ColumnType::integer, "integer"},
+                                                            {ColumnType::ordered, "ordered"},
+                                                            {ColumnType::category, "category"},
+                                                            {ColumnType::text, "text"},
+                                                            {ColumnType::boolean, "boolean"},
+                                                            {ColumnType::date, "date"},
+                                                            {ColumnType::id, "id"},
+                                                            {ColumnType::constant, "constant"},
+                                                            {ColumnType::empty, "empty"}}};
 
 constexpr std::array<Name<Standardize>, 4> kStandardizes = {{{Standardize::automatic, "auto"},
                                                              {Standardize::none, "none"},

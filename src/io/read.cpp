@@ -391,9 +391,9 @@ struct Prepared {
 
 void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOptions& options, std::string unit_offset,
                   Prepared& out) {
-  const std::vector<ColumnEncoder> encoders =
-      options.like ? encoders_like(*options.like, inputs, rows, options, out.warnings)
-                   : make_encoders(inputs, rows, options, out.preparation);
+  const std::vector<ColumnEncoder> encoders = options.like
+                                                  ? encoders_like(*options.like, inputs, rows, options, out.warnings)
+                                                  : make_encoders(inputs, rows, options, out.preparation);
   const std::vector<ColumnRole> roles = roles_of(encoders, out.preparation.sources);
   if (options.categorical != Categorical::automatic) note_dates_as_text(inputs, out.notes);
   warn_about_collisions(inputs.front(), encoders, out.warnings);
@@ -407,7 +407,8 @@ void fill_samples(std::vector<Input>& inputs, const RowPlan& rows, const ReadOpt
   out.samples = std::move(filler.samples());
   out.units = filler.all_units();
   out.unit_names = filler.unit_names();
-  const std::vector<std::string> names = options.like ? options.like->sample_columns : names_of_points(inputs, encoders);
+  const std::vector<std::string> names =
+      options.like ? options.like->sample_columns : names_of_points(inputs, encoders);
   for (Sample& sample : out.samples) {
     sample.column_names = names;
     sample.roles = roles;
@@ -496,10 +497,9 @@ SamplePair to_pair(Prepared prepared) {
 }
 
 SampleList to_list(Prepared prepared, const std::vector<std::string>& names) {
-  SampleList list{std::move(prepared.samples),   std::move(prepared.notes),    prepared.rows,
-                  prepared.preparation,          std::move(prepared.warnings), std::move(prepared.units),
-                  std::move(prepared.unit_names),
-                  std::move(prepared.encoding)};
+  SampleList list{std::move(prepared.samples),    std::move(prepared.notes),    prepared.rows,
+                  prepared.preparation,           std::move(prepared.warnings), std::move(prepared.units),
+                  std::move(prepared.unit_names), std::move(prepared.encoding)};
   const bool imputed = list.preparation.na == NaPolicy::impute_median;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const RowCounts& rows = prepared.rows[i];

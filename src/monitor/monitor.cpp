@@ -32,8 +32,8 @@ Profile first_group(const Profile& batch, std::uint64_t groups) {
   Profile unit = batch;
   unit.coarsen(groups);
   auto state = ProfileAccess::state(unit);
-  const bool there = !state.parts.empty() && state.parts.front().num_groups > 0 &&
-                     state.parts.front().group_rows.front() > 0;
+  const bool there =
+      !state.parts.empty() && state.parts.front().num_groups > 0 && state.parts.front().group_rows.front() > 0;
   if (!there) return Profile(batch.spec());
   for (ProfilePart& part : state.parts) {
     part.group_rows.back() = 0;
@@ -153,8 +153,8 @@ void Monitor::compare(const Profile& reference, const Profile& batch, const RunC
   entry.effect_interval = result.effect_interval;
   entry.warnings = result.warnings;
   if (result.margin) {
-    entry.margin = BatchMargin{.pvalue_beyond = result.margin->pvalue_beyond,
-                               .pvalue_within = result.margin->pvalue_within};
+    entry.margin =
+        BatchMargin{.pvalue_beyond = result.margin->pvalue_beyond, .pvalue_within = result.margin->pvalue_within};
   }
   ExplainOptions where;
   where.alpha = test.test.alpha;

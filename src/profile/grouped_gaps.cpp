@@ -106,8 +106,8 @@ void weighted_gaps(const GroupedLine& line, std::span<const std::vector<double>>
     const auto of_x = below.sums.row(k);
     for (std::size_t b = 0; b < gaps.size(); ++b) {
       // F_X - F_Y in units of rows / (size x_size y_size): a difference of whole numbers.
-      gaps[b] = std::abs(
-          cross_difference(of_x[b], y_size, below.totals[b] - of_x[b], x_size, permutations.equal_units()));
+      gaps[b] =
+          std::abs(cross_difference(of_x[b], y_size, below.totals[b] - of_x[b], x_size, permutations.equal_units()));
     }
     for (std::size_t w = 0; w < weights.size(); ++w) {
       double total = 0.0;

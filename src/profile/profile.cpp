@@ -453,8 +453,7 @@ void Profile::merge(const Profile& other) {
     if (part_of(state_->parts, part) == nullptr) samples.push_back(part.sample);
   }
   Profile added(other);  // `other` may be this profile, which the check above refuses unless it is empty
-  const std::uint64_t factor =
-      std::lcm(own_factor(*this), own_factor(other)) * groups_at_a_time(*spec_, samples);
+  const std::uint64_t factor = std::lcm(own_factor(*this), own_factor(other)) * groups_at_a_time(*spec_, samples);
   coarsen_to(added, factor);
   coarsen_to(*this, factor);
   for (const ProfilePart& part : added.state_->parts) {

@@ -123,7 +123,7 @@ class RowCounter;
 
 struct Profile::State {
   std::string spec_bytes;
-  std::uint64_t factor = 1;                                ///< groups were added up, so many at a time
+  std::uint64_t factor = 1;  ///< groups were added up, so many at a time
   /// By sample. Several have one extent only if all are complete and have different totals, in the order of these:
   /// files of the same name, size and number of rows that hold other values.
   std::vector<ProfilePart> parts;

@@ -123,7 +123,8 @@ Fields own_fields() {
         "adjusted_pvalue_beyond and adjusted_pvalue_within (of H0: effect <= margin, and >= margin), changed (the "
         "column, relation or direction that differs most), columns (name, level: of a category the one whose share "
         "differs most, effect, shift: of the median or the share, adjusted_pvalue), relations (first, second, score, "
-        "adjusted_pvalue: columns whose relation differs), alarm_pvalue (null: too few rows for the alarm), evidence (of the alarm after it), "
+        "adjusted_pvalue: columns whose relation differs), alarm_pvalue (null: too few rows for the alarm), evidence "
+        "(of the alarm after it), "
         "warnings"},
        [](In s) {
          Json batches = Json::array();
@@ -197,8 +198,9 @@ std::string alarm_text(const Monitor& monitor) {
   if (!raised) {
     std::string text = "The alarm is not raised.";
     if (!change) return text;
-    return text + fmt::format(" By a test of all batches together, for one look at them, a change began with {} (p = {}).",
-                              start_text(monitor, *change), rounded(change->pvalue, 2));
+    return text +
+           fmt::format(" By a test of all batches together, for one look at them, a change began with {} (p = {}).",
+                       start_text(monitor, *change), rounded(change->pvalue, 2));
   }
   std::string text = fmt::format("The alarm was raised at {}", printable(monitor.entries()[*raised].name));
   return text + (change ? "; the change began with " + start_text(monitor, *change) : "") + ".";
@@ -257,8 +259,9 @@ std::string monitor_markdown(const MonitorReport& report) {
 }
 
 std::string monitor_csv(const MonitorReport& report) {
-  std::string text = csv_line({"name", "n", "statistic", "pvalue", "adjusted_pvalue", "reject", "effect_size",
-                               "effect_size_lower", "effect_size_upper", "verdict", "changed", "alarm_pvalue", "evidence"});
+  std::string text =
+      csv_line({"name", "n", "statistic", "pvalue", "adjusted_pvalue", "reject", "effect_size", "effect_size_lower",
+                "effect_size_upper", "verdict", "changed", "alarm_pvalue", "evidence"});
   const auto number = [](double value) { return fmt::format("{}", value); };
   for (const MonitorEntry& entry : report.monitor.entries()) {
     const auto& interval = entry.effect_interval;

@@ -193,19 +193,20 @@ Lines margin_lines(const Source& s) {
 Lines separation_lines(const Source& s) {
   if (!s.test->difference || !s.test->difference->separation) return {};
   const DifferenceSize& size = *s.test->difference;
-  return {explained(rounded(*size.separation, 2),
-                    fmt::format("{}; probability that a simple rule tells a row of {} from a row of {}, 0.5 by chance",
-                                interval_phrase(size.confidence, size.separation_interval.lower,
-                                                size.separation_interval.upper),
-                                s.run->x_label, s.run->y_label))};
+  return {explained(
+      rounded(*size.separation, 2),
+      fmt::format("{}; probability that a simple rule tells a row of {} from a row of {}, 0.5 by chance",
+                  interval_phrase(size.confidence, size.separation_interval.lower, size.separation_interval.upper),
+                  s.run->x_label, s.run->y_label))};
 }
 
 Lines rows_needed_lines(const Source& s) {
   const MarginResult* const margin = margin_of(s);
   if (margin == nullptr || margin->verdict != Verdict::undecided || !margin->batch_effects.empty()) return {};
   if (!margin->rows_needed) return {"more than 10,000 times as many for a verdict, if the effect is as estimated"};
-  return {fmt::format("about {} of {} and {} together for a verdict with probability 0.8, if the effect is as estimated",
-                      counted(*margin->rows_needed, "row"), s.run->x_label, s.run->y_label)};
+  return {
+      fmt::format("about {} of {} and {} together for a verdict with probability 0.8, if the effect is as estimated",
+                  counted(*margin->rows_needed, "row"), s.run->x_label, s.run->y_label)};
 }
 
 Fields margin_fields() {
@@ -355,8 +356,9 @@ Fields own_test_fields() {
        [](In s) { return s.test->num_directions > 0 ? Json(s.test->per_direction) : Json::array(); }},
       {{"null_distribution", "statistic of every permutation on request, else null", none, "", false},
        [](In s) { return s.test_options->test.keep_null_distribution ? Json(outcome(s).null_distribution) : Json(); }},
-      {{"components", "component statistics of an aggregated test: name, statistic, score, pvalue, adjusted_pvalue, where",
-        none, "", false},
+      {{"components",
+        "component statistics of an aggregated test: name, statistic, score, pvalue, adjusted_pvalue, where", none, "",
+        false},
        [](In s) { return components_json(*s.test); }},
   };
 }
@@ -496,8 +498,7 @@ std::string test_markdown(const TwoSampleResult& result, const TwoSampleOptions&
   const Source source = source_of(result, options, run);
   const Fields& fields = test_field_list();
   return fmt::format("**{}**\n\n{}\n\n", test_title(source), test_verdict(source)) +
-         markdown_of(result_rows(source) + closing_rows(fields, source)) +
-         component_table(result.configurations);
+         markdown_of(result_rows(source) + closing_rows(fields, source)) + component_table(result.configurations);
 }
 
 std::string test_csv(const TwoSampleResult& result, const TwoSampleOptions& options, const RunInfo& run) {

@@ -9,8 +9,8 @@
 namespace kqd {
 
 /// Moves the values of a column to higher ranks, so that the effect of DifferenceSize is as wanted. A value of a
-/// continuous column with normal scores z becomes the one at z + s; normal columns are shifted by s standard deviations.
-/// Values stay those of the column: counts and shares keep their ties.
+/// continuous column with normal scores z becomes the one at z + s; normal columns are shifted by s standard
+/// deviations. Values stay those of the column: counts and shares keep their ties.
 class ColumnShift {
  public:
   /// Empty for a column of one value, and where no shift has the effect.

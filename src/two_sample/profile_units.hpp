@@ -13,8 +13,8 @@ namespace kqd {
 /// The groups of two profiles that have rows, as units of a permutation test. Where profiles have groups of different
 /// sizes, or one has more than kMostGroups, units are several groups, each as many: those of a sample that follow each
 /// other, and at the end of a sample the first ones of the next. Their numbers are those of group_sizes(). Units
-/// without rows say nothing, and whether one is empty does not depend on its label under the null hypothesis, so leaving
-/// them out keeps a test exact.
+/// without rows say nothing, and whether one is empty does not depend on its label under the null hypothesis, so
+/// leaving them out keeps a test exact.
 struct ProfileUnits {
   std::shared_ptr<const GroupedData> data;
   std::vector<std::size_t> order;        ///< position of a unit -> group of (X, Y), in random order

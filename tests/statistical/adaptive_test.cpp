@@ -89,11 +89,14 @@ TEST(AdaptivePower, has_no_blind_spot_in_many_columns) {
     double bar;
   };
   constexpr std::size_t kPublishedRuns = 20;
-  const std::vector<Published> problems = {
-      {"spiked-covariance", 500, {}, 0.95},       {"spiked-covariance", 1500, {}, 0.95},
-      {"spheres", 50, {}, 0.90},                  {"spheres", 1500, {}, 0.95},
-      {"equicorrelation", 500, {"rho_y=0.55"}, 0.98}, {"ar-correlation", 500, {"rho_y=0.6"}, 0.95},
-      {"scale", 20, {}, 0.90},                    {"two-clusters", 1500, {}, 0.97}};
+  const std::vector<Published> problems = {{"spiked-covariance", 500, {}, 0.95},
+                                           {"spiked-covariance", 1500, {}, 0.95},
+                                           {"spheres", 50, {}, 0.90},
+                                           {"spheres", 1500, {}, 0.95},
+                                           {"equicorrelation", 500, {"rho_y=0.55"}, 0.98},
+                                           {"ar-correlation", 500, {"rho_y=0.6"}, 0.95},
+                                           {"scale", 20, {}, 0.90},
+                                           {"two-clusters", 1500, {}, 0.97}};
   TwoSampleOptions options;
   options.test.num_permutations = 199;
   for (const auto& [problem, dim, settings, bar] : problems) {

@@ -228,7 +228,7 @@ TEST(ExplainedTables, changes_are_named_that_tests_of_single_columns_do_not_see)
 
 // ---- The kernel "mixed" ----
 
-constexpr std::array<const char*, 9> kKernelMethods = {"ekqd",        "supkqd",  "mmd",     "mmd-v",   "mmd-agg",
+constexpr std::array<const char*, 9> kKernelMethods = {"ekqd",     "supkqd",      "mmd",     "mmd-v", "mmd-agg",
                                                        "mmd-fuse", "mmd-nystrom", "mmd-rff", "me"};
 
 // An amount in the thousands with outliers, a score of 1 to 5, a plan of four levels, of which `premium` have the last.

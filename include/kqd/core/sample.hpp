@@ -31,7 +31,7 @@ struct ColumnRole {
 struct SampleView {
   MatrixView<const double> points;
   std::span<const double> weights = {};
-  std::span<const ColumnRole> roles = {};  ///< one per column; empty: all are numbers, each of its own source
+  std::span<const ColumnRole> roles = {};          ///< one per column; empty: all are numbers, each of its own source
   std::span<const std::string> column_names = {};  ///< for warnings; empty: columns are numbered from 1
 
   [[nodiscard]] std::size_t size() const { return points.rows(); }

@@ -64,7 +64,7 @@ struct ExplainOptions {
   std::optional<ImageShape> image = {};        ///< rows are images of this shape
   std::vector<std::string> column_names = {};  ///< empty: "column 1", ..., or "pixel 1,1", ... for images
   std::vector<ColumnSource> sources = {};  ///< the columns of the table, by ColumnRole::source; empty: from the names
-  bool relations_of_profiles = false;  ///< also examine pairs of columns whose products profiles have the means of
+  bool relations_of_profiles = false;      ///< also examine pairs of columns whose products profiles have the means of
   /// How the columns of the samples were standardised (Preparation::units): results are in the units they had before.
   std::vector<ColumnUnits> units = {};
   /// The kernel sees every column from its pooled median in units of its pooled scale, and a category as one column, as

@@ -133,7 +133,7 @@ struct Preparation {
   Standardize standardize = Standardize::none;
   std::vector<ColumnUnits> units;  ///< of each column of the samples; empty: none is standardised
   std::uint64_t max_rows = 0;      ///< 0: no bound
-  std::uint64_t seed = 0;      ///< of the random subsample
+  std::uint64_t seed = 0;          ///< of the random subsample
   /// The shape of a row in an array of more than two dimensions, such as (28, 28) for images; empty when the input has
   /// no such shape or not all of its columns are used.
   std::vector<std::size_t> row_shape;

@@ -75,8 +75,8 @@ struct MonitoredRelation {
 
 /// A batch judged by the margin of the test (TwoSampleOptions::margin).
 struct BatchMargin {
-  double pvalue_beyond = 1.0;  ///< of H0: effect <= margin
-  double pvalue_within = 1.0;  ///< of H0: effect >= margin
+  double pvalue_beyond = 1.0;    ///< of H0: effect <= margin
+  double pvalue_within = 1.0;    ///< of H0: effect >= margin
   double adjusted_beyond = 1.0;  ///< for all batches so far
   double adjusted_within = 1.0;
   Verdict verdict = Verdict::undecided;  ///< by the adjusted p-values
@@ -100,7 +100,7 @@ struct MonitorEntry {
   bool reject = false;           ///< pvalue_adjusted <= alpha
   double effect_size = 0.0;
   std::optional<Interval> effect_interval = {};
-  std::optional<BatchMargin> margin = {};     ///< then the effect size is DifferenceSize::effect
+  std::optional<BatchMargin> margin = {};  ///< then the effect size is DifferenceSize::effect
   std::string changed = {};  ///< the column, relation or direction that differs most; empty: none by itself
   std::vector<MonitoredColumn> columns = {};      ///< by name
   std::vector<MonitoredRelation> relations = {};  ///< those that differ, at most 5, strongest first
@@ -168,8 +168,8 @@ class Monitor {
   MonitorOptions options_;
   MonitorSource source_;
   std::vector<MonitorEntry> entries_;
-  std::deque<Profile> recent_;             // whole batches of a rolling baseline
-  std::string packed_baseline_;            // as in the file
+  std::deque<Profile> recent_;   // whole batches of a rolling baseline
+  std::string packed_baseline_;  // as in the file
   std::deque<std::string> packed_recent_;
   std::vector<std::string> packed_units_;
   std::uint64_t groups_per_unit_ = 0;      // of a batch, for the alarm; 0: not known yet

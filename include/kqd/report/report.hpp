@@ -34,7 +34,7 @@ struct RunInfo {
   NamedSettings settings = {};               ///< options that were set
   std::string x_label = "X";                 ///< how texts call the sample X, such as "march"
   std::string y_label = "Y";
-  std::string explain_call = {};             ///< what a test that rejects points to: "kqd explain"; empty: nothing
+  std::string explain_call = {};  ///< what a test that rejects points to: "kqd explain"; empty: nothing
   /// Of a distance between profiles: holds the distance of their rows for certain.
   std::optional<Interval> interval = {};
 };

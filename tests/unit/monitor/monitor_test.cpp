@@ -213,15 +213,15 @@ TEST_F(MonitorOfStream, an_update_that_fails_changes_nothing) {
 
 TEST_F(MonitorOfStream, source_and_warnings_travel_with_the_state) {
   Monitor monitor = watched(1, 0);
-  TableEncoding encoding{.named = true,
-                         .table_columns = {"city", "x"},
-                         .columns = {{.name = "city", .type = ColumnType::category, .text = true, .levels = {"A", "B"}},
-                                     {.name = "x", .marks_missing = true}},
-                         .sample_columns = {"city=A", "city=B", "x", "x missing"},
-                         .roles = {{ColumnKind::level, 0}, {ColumnKind::level, 0}, {ColumnKind::number, 1},
-                                   {ColumnKind::missing, 1}},
-                         .fillers = {0.0, 0.0, 1.5, 0.0},
-                         .offsets = {}};
+  TableEncoding encoding{
+      .named = true,
+      .table_columns = {"city", "x"},
+      .columns = {{.name = "city", .type = ColumnType::category, .text = true, .levels = {"A", "B"}},
+                  {.name = "x", .marks_missing = true}},
+      .sample_columns = {"city=A", "city=B", "x", "x missing"},
+      .roles = {{ColumnKind::level, 0}, {ColumnKind::level, 0}, {ColumnKind::number, 1}, {ColumnKind::missing, 1}},
+      .fillers = {0.0, 0.0, 1.5, 0.0},
+      .offsets = {}};
   monitor.set_source({.baseline_name = "base.csv",
                       .baseline_inputs = {"base.csv"},
                       .settings = {{"alpha", "0.05"}},

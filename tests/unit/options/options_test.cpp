@@ -19,15 +19,21 @@ namespace kqd {
 namespace {
 
 const std::map<std::string, std::string, std::less<>>& other_values() {
-  static const std::map<std::string, std::string, std::less<>> values = {
-      {"bandwidth", "0.1"},          {"delimiter", "tab"},
-      {"image_shape", "28x28x1"},    {"reference", "points.csv"},
-      {"design", "blocks:a:b"},      {"max_memory", "2000000B"},
-      {"parameters", "slices=3"},    {"weighting", "triangle:0.5"},
-      {"levels", "0.25,0.5"},        {"groups", "key:user:id"},
-      {"tolerance", "0.5"},          {"baseline", "previous"},
-      {"average_run_length", "100"}, {"every", "week"},
-      {"sizes", "3,4"}};
+  static const std::map<std::string, std::string, std::less<>> values = {{"bandwidth", "0.1"},
+                                                                         {"delimiter", "tab"},
+                                                                         {"image_shape", "28x28x1"},
+                                                                         {"reference", "points.csv"},
+                                                                         {"design", "blocks:a:b"},
+                                                                         {"max_memory", "2000000B"},
+                                                                         {"parameters", "slices=3"},
+                                                                         {"weighting", "triangle:0.5"},
+                                                                         {"levels", "0.25,0.5"},
+                                                                         {"groups", "key:user:id"},
+                                                                         {"tolerance", "0.5"},
+                                                                         {"baseline", "previous"},
+                                                                         {"average_run_length", "100"},
+                                                                         {"every", "week"},
+                                                                         {"sizes", "3,4"}};
   return values;
 }
 
@@ -211,7 +217,8 @@ TEST(Options, options_without_effect_are_named_with_the_reason) {
             Notes{"--whiten: no effect on method ekqd with gaussian directions"});
   EXPECT_EQ(notes(with({{"method", "mmd-lin"}, {"calibration", "asymptotic"}, {"num_permutations", "99"}})),
             Notes{"--permutations: no effect with --calibration asymptotic"});
-  EXPECT_EQ(notes(with({{"method", "mmd-agg"}, {"kernel", "laplace"}})), Notes{"--kernel: no effect on method mmd-agg"});
+  EXPECT_EQ(notes(with({{"method", "mmd-agg"}, {"kernel", "laplace"}})),
+            Notes{"--kernel: no effect on method mmd-agg"});
   EXPECT_TRUE(notes(with({{"method", "mmd-agg"}, {"kernel", "mixed"}})).empty());
   EXPECT_EQ(notes(with({{"alpha", "0.1"}}, kMatrixCommand)), Notes{"--alpha: no effect without --test"});
   EXPECT_EQ(notes(with({{"power", "2"}})), Notes{});

@@ -347,8 +347,7 @@ TEST(AdaptiveTest, names_the_largest_relation_and_the_largest_change_of_shares_a
   const Sample y = table(260, 6, {.relation = 0.8});
   const std::string_view relations = "relations of numbers and categories";
   EXPECT_EQ(where(two_sample_test(x, y, adaptive()), relations), "column 4 by column 1 to column 3");
-  x.column_names = {"plan=a",  "plan=b=c", "plan=d",  "income", "income missing", "age",
-                    "region=n", "region=s"};
+  x.column_names = {"plan=a", "plan=b=c", "plan=d", "income", "income missing", "age", "region=n", "region=s"};
   EXPECT_EQ(where(two_sample_test(x, y, adaptive()), relations), "income by plan");
   TwoSampleOptions groups = adaptive();
   groups.permute = Permute::groups;

@@ -1,4 +1,5 @@
-// How many rows are needed: columns are moved by the effect that margins are about, and powers are those of known tests.
+// How many rows are needed: columns are moved by the effect that margins are about, and powers are those of known
+// tests.
 #include "kqd/two_sample/row_plan.hpp"
 
 #include <gtest/gtest.h>
@@ -24,9 +25,9 @@ Sample column_of(double (*function)(double), std::uint64_t index) {
 // The standard deviation of an effect is about sqrt(2 / n).
 TEST(ColumnShift, has_the_effect_in_columns_of_every_kind) {
   double (*const kinds[])(double) = {[](double z) { return z; },
-                                     [](double z) { return 1e3 * z * z * z; },              // heavy tails
-                                     [](double z) { return std::floor(2.0 * z); },          // whole numbers
-                                     [](double z) { return z > 1.0 ? 1.0 : 0.0; },          // shares
+                                     [](double z) { return 1e3 * z * z * z; },               // heavy tails
+                                     [](double z) { return std::floor(2.0 * z); },           // whole numbers
+                                     [](double z) { return z > 1.0 ? 1.0 : 0.0; },           // shares
                                      [](double z) { return z > 0.0 ? std::exp(z) : 0.0; }};  // half of them 0
   for (const double effect : {0.1, 0.4}) {
     std::uint64_t index = 0;
