@@ -81,7 +81,7 @@ OTHER_CALLS = [
 
 OWN_WORDS = re.compile(r"expected|unknown keyword|masked values; drop or fill|different columns|several columns of one name|"
                        r"columns has \d+ names|is a profile and|is given with|the profile has|has no column|"
-                       r"missing 1 required|^no array$")  # the last is raised by Loud, that before by Python
+                       r"missing 1 required|invalid PyCapsule|^no array$")  # the last are those of Python, pyarrow and Loud
 
 
 def test_nothing_that_is_passed_ends_the_interpreter():
