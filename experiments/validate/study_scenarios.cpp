@@ -204,7 +204,7 @@ std::vector<Scenario> group_power_scenarios() {
                         .row = difference.name,
                         .column = candidate.name,
                         .draw = of_size(difference.alternative, 1.0),
-                        .options = options_of(candidate, kFewPermutations),
+                        .options = options_of(difference, candidate, kFewPermutations),
                         .expectation = {.kind = Expectation::Kind::reported},
                         .runs = 500};
       scenario.options.permute = Permute::rows;

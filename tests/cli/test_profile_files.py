@@ -203,7 +203,7 @@ def test_parquet_is_read_by_row_groups(kqd, folder, jan):
      "--method mmd: expected adaptive, ekqd or supkqd for profiles; other methods need rows"),
     (["test", "jan/*", "feb/*", "--permute", "rows"],
      "several files of a sample are read in blocks, which is for methods adaptive, ekqd and supkqd of independent rows "
-     "without weights, reference points, intervals and pages"),
+     "without weights, reference points and pages"),
     (["test", "jan.kqp", "jan.kqp"],
      "rows 1 to 700 of jan/1.csv are in both samples, expected samples without rows in common"),
     (["merge", "jan.kqp", "jan.kqp", "-o", "n.kqp"],

@@ -34,7 +34,7 @@ struct RowBlock {
 
 /// Bounds for reading a profile that cannot be trusted.
 struct ProfileLimits {
-  std::size_t max_bytes = std::size_t{1} << 32U;  ///< memory that its counts and sums may take
+  std::size_t max_bytes = std::size_t{1} << 30U;  ///< memory that its counts and sums may take
 };
 
 /// A summary of samples that is enough for a test, and that can be added up: rows are assigned to groups, at random
