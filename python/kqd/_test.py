@@ -194,7 +194,9 @@ compat, types, categorical, nan_policy, group, names, profiles, rng, workers, ma
       seed         0
     """
     asked = locals()
-    if len(against) > 0 and tolerance != "auto":
+    if not isinstance(against, (list, tuple)):
+        raise TypeError(f"against is of type {type(against).__name__}, expected a list of samples")
+    if against and tolerance != "auto":
         raise ValueError('against is given without tolerance="auto", which needs the reference batches')
     if are_profiles(x, y):
         of_profiles = ProfileComparison("test", asked)

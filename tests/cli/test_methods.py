@@ -23,9 +23,9 @@ FEW = ("--permutations", "19", "--threads", "1")
 # was not given.
 MARGIN = {"verdict", "margin", "margin_kind", "margin_basis", "pvalue_beyond", "pvalue_within", "rows_needed", "separation",
           "separation_ci"}
-MAY_BE_NULL = {"kernel", "bandwidth", "directions", "reference", "power", "weighting", "effect_size_ci",
+MAY_BE_NULL = {"kernel", "bandwidth", "directions", "reference", "power", "weighting", "effect_size_ci", "effect_interval",
                "standard_error", "null_distribution", "limiting_distribution", "maximiser", "reference_points",
-               "rows_per_group", "n_groups", "groups", "groups_guarantee", "interval", *MARGIN}
+               "rows_per_group", "n_groups", "groups", "groups_guarantee", "interval", "largest_change", "where", *MARGIN}
 
 
 def normal_rows(rows, columns, seed, scale=1.0, shift=0.0):

@@ -105,7 +105,7 @@ def test_a_blank_line_of_one_column_keeps_pairs_together(kqd, files):
         assert refused.stderr.startswith(f'kqd: x.csv:5: column 1 is "{mark}"')
         result = result_of(kqd, "test", *names, "--design", "paired", "--na", "omit", "--method", "energy")
         assert result["warnings"][0] == {
-            "id": "pairs-omitted", "text": "pairs excluded because a value of X or of Y is missing: 2 of 30"}
+            "id": "pairs-omitted", "text": "pairs excluded because a value of x or of y is missing: 2 of 30"}
         as_text[mark] = result["pvalue"]
     assert as_text[""] == as_text["NA"] <= 0.01
 
