@@ -26,6 +26,14 @@ DirectionFiles direction_files(const std::string& name) {
 void require_direction_files(const Request& request) {
   const std::string& name = request.settings.embed.directions_file;
   if (name.empty()) return;
+  const DirectionOptions& directions = request.settings.test.statistic.directions;
+  const bool of_pool = directions.family == DirectionFamily::principal || directions.family == DirectionFamily::mixed;
+  if (of_pool && directions.whiten) {
+    throw Error(ErrorCode::invalid_option,
+                {.subject = "write_directions",
+                 .value = name,
+                 .expected = "directions without --whiten, because those read from files are scaled to norm 1"});
+  }
   const DirectionFiles files = direction_files(name);
   for (const std::string& file : {files.reference, files.coefficients}) {
     for (const std::string& input : request.files) {
@@ -47,6 +55,7 @@ void write_directions(const std::string& name, const EmbeddingTable& table, cons
     terms.reference = Matrix<double>(table.dim, table.dim, 0.0);
     for (std::size_t k = 0; k < table.dim; ++k) terms.reference(k, k) = 1.0;
   }
+  terms.reference = as_written(terms.reference, table.kernel);
   const DirectionFiles files = direction_files(name);
   const StopRequest until_they_are_whole;
   write_csv(files.reference, {std::move(terms.reference), {}, columns});
@@ -62,6 +71,12 @@ OutputOptions output_of(const Settings& settings) {
   if (!output.json && !output.csv && !output.quiet) {
     output.json = suffix == ".json";
     output.csv = suffix == ".csv";
+    if (!output.json && !output.csv && !output.markdown && suffix != ".npy" && goes_to_file(output)) {
+      throw Error(ErrorCode::invalid_option,
+                  {.subject = "output",
+                   .value = output.file,
+                   .expected = "a file name ending in .csv, .npy or .json, or --csv, --json or --quiet"});
+    }
   }
   return output;
 }
@@ -74,8 +89,8 @@ int run_embed(const Request& request) {
   require_outputs(request);
   require_direction_files(request);
   MethodOptions options = settings.test.statistic;
-  const SampleList data = read_list(request.files, settings, options.kernel);
   const OutputOptions output = output_of(settings);
+  const SampleList data = read_list(request.files, settings, options.kernel);
   const bool as_array = output.file.ends_with(".npy") && !output.json && !output.csv;
   print_warnings(data.notes, output);
   if (output.csv || as_array) print_warnings(data.warnings, output);  // these have no place for them
@@ -87,8 +102,8 @@ int run_embed(const Request& request) {
   EmbeddingFunctions functions;
   functions.centered = settings.embed.centered;
   if (!settings.embed.points_file.empty()) {
-    functions.points =
-        read_points(settings.embed.points_file, settings, data.samples.front(), num_rows(data), data.preparation);
+    functions.points = read_points("points", settings.embed.points_file, settings, data.samples.front(), num_rows(data),
+                                   data.preparation);
   }
   {
     const ProgressLine progress(!output.quiet);

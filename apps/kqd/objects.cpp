@@ -282,12 +282,12 @@ std::size_t num_rows(const SampleList& data) {
   return count;
 }
 
-void number_reference_rows(std::size_t num_objects, Matrix<double>& points) {
+void number_objects(const std::string& given, std::size_t num_objects, Matrix<double>& points) {
   for (double& number : points.values()) {
     if (!(number >= 1.0 && number <= static_cast<double>(num_objects)) || number != std::floor(number)) {
       throw Error(
           ErrorCode::invalid_option,
-          fmt::format("a reference point is {}, expected the number of a pooled row, 1..{}", number, num_objects));
+          fmt::format("{}: a number is {}, expected the number of a pooled row, 1..{}", given, number, num_objects));
     }
     number -= 1.0;
   }

@@ -27,7 +27,7 @@ struct ObjectList {
 [[nodiscard]] SampleList read_list(const std::vector<std::string>& files, const Settings& settings, KernelSpec& kernel);
 [[nodiscard]] std::size_t num_rows(const SampleList& data);
 
-/// Row numbers of a file of reference points become numbers of objects, counted from 0.
-void number_reference_rows(std::size_t num_objects, Matrix<double>& points);
+/// Numbers of pooled rows, which the file of an option counts from 1, become numbers of objects, counted from 0.
+void number_objects(const std::string& given, std::size_t num_objects, Matrix<double>& points);
 
 }  // namespace kqd::app

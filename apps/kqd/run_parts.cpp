@@ -16,17 +16,17 @@ namespace kqd::app {
 namespace {
 
 // Points of a file are in the units of the data, so they do not fit data from which something was subtracted.
-void require_same_units(const Preparation& preparation) {
+void require_same_units(const Preparation& preparation, const std::string& given) {
   if (preparation.offsets.empty()) return;
   const OffsetColumn& column = preparation.offsets.front();
   throw Error(ErrorCode::invalid_option,
-              fmt::format("the reference points are in other units than the data: {} was subtracted from column {}, "
+              fmt::format("{} is in other units than the data: {} was subtracted from column {}, "
                           "whose whole numbers are beyond 2^53; --drop excludes the column",
-                          column.offset, printable(column.name)));
+                          given, column.offset, printable(column.name)));
 }
 
 // The points with their columns in the order of `names`, which are those of the data.
-Matrix<double> in_order_of(const std::vector<std::string>& names, const Sample& points, const std::string& file) {
+Matrix<double> in_order_of(const std::vector<std::string>& names, const Sample& points, const std::string& given) {
   const auto missing_from = [](const std::vector<std::string>& there, const std::vector<std::string>& wanted) {
     std::vector<std::string> missing;
     for (const std::string& name : wanted) {
@@ -41,8 +41,8 @@ Matrix<double> in_order_of(const std::vector<std::string>& names, const Sample& 
       return only.empty() ? "" : fmt::format("; only {} has {}", owner, fmt::join(only, ", "));
     };
     throw Error(ErrorCode::shape_mismatch,
-                fmt::format("--reference {} and the data have different columns{}{}; make the names agree",
-                            printable(file), has("the data", only_data), has("the file", only_points)));
+                fmt::format("{} and the data have different columns{}{}; make the names agree", given,
+                            has("the data", only_data), has("the file", only_points)));
   }
   Matrix<double> ordered(points.points.rows(), names.size());
   for (std::size_t j = 0; j < names.size(); ++j) {
@@ -99,16 +99,17 @@ void add_weighting(const std::string& file, MethodOptions& options) {
   options.weighting = LevelWeights::table(densities);
 }
 
-Matrix<double> read_points(const std::string& file, const Settings& settings, const Sample& data,
-                           std::size_t num_pooled, const Preparation& preparation) {
+Matrix<double> read_points(const std::string& option, const std::string& file, const Settings& settings,
+                           const Sample& data, std::size_t num_pooled, const Preparation& preparation) {
   Sample points = read_sample(file);
+  const std::string given = program_names(option, file);
   if (!settings.object_kernel.empty()) {
-    number_reference_rows(num_pooled, points.points);
+    number_objects(given, num_pooled, points.points);
     return std::move(points.points);
   }
-  require_same_units(preparation);
+  require_same_units(preparation, given);
   const bool by_name = !data.column_names.empty() && !points.column_names.empty();
-  return by_name ? in_order_of(data.column_names, points, file) : std::move(points.points);
+  return by_name ? in_order_of(data.column_names, points, given) : std::move(points.points);
 }
 
 void add_directions(const Settings& settings, const Sample& data, std::size_t num_pooled,
@@ -117,7 +118,7 @@ void add_directions(const Settings& settings, const Sample& data, std::size_t nu
   add_weighting(settings.weighting_file, options);
   const std::string& file = settings.reference_file;
   if (file.empty()) return;
-  options.directions.reference_points = read_points(file, settings, data, num_pooled, preparation);
+  options.directions.reference_points = read_points("reference", file, settings, data, num_pooled, preparation);
 }
 
 void refuse_objects(const Settings& settings, const std::string& command) {

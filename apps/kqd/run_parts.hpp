@@ -30,9 +30,9 @@ void add_weighting(const std::string& file, MethodOptions& options);
 void add_directions(const Settings& settings, const Sample& data, std::size_t num_pooled,
                     const Preparation& preparation, MethodOptions& options);
 
-/// Points of a file in the columns of the data, or numbers of pooled objects.
-[[nodiscard]] Matrix<double> read_points(const std::string& file, const Settings& settings, const Sample& data,
-                                         std::size_t num_pooled, const Preparation& preparation);
+/// Points of the file of an option, in the columns of the data, or numbers of pooled objects.
+[[nodiscard]] Matrix<double> read_points(const std::string& option, const std::string& file, const Settings& settings,
+                                         const Sample& data, std::size_t num_pooled, const Preparation& preparation);
 
 /// Throws for a kernel of objects, which only some commands have.
 void refuse_objects(const Settings& settings, const std::string& command);

@@ -124,9 +124,11 @@ def test_an_infinite_power_takes_the_largest_gap():
     (dict(n_reference=0), "n_reference=0: expected a whole number in 1..1048576"),
     (dict(n_reference=-1), "n_reference=-1: expected a whole number in 1..1048576"),
     (dict(directions="linear", coefficients=np.ones((4, 2))),
-     "coefficients are given, but linear directions have no reference points"),
+     "coefficients are given, but linear directions have no reference points; "
+     "use them with the linear kernel and gaussian directions"),
     (dict(directions="axis", reference=X[:4]),
-     "reference_points are given, but axis directions have no reference points"),
+     "reference points are given, but axis directions have no reference points; "
+     "use them with the linear kernel and gaussian directions"),
     (dict(reference=X[:4], n_reference=5),
      "n_reference=5: expected none, because the given reference points are all used"),
     (dict(power=0.5), "power=0.5: expected a number >= 1, or inf"),

@@ -198,13 +198,14 @@ std::size_t resolve_num_reference(const DirectionOptions& options, std::size_t p
 // Points and coefficients that span Gaussian directions are a mistake with other families. Counts are accepted, so that
 // one set of options fits all families.
 void require_no_span(const DirectionOptions& options) {
-  const auto refuse = [&](std::string_view field) {
-    fail(ErrorCode::invalid_option, "{} are given, but {} directions {}", option_reference(field),
-         to_string(options.family),
-         has_own_kernel(options.family) ? "have no reference points" : "draw reference points themselves");
+  const auto refuse = [&](std::string_view what) {
+    fail(ErrorCode::invalid_option, "{} are given, but {} directions {}", what, to_string(options.family),
+         has_own_kernel(options.family)
+             ? "have no reference points; use them with the linear kernel and gaussian directions"
+             : "draw reference points themselves");
   };
-  if (!options.coefficients.empty()) refuse("coefficients");
-  if (options.reference == ReferenceMeasure::points || !options.reference_points.empty()) refuse("reference_points");
+  if (!options.coefficients.empty()) refuse(option_reference("coefficients"));
+  if (options.reference == ReferenceMeasure::points || !options.reference_points.empty()) refuse("reference points");
 }
 
 // The number of reference points must agree with the points or coefficients that are given.

@@ -254,6 +254,13 @@ bool is_of_objects(const KernelSpec& kernel) {
   return itself || std::ranges::any_of(kernel.parts, is_of_objects);
 }
 
+Matrix<double> as_written(MatrixView<const double> points, const KernelSpec& kernel) {
+  Matrix<double> written(points);
+  if (!is_of_objects(kernel)) return written;
+  for (double& number : written.values()) number += 1.0;
+  return written;
+}
+
 KernelSpec function_of_objects(std::string name, KernelFunction function) {
   return with_data(std::move(name), std::move(function), {});
 }

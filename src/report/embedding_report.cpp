@@ -6,6 +6,7 @@
 
 #include "core/text.hpp"
 #include "io/text.hpp"
+#include "kqd/kernel/objects.hpp"
 #include "kqd/metrics/methods.hpp"
 #include "report/fields.hpp"
 
@@ -67,6 +68,10 @@ Json rows_or_null(const Matrix<double>& matrix) {
   return matrix.empty() ? Json() : rows_json(matrix);
 }
 
+Json points_json(const Source& s, const Matrix<double>& points) {
+  return rows_or_null(as_written(points, s.embedding->table.kernel));
+}
+
 Lines sets_lines(const Source& s) {
   const EmbeddingTable& table = s.embedding->table;
   Lines lines = {fmt::format("{} of {}", counted(table.names.size(), "data set"), size_text(table.sizes, table.dim))};
@@ -93,8 +98,9 @@ Fields own_embedding_fields() {
        [](In s) { return s.embedding->gram == nullptr ? Json() : rows_json(s.embedding->gram->values); }},
       {{"gram_scale", "s of the matrix; null without it", setting, "scale of the kernel"},
        [](In s) { return s.embedding->gram == nullptr ? Json() : Json(s.embedding->gram->scale); }},
-      {{"points", "points at which the embeddings were evaluated, a list each; null without"},
-       [](In s) { return rows_or_null(functions_of(*s.embedding).points); }},
+      {{"points",
+        "points at which the embeddings were evaluated, a list each, or numbers of objects from 1; null without"},
+       [](In s) { return points_json(s, functions_of(*s.embedding).points); }},
       {{"values",
         "for each data set, a list per direction of a list per level of a value per point; null without points"},
        [](In s) { return values_json(*s.embedding); }},
@@ -107,8 +113,12 @@ Fields own_embedding_fields() {
          const EmbeddingFunctions& functions = functions_of(*s.embedding);
          return functions.values.empty() && functions.inner_products.empty() ? Json() : Json(functions.centered);
        }},
-      {{"reference_points", "points z that span the directions, a list each; empty for linear and axis directions"},
-       [](In s) { return rows_json(s.embedding->table.directions->terms().reference); }},
+      {{"reference_points",
+        "points z that span the directions, a list each, or numbers of objects from 1; empty for linear and axis "
+        "directions"},
+       [](In s) {
+         return rows_json(as_written(s.embedding->table.directions->terms().reference, s.embedding->table.kernel));
+       }},
       {{"coefficients",
         "a list per point z of a coefficient per direction: u_i = sum_j c_ji k(z_j, .); without points, a "
         "list per column"},
@@ -204,14 +214,13 @@ std::vector<std::vector<std::string>> element_lines(const EmbeddingReport& repor
 std::string rest_text(const EmbeddingReport& report) {
   const Matrix<double>& numbers = numbers_of(report);
   if (numbers.rows() <= kLines && numbers.cols() <= kColumns) return "";
-  return fmt::format("(the first of {} x {} numbers; CSV and JSON have all)\n", numbers.rows(), numbers.cols());
+  return fmt::format("(the first of {} x {} numbers; CSV, NPY and JSON have all)\n", numbers.rows(), numbers.cols());
 }
 
-// Medians along the first directions: as many as fit a screen.
+// The middle level along the first directions: as many as fit a screen.
 std::vector<std::vector<std::string>> summary_lines(const EmbeddingTable& table) {
-  constexpr std::size_t kShown = 5;
   const std::size_t middle = table.levels.size() / 2;
-  const std::size_t shown = std::min(kShown, table.directions->count());
+  const std::size_t shown = std::min(kColumns, table.directions->count());
   std::vector<std::vector<std::string>> lines = {{"data set", "rows"}};
   for (std::size_t i = 0; i < shown; ++i) {
     lines.front().push_back(column_name(table, i * table.levels.size() + middle));
@@ -223,6 +232,15 @@ std::vector<std::vector<std::string>> summary_lines(const EmbeddingTable& table)
     }
   }
   return lines;
+}
+
+// A remark on quantiles that summary_lines() leaves out.
+std::string summary_rest(const EmbeddingTable& table) {
+  const std::size_t directions = table.directions->count();
+  if (table.levels.size() == 1 && directions <= kColumns) return "";
+  return fmt::format("(level {}, one of {}, along {} of {}; CSV, NPY and JSON have all)\n",
+                     shortest(table.levels[table.levels.size() / 2]), table.levels.size(),
+                     std::min(kColumns, directions), counted(directions, "direction"));
 }
 
 }  // namespace
@@ -265,6 +283,7 @@ std::string embedding_text(const EmbeddingReport& report, const TextStyle& style
       break;
     case Shown::quantiles:
       lines = summary_lines(table);
+      rest = summary_rest(table);
   }
   return title_text(title, style) + text_table(lines) + rest + "\n" +
          text_of(closing_rows(embedding_field_list(), source_of(report)), style) + "\n";

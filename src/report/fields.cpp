@@ -15,6 +15,7 @@
 #include "core/text.hpp"
 #include "core/warning_sentence.hpp"
 #include "io/text.hpp"
+#include "kqd/kernel/objects.hpp"
 #include "kqd/version.hpp"
 #include "simd/target.hpp"
 
@@ -66,7 +67,8 @@ std::string directions_phrase(const Source& source) {
 struct Maximiser {
   std::size_t direction = 0;
   double gap = 0.0;
-  DirectionTerms terms = {};
+  Matrix<double> points = {};  // z, as they are written
+  Matrix<double> coefficients = {};
 };
 
 std::optional<Maximiser> maximiser_of(const Source& s) {
@@ -75,14 +77,18 @@ std::optional<Maximiser> maximiser_of(const Source& s) {
   const std::vector<double>& gaps = s.distance != nullptr ? s.distance->per_direction : s.test->per_direction;
   if (directions == nullptr || gaps.empty()) return std::nullopt;
   const auto largest = std::ranges::max_element(gaps);
-  return Maximiser{static_cast<std::size_t>(largest - gaps.begin()), *largest, directions->terms()};
+  DirectionTerms terms = directions->terms();
+  return Maximiser{.direction = static_cast<std::size_t>(largest - gaps.begin()),
+                   .gap = *largest,
+                   .points = as_written(terms.reference, directions->kernel().spec()),
+                   .coefficients = std::move(terms.coefficients)};
 }
 
 Json maximiser_json(const Source& s) {
   constexpr std::size_t kMostNumbers = 20000;
   const auto found = maximiser_of(s);
   if (!found) return {};
-  const Matrix<double>& points = found->terms.reference;
+  const Matrix<double>& points = found->points;
   Json json;
   json["direction"] = found->direction;
   json["gap"] = found->gap;
@@ -92,8 +98,8 @@ Json maximiser_json(const Source& s) {
     for (std::size_t j = 0; j < points.rows(); ++j) json["reference_points"].push_back(points.row(j));
   }
   json["coefficients"] = Json::array();
-  for (std::size_t j = 0; j < found->terms.coefficients.rows(); ++j) {
-    json["coefficients"].push_back(found->terms.coefficients(j, found->direction));
+  for (std::size_t j = 0; j < found->coefficients.rows(); ++j) {
+    json["coefficients"].push_back(found->coefficients(j, found->direction));
   }
   return json;
 }
@@ -101,9 +107,9 @@ Json maximiser_json(const Source& s) {
 Lines maximiser_lines(const Source& s) {
   const auto found = maximiser_of(s);
   if (!found) return {};
-  const Matrix<double>& c = found->terms.coefficients;
+  const Matrix<double>& c = found->coefficients;
   const std::string which = c.cols() > 1 ? fmt::format("direction {} of {}, ", found->direction + 1, c.cols()) : "";
-  if (!found->terms.reference.empty()) return {which + "a sum of " + counted(c.rows(), "kernel function")};
+  if (!found->points.empty()) return {which + "a sum of " + counted(c.rows(), "kernel function")};
   std::vector<std::size_t> order(c.rows());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto shown = static_cast<std::ptrdiff_t>(std::min<std::size_t>(3, order.size()));
@@ -291,8 +297,8 @@ Fields sample_fields() {
 Field maximiser_field() {
   return {{"maximiser",
            "of a largest gap over directions: the direction (index in per_direction), its gap, and reference_points z "
-           "and coefficients c of u = sum_j c_j k(z_j, .); points are null for functions of the columns, and for more "
-           "than 20000 numbers; null for other methods",
+           "and coefficients c of u = sum_j c_j k(z_j, .); points are numbers of pooled objects from 1, and null for "
+           "functions of the columns and for more than 20000 numbers; null for other methods",
            Block::result, "maximiser", false},
           [](In s) { return maximiser_json(s); },
           maximiser_lines};

@@ -113,6 +113,12 @@ def test_drawn_directions_are_written_and_give_the_same_numbers_again(kqd, folde
         assert np.array(again["quantiles"]) == pytest.approx(np.array(first["quantiles"]), rel=1e-9, abs=1e-12)
 
 
+def test_the_table_on_a_screen_says_what_it_leaves_out(kqd, given):
+    cut = kqd("embed", "a.csv", "--levels", "3", "--num-directions", "7").stdout
+    assert "(level 0.5, one of 3, along 5 of 7 directions; CSV, NPY and JSON have all)\n" in cut
+    assert "have all" not in kqd("embed", "a.csv", *given, "--levels", "0.5").stdout
+
+
 def test_distance_takes_the_directions_of_algorithm_1(kqd, given):
     found = json.loads(kqd("distance", "a.csv", "four.csv", *given, "--power", "2", "--json").stdout)
     assert found["statistic"] == pytest.approx(ekqd_2(ROWS[0], ROWS[2]), rel=1e-12)
@@ -211,7 +217,8 @@ def test_points_of_objects_are_numbers_of_pooled_objects(kqd, folder):
     (folder / "numbers.csv").write_text("1\n5\n")
     found = as_json(kqd, "p.txt", "q.txt", "--kernel", "spectrum:2", "--points", "numbers.csv", "--centered", "--levels", "0.5",
                     "--num-directions", "3")
-    whole = module.Embedding(texts, kernel="spectrum:2", reference=np.array(found["reference_points"]),
+    assert found["points"] == [[1], [5]]
+    whole = module.Embedding(texts, kernel="spectrum:2", reference=np.array(found["reference_points"]) - 1,
                              coefficients=np.array(found["coefficients"]), compat="unnormalised")
     for k, numbers in enumerate(([0, 1, 2], [3, 4])):
         expected = whole.embed(numbers).evaluate([0, 4], [0.5], centered=True)
@@ -236,15 +243,28 @@ def test_points_of_objects_are_numbers_of_pooled_objects(kqd, folder):
     (("a.csv", "--coefficients", "word.csv"), 'word.csv:2: column 2 is "four", expected a number'),
     (("a.csv", "--coefficients", "missing.csv"), "missing.csv: no such file"),
     (("a.csv", "one-column.csv"), "a.csv has 2 columns of points and one-column.csv has 1"),
-    (("a.csv", "--points", "one-column.csv"), "points have 1 columns and the samples 2, expected the same number"),
+    (("a.csv", "--points", "one-column.csv"), "points have 1 column and the samples 2, expected the same number"),
     (("a.csv", "--points", "missing.csv"), "missing.csv: no such file"),
     (("a.csv", "--points", "word.csv"), 'word.csv:2: column 2 is "four", expected a number'),
     (("a.csv", "--points", "z.csv", "--output", "z.csv"), "--output z.csv: expected another file than the input z.csv"),
+    (("a.csv", "--output", "table.txt"),
+     "--output table.txt: expected a file name ending in .csv, .npy or .json, or --csv, --json or --quiet"),
+    (("a.csv", "--directions", "principal", "--whiten", "--write-directions", "mine"),
+     "--write-directions mine: expected directions without --whiten, because those read from files are scaled to norm 1"),
+    (("a.csv", "--directions", "linear", "--coefficients", "c.csv"), "--coefficients are given, but linear directions have "
+     "no reference points; use them with the linear kernel and gaussian directions"),
+    (("a.csv", "--directions", "principal", "--reference", "z.csv"),
+     "reference points are given, but principal directions draw reference points themselves"),
+    (("named.csv", "--points", "other.csv"),
+     '--points other.csv and the data have different columns; only the data has "b"; only the file has "c"'),
+    (("named.csv", "--reference", "other.csv"), "--reference other.csv and the data have different columns"),
     (("a.csv", "--output", "a.csv"), "--output a.csv: expected another file than the input a.csv"),
     (("a.csv", "--reference", "z.csv", "--coefficients", "c.csv", "--output", "c.csv"),
      "--output c.csv: expected another file than the input c.csv"),
 ])
-def test_what_cannot_be_done_is_refused(kqd, given, arguments, sentence):
+def test_what_cannot_be_done_is_refused(kqd, given, folder, arguments, sentence):
+    (folder / "named.csv").write_text("a,b\n1,2\n3,5\n4,4\n")
+    (folder / "other.csv").write_text("a,c\n1,2\n")
     run = kqd("embed", *arguments)
     assert (run.stdout, run.code) == ("", 2) and run.stderr.startswith("kqd: ") and sentence in run.stderr
 

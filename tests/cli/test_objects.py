@@ -100,6 +100,23 @@ def test_reference_rows_are_counted_from_1(kqd, objects, folder):
     assert found["statistic"] == pytest.approx(np.mean(np.abs(x - y)), rel=1e-12)
 
 
+@pytest.mark.parametrize("files", [("x.txt", "y.txt", "--kernel", "spectrum:2"),
+                                   ("top.npy", "bottom.npy", "--kernel", "precomputed")])
+def test_written_directions_and_points_in_json_are_read_as_the_same_objects(kqd, objects, folder, files):
+    flags = (*files, "--levels", "0.25,0.5")
+    first = json.loads(kqd("embed", *flags, "--num-directions", "3", "--write-directions", "mine", "--json").stdout)
+    written = np.loadtxt(folder / "mine-reference.csv", skiprows=1, ndmin=2)
+    assert first["reference_points"] == written.tolist() and 1 <= written.min() <= written.max() <= 16
+    again = json.loads(kqd("embed", *flags, "--reference", "mine-reference.csv", "--coefficients",
+                           "mine-coefficients.csv", "--json").stdout)
+    assert again["reference_points"] == first["reference_points"]
+    for mine, theirs in zip(again["quantiles"], first["quantiles"]):
+        assert np.array(mine) == pytest.approx(np.array(theirs), rel=1e-9, abs=1e-12)
+    distance = ("distance", *files, "--reference", "mine-reference.csv", "--coefficients", "mine-coefficients.csv")
+    best = json.loads(kqd(*distance, "--method", "supkqd", "--json").stdout)["maximiser"]
+    assert best["reference_points"] == first["reference_points"]
+
+
 def test_tests_of_objects_are_adaptive_unless_one_statistic_is_asked_for(kqd, objects):
     for files, kernel in ((("x.txt", "y.txt"), "spectrum"), (("g.jsonl", "h.jsonl"), "wl:1"), (("sets.txt", "sets.txt"), "sets")):
         run = kqd("test", *files, "--kernel", kernel, "--json")
@@ -252,7 +269,10 @@ def test_power_on_two_markov_chains_and_two_models_of_graphs(kqd, folder):
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--method", "energy"), "--method energy: expected adaptive, ekqd, mmd"),
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--bandwidth", "2"), "--bandwidth 2: expected none"),
     (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--directions", "axis"), "--directions axis: expected gaussian"),
-    (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--reference", "far-rows.csv"), "the number of a pooled row, 1..16"),
+    (("test", "x.txt", "y.txt", "--kernel", "spectrum:2", "--reference", "far-rows.csv"),
+     "--reference far-rows.csv: a number is 17, expected the number of a pooled row, 1..16"),
+    (("embed", "x.txt", "y.txt", "--kernel", "spectrum:2", "--points", "far-rows.csv"),
+     "--points far-rows.csv: a number is 17, expected the number of a pooled row, 1..16"),
     (("test", "texts.csv", "--group", "arm", "--kernel", "spectrum:2"), "2 columns: id, text, expected one column of objects"),
     (("test", "x.txt", "left.csv", "--kernel", "spectrum:2"), "expected one kind of file"),
     (("test", "x.txt", "--group", "arm", "--kernel", "spectrum:2"), "--group arm: expected a table"),

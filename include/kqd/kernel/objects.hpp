@@ -23,6 +23,9 @@ namespace kqd KQD_PUBLIC {
 /// True for the kernels of this file, and for a sum or product with one.
 [[nodiscard]] bool is_of_objects(const KernelSpec& kernel);
 
+/// Points as files and JSON hold them: numbers of objects are counted from 1 there.
+[[nodiscard]] Matrix<double> as_written(MatrixView<const double> points, const KernelSpec& kernel);
+
 /// A kernel of objects by a function of their numbers: it fills values(i, j) = k(object a_i, object b_j).
 [[nodiscard]] KernelSpec function_of_objects(std::string name, KernelFunction function);
 

@@ -88,8 +88,8 @@ Matrix<double> embedding_values(std::span<const SampleView> samples, const Embed
   const StopScope stoppable(control);
   validate(SampleView{points, {}}, "points");
   if (points.cols() != table.directions->dim()) {
-    fail(ErrorCode::shape_mismatch, "points have {} columns and the samples {}, expected the same number",
-         points.cols(), table.directions->dim());
+    fail(ErrorCode::shape_mismatch, "points have {} column{} and the samples {}, expected the same number",
+         points.cols(), points.cols() == 1 ? "" : "s", table.directions->dim());
   }
   const std::size_t size = num_elements(table);
   Matrix<double> values(samples.size() * size, points.rows());

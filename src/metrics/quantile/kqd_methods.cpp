@@ -202,8 +202,9 @@ Method ekqd_method() {
                    .details =
                        "e-KQD_p = (1/l sum_i tau_p(u_i)^p)^(1/p), where tau_p(u) is the p-Wasserstein distance between "
                        "the two samples seen along the direction u, with levels weighted by nu. Defaults: Gaussian "
-                       "kernel with the median bandwidth, l = 64 directions of the Gaussian measure, m = min(64, N/8) "
-                       "reference points drawn from a Gaussian fitted to the pool, p = 1, uniform nu. With the linear "
+                       "kernel with the median bandwidth, l = 64 directions of the Gaussian measure, up to 1,024 for "
+                       "fewer than 8,000 rows, m = max(64, l/2) reference points drawn from a Gaussian fitted to the "
+                       "pool, p = 1, uniform nu. With the linear "
                        "kernel and linear directions it is the sliced Wasserstein distance.",
                    .reference = kPaper,
                    .sign_flip = true,

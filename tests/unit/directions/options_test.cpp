@@ -20,13 +20,15 @@ TEST(DirectionOptions, that_would_be_ignored_are_refused) {
          o.family = DirectionFamily::linear;
          o.coefficients = matrix;
        },
-       "coefficients are given, but linear directions have no reference points"},
+       "coefficients are given, but linear directions have no reference points; use them with the linear kernel "
+       "and gaussian directions"},
       {[&](DirectionOptions& o) {
          o.family = DirectionFamily::axis;
          o.reference = ReferenceMeasure::points;
          o.reference_points = matrix;
        },
-       "reference_points are given, but axis directions have no reference points"},
+       "reference points are given, but axis directions have no reference points; use them with the linear kernel "
+       "and gaussian directions"},
       {[&](DirectionOptions& o) { o.reference_points = matrix; },
        "reference = gaussian: expected points, because reference points are given"},
       {[&](DirectionOptions& o) {
