@@ -583,7 +583,7 @@ SEXP matrix_from(const Work& work) {
 }
 
 // A row per direction and level, levels first; a column per point. Without levels the mean embedding.
-SEXP embedding_values(SEXP pointer, const list& columns, const doubles& given, bool centered) {
+SEXP values_of_embedding(SEXP pointer, const list& columns, const doubles& given, bool centered) {
   const REmbedding& of = embedding_at(pointer);
   const Sample points = points_of(*of.embedding, columns);
   const std::vector<double> levels(given.begin(), given.end());
@@ -599,7 +599,7 @@ SEXP embedding_values(SEXP pointer, const list& columns, const doubles& given, b
   });
 }
 
-SEXP embedding_products(SEXP first, SEXP second, const doubles& given, bool centered) {
+SEXP products_of_embeddings(SEXP first, SEXP second, const doubles& given, bool centered) {
   const REmbedding& p = embedding_at(first);
   const REmbedding& q = embedding_at(second);
   const std::vector<double> levels(given.begin(), given.end());
@@ -706,9 +706,9 @@ KQD_ENTRY(kqd_r_embedding, (SEXP columns, SEXP given), kqd::embedding_of(cpp11::
 KQD_ENTRY(kqd_r_embed, (SEXP pointer, SEXP columns), kqd::embed_of(pointer, cpp11::list(columns)))
 KQD_ENTRY(kqd_r_quantiles, (SEXP pointer, SEXP levels), kqd::embedding_quantiles(pointer, cpp11::doubles(levels)))
 KQD_ENTRY(kqd_r_embedding_values, (SEXP pointer, SEXP points, SEXP levels, SEXP centered),
-          kqd::embedding_values(pointer, cpp11::list(points), cpp11::doubles(levels), cpp11::as_cpp<bool>(centered)))
+          kqd::values_of_embedding(pointer, cpp11::list(points), cpp11::doubles(levels), cpp11::as_cpp<bool>(centered)))
 KQD_ENTRY(kqd_r_embedding_products, (SEXP first, SEXP second, SEXP levels, SEXP centered),
-          kqd::embedding_products(first, second, cpp11::doubles(levels), cpp11::as_cpp<bool>(centered)))
+          kqd::products_of_embeddings(first, second, cpp11::doubles(levels), cpp11::as_cpp<bool>(centered)))
 KQD_ENTRY(kqd_r_embedding_terms, (SEXP pointer), kqd::embedding_terms(pointer))
 KQD_ENTRY(kqd_r_embedding_distance, (SEXP first, SEXP second, SEXP power, SEXP method),
           kqd::embedding_distance(first, second, cpp11::as_cpp<double>(power), cpp11::as_cpp<std::string>(method)))

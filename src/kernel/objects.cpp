@@ -415,31 +415,44 @@ std::vector<SparseVector> member_features(std::span<const std::vector<std::strin
   return features;
 }
 
+// A value in an error message, cut where it is long.
+std::string shown(const nlohmann::json& value) {
+  constexpr std::size_t kMostShown = 60;
+  const std::string text = value.dump();
+  return text.size() <= kMostShown ? text : text.substr(0, kMostShown) + " ...";
+}
+
 Graph parse_graph(std::string_view json) {
   const auto refuse = [](const std::string& problem) -> void {
     throw Error(ErrorCode::unreadable_input,
                 problem + R"(, expected {"edges": [[0, 1], ...]} with "labels" or "nodes")");
   };
-  const auto value = nlohmann::json::parse(json, nullptr, false);
+  // Values within values are written and freed by recursion.
+  constexpr int kDeepest = 64;
+  const auto limit = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    if (depth > kDeepest) refuse(fmt::format("values are nested more than {} levels deep", kDeepest));
+    return true;
+  };
+  const auto value = nlohmann::json::parse(json, limit, false);
   if (!value.is_object() || !value.contains("edges") || !value["edges"].is_array()) refuse("not a graph in JSON");
   const std::size_t most =
       std::max({kNodesOfShortLines, 2 * value["edges"].size(), value.contains("labels") ? value["labels"].size() : 0});
   const auto whole = [&](const nlohmann::json& number, std::string_view what, std::size_t largest) {
-    if (!number.is_number_unsigned()) refuse(fmt::format("{} is {}", what, number.dump()));
+    if (!number.is_number_unsigned()) refuse(fmt::format("{} is {}", what, shown(number)));
     if (number.get<std::uint64_t>() > largest) {
       refuse(fmt::format("{} is {}, expected at most {} for so few edges (nodes are numbered from 0, without gaps)",
-                         what, number.dump(), largest));
+                         what, shown(number), largest));
     }
     return number.get<std::size_t>();
   };
   Graph graph;
   for (const auto& edge : value["edges"]) {
-    if (!edge.is_array() || edge.size() != 2) refuse("an edge is " + edge.dump());
+    if (!edge.is_array() || edge.size() != 2) refuse("an edge is " + shown(edge));
     graph.edges.emplace_back(whole(edge[0], "a node", most - 1), whole(edge[1], "a node", most - 1));
     graph.num_nodes = std::max({graph.num_nodes, graph.edges.back().first + 1, graph.edges.back().second + 1});
   }
   if (value.contains("labels")) {
-    if (!value["labels"].is_array()) refuse("labels are " + value["labels"].dump());
+    if (!value["labels"].is_array()) refuse("labels are " + shown(value["labels"]));
     for (const auto& label : value["labels"])
       graph.labels.push_back(label.is_string() ? label.get<std::string>() : label.dump());
     if (graph.labels.size() < graph.num_nodes) {

@@ -36,6 +36,19 @@ void adapt_to_objects(Settings& settings) {
   adapt_to_objects(kernel, settings.test.statistic.directions);
 }
 
+// Texts, graphs and sets are not rows of numbers, and options for these would be ignored.
+void require_reads_objects(const Settings& settings) {
+  constexpr std::array<std::string_view, 7> kOfNumbers = {"weights_column", "max_rows", "standardize", "na",
+                                                          "types",          "dates",    "image_shape"};
+  const bool is_gram = settings.object_kernel == "precomputed";
+  for (const OptionInfo* option : changed_options(settings)) {
+    const bool of_numbers = std::ranges::find(kOfNumbers, option->id) != kOfNumbers.end();
+    if (option->id != "groups" && (is_gram || !of_numbers)) continue;
+    fail_option(option->id, option->get(settings),
+                fmt::format("none, because kernel {} compares objects, not rows of columns", settings.object_kernel));
+  }
+}
+
 void require_one_set_of_reference_points(const Settings& settings) {
   const DirectionOptions& directions = settings.test.statistic.directions;
   if (directions.reference != ReferenceMeasure::points || !directions.num_reference) return;
@@ -104,6 +117,7 @@ void complete(Settings& settings) {
   MethodOptions& statistic = settings.test.statistic;
   const bool of_objects = !settings.object_kernel.empty() || is_of_objects(statistic.kernel);
   if (!of_objects) apply_bandwidth(settings, statistic.kernel);
+  if (!settings.object_kernel.empty()) require_reads_objects(settings);
   require_one_set_of_reference_points(settings);
   if (!settings.compat.empty()) apply_compat(settings.compat, statistic);
   if (settings.test.method.empty()) {

@@ -167,10 +167,17 @@ void make_room(Profile& profile, const SampleExtent& sample) {
   coarsen_to(profile, own_factor(profile) * groups_at_a_time(*profile.spec(), all));
 }
 
+// The parts of a sample, which are neighbours.
+template <class Parts>
+auto parts_of(Parts& parts, const SampleExtent& sample) {
+  const auto first = std::ranges::lower_bound(parts, sample, {}, &ProfilePart::sample);
+  const auto last = std::ranges::upper_bound(parts, sample, {}, &ProfilePart::sample);
+  return std::span(parts.data() + (first - parts.begin()), static_cast<std::size_t>(last - first));
+}
+
 // The part that more rows of a sample belong to; none: they are a part of their own. Throws for rows that are in it.
 ProfilePart* part_of(std::vector<ProfilePart>& parts, const ProfilePart& more) {
-  const auto same = std::ranges::equal_range(parts, more.sample, {}, &ProfilePart::sample);
-  for (ProfilePart& there : same) {
+  for (ProfilePart& there : parts_of(parts, more.sample)) {
     if (is_complete(there) && is_complete(more) && compare_totals(there, more) != 0) continue;
     require_apart(there, more.rows);
     return &there;
@@ -272,7 +279,7 @@ RowCounter ProfileAccess::counter(Profile& profile, const SampleExtent& sample) 
 
 std::string ProfileAccess::rows_in_both(const Profile& x, const Profile& y) {
   for (const ProfilePart& part : x.state_->parts) {
-    for (const ProfilePart& other : std::ranges::equal_range(y.state_->parts, part.sample, {}, &ProfilePart::sample)) {
+    for (const ProfilePart& other : parts_of(y.state_->parts, part.sample)) {
       const RowRange both = overlap(part.rows, other.rows);
       if (both.first == both.last) continue;
       if (is_complete(part) && is_complete(other) && compare_totals(part, other) != 0) continue;
@@ -350,7 +357,7 @@ void Profile::name_sources(const SampleSources& sources) {
   if (!has(state_->parts, at, sources.extent())) {
     fail(ErrorCode::invalid_option, "no row of the named parts, {} rows, is in the profile", sources.extent().num_rows);
   }
-  for (ProfilePart& part : std::ranges::equal_range(state_->parts, sources.extent(), {}, &ProfilePart::sample)) {
+  for (ProfilePart& part : parts_of(state_->parts, sources.extent())) {
     part.sources = sources.list();
   }
 }
@@ -493,7 +500,7 @@ void Profile::subtract(const Profile& other) {
   coarsen_to(left, factor);
   std::vector<ProfilePart>& parts = left.state_->parts;
   for (const ProfilePart& part : less.state_->parts) {
-    const auto same = std::ranges::equal_range(parts, part.sample, {}, &ProfilePart::sample);
+    const std::span<ProfilePart> same = parts_of(parts, part.sample);
     auto at = same.begin();
     if (same.size() > 1) {
       at = std::ranges::find_if(same, [&](const ProfilePart& there) { return compare_totals(there, part) == 0; });
@@ -505,7 +512,7 @@ void Profile::subtract(const Profile& other) {
     at->rows = difference(at->rows, part.rows);
     require_counted(*at, part);
     combine(*at, part, std::minus<>());
-    if (at->rows.empty()) parts.erase(at);
+    if (at->rows.empty()) parts.erase(parts.begin() + (&*at - parts.data()));
   }
   *this = std::move(left);
 }

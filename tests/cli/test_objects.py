@@ -267,3 +267,12 @@ def test_power_on_two_markov_chains_and_two_models_of_graphs(kqd, folder):
 def test_what_cannot_be_done_is_refused(kqd, objects, arguments, sentence):
     run = kqd(*arguments)
     assert (run.stdout, run.code) == ("", 2) and sentence in run.stderr
+
+
+@pytest.mark.parametrize("flags", [("--groups", "key:a"), ("--groups", "blocks:a"), ("--weights", "a"), ("--max-rows", "4"),
+                                   ("--standardize", "zscore"), ("--na", "omit"), ("--types", "a=number")])
+def test_options_for_rows_of_numbers_are_refused(kqd, folder, flags):
+    (folder / "refused.txt").write_text("ab\nba\naab\n")
+    run = kqd("test", "refused.txt", "refused.txt", "--kernel", "spectrum:2", *flags)
+    assert (run.code, run.stdout) == (2, "")
+    assert run.stderr == f"kqd: {' '.join(flags)}: expected none, because kernel spectrum:2 compares objects, not rows of columns\n"

@@ -156,6 +156,15 @@ TEST(ObjectKernel, refuses_texts_that_it_cannot_read) {
   expect_error(ErrorCode::unreadable_input,
                R"(object 2: not a graph in JSON, expected {"edges": [[0, 1], ...]} with "labels" or "nodes")",
                [&] { static_cast<void>(object_kernel("wl:2", lines)); });
+  // Recursion over values within values would end the process.
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  for (const std::string name : {R"({"edges": )", R"({"edges": [], "labels": )"}) {
+    const std::vector<std::string> nested = {name + deep + "}"};
+    expect_error(ErrorCode::unreadable_input,
+                 "object 1: values are nested more than 64 levels deep, expected {\"edges\": [[0, 1], ...]} with "
+                 "\"labels\" or \"nodes\"",
+                 [&] { static_cast<void>(object_kernel("wl:2", nested)); });
+  }
   expect_error(ErrorCode::invalid_option, "kernel = spectrum:0: expected spectrum:N with a whole number in 1..64",
                [&] { static_cast<void>(object_kernel("spectrum:0", lines)); });
   expect_error(ErrorCode::invalid_option,
