@@ -144,6 +144,9 @@ def refuse_columns(asked: Mapping[str, Any]) -> None:
         raise ValueError(
             f'nan_policy {_arrays.quoted(asked["nan_policy"])} is for rows of data, kernel "{kernel}" has none; exclude them first'
         )
+    for name, defaults in (("standardize", ("auto", "none")), ("categorical", ("auto",)), ("types", ("",))):
+        if asked.get(name) and asked[name] not in defaults:
+            raise ValueError(f'{name} is given with kernel "{kernel}", whose objects have no columns of other types')
     for name in ("columns", "image_shape"):
         if asked.get(name) is not None:
             raise ValueError(f'{name} is given with kernel "{kernel}", whose objects have no columns')

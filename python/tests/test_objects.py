@@ -189,6 +189,32 @@ def test_columns_of_categories_are_matched_by_name():
         kqd.distance(frame[:5], frame[5:][list("bcd")], kernel="hamming", rng=0)
 
 
+class ColumnOfTexts:
+    def __init__(self, name, cells):
+        self.name, self.to_list, self.to_pylist = name, lambda: list(cells), lambda: list(cells)
+
+
+class LikePolars:
+    def __init__(self, columns):
+        self.columns = list(columns)
+        self.get_columns = lambda: [ColumnOfTexts(*column) for column in columns.items()]
+
+
+class LikeArrow:
+    def __init__(self, columns):
+        self.column_names = list(columns)
+        self.column = lambda j: ColumnOfTexts(*list(columns.items())[j])
+
+
+@pytest.mark.parametrize("table_of", [LikePolars, LikeArrow])
+def test_tables_without_pandas_are_lists_of_objects(table_of):
+    expected = kqd.distance(TEXTS[:8], TEXTS[8:], kernel="spectrum:2", rng=0).statistic
+    two = [table_of({"text": texts}) for texts in (TEXTS[:8], TEXTS[8:])]
+    one = table_of({"arm": [1] * 8 + [2] * (len(TEXTS) - 8), "text": TEXTS})
+    assert kqd.distance(*two, kernel="spectrum:2", rng=0).statistic == expected
+    assert kqd.distance(one, group="arm", kernel="spectrum:2", rng=0).statistic == expected
+
+
 @pytest.mark.parametrize("kernel", ["spectrum:2", "function", "precomputed"])
 def test_matrices_of_objects_are_those_of_their_gram_matrix(kernel, tmp_path):
     texts = [text + "x" for text in TEXTS]
@@ -632,6 +658,8 @@ REFUSED = [
      "points is a mask of 2 values, expected one for each of the 16 objects"),
     (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", rng=0).embed([False] * 16), ValueError, "sample is a mask that is False for all"),
     (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", rng=0).embed([True, 2]), TypeError, "sample has both numbers and True or False"),
+    *((lambda option=option: kqd.test(TEXTS[:8], TEXTS[8:], kernel="spectrum:2", **option), ValueError, f"{list(option)[0]} is given with kernel")
+      for option in (dict(standardize="zscore"), dict(types={"a": "text"}), dict(categorical="onehot"))),
     # Files, tables and groups.
     (lambda: kqd.test("a.csv", "b.csv", kernel="spectrum:2"), TypeError, 'x is the name of a table, "a.csv", expected a list of objects'),
     (lambda: kqd.test("a.npy", "b.npy", kernel="precomputed"), TypeError, "x is the name of a file, expected rows of the Gram matrix"),
