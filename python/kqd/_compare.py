@@ -47,11 +47,9 @@ class Comparison:
         self._start(asked)
         refuse_unknown(call, asked)
         self._num_profiles = count(asked["profiles"], "profiles")
-        objects = _objects.pair(asked["kernel"], asked["x"], asked["y"])
+        objects = _objects.compared(call, asked)
         if objects is not None:
-            _objects.refuse_columns(asked)
-            self.samples, core = objects
-            self.settings = core_settings(call, asked, core)
+            self.samples, self.settings = objects
         else:
             asked_for = [asked[name] for name in ("design", "calibration") if isinstance(asked.get(name), str)]
             paired = "paired" in asked_for or "sign-flip" in asked_for

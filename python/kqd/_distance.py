@@ -56,7 +56,8 @@ def distance(
         The samples: rows are points, columns coordinates; one dimension means one column. Row-major float64 arrays
         are read in place; other arrays, lists, pandas objects and what has ``__array__`` or DLPack on the CPU are
         converted. Columns of two DataFrames are matched by name, and may hold texts, categories, booleans and dates.
-        Or the names of two files that the program reads.
+        Or the names of two files that the program reads. With a kernel of objects, lists of objects, tables with one
+        column, or names of text files with an object in each line.
     method : str
         What to compute, one of ``[m.id for m in kqd.methods()]``.
     kernel : str or callable
@@ -87,9 +88,10 @@ def distance(
         The order p >= 1 of the distance between quantile functions; ``numpy.inf`` takes the largest gap.
     weighting : str, array_like or callable
         How quantile levels count: ``"uniform"``, ``"triangle[:ratio]"``, ``"reverse-triangle[:ratio]"``,
-        ``"slope-up[:ratio]"``, ``"slope-down[:ratio]"``, ``"interval:low:high"``, ``"beta:a:b"`` or ``"atom:level"``;
-        a mixture such as ``"0.7 uniform+0.3 atom:0.5"``; rows of a level and a density (linear in between, levels from 0
-        to 1); or a function that returns the density at a level, which is tabulated.
+        ``"slope-up[:ratio]"``, ``"slope-down[:ratio]"``, ``"interval:low:high"``, ``"beta:a:b"`` or ``"atom:level"``
+        (a ratio is that of the lowest density to the highest, 0 if not given); a mixture such as ``"0.7 uniform+0.3 atom:0.5"``; rows of a level and a density (linear in between, levels from 0
+        to 1); or a function that returns the density at a level, which is tabulated. The sign of a drawn direction is
+        random, so that a weighting of one tail weighs both, on average; `coefficients` fix the signs.
     x_weights, y_weights : array_like, optional
         A weight per row, >= 0; each sample's weights are scaled to sum 1.
     standardize : "auto", "none", "zscore" or "iqr"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _arrays, _core, _objects
-from ._kernels import PRECOMPUTED, KernelLike
+from ._kernels import KernelLike
 from ._options import Rng, WeightingLike, boolean, core_settings, count, hinting, settings
 from ._results import DistanceResult, Maximiser
 from ._tables import Table
@@ -34,16 +34,18 @@ class Embedding:
 
     Embeddings that share their directions are compared without looking at the rows again, one with many others if need
     be: `embed` makes the second from the first. Directions are drawn from the sample that comes first, so it pays to
-    begin with a typical one: a reference month, or the pooled data.
+    begin with a typical one: a reference month, or the pooled data. The sign of a drawn direction is random: the upper
+    quantiles along u are the lower ones along -u with the sign changed.
 
     Parameters
     ----------
     sample : array_like
-        Rows are points, as for `kqd.distance`.
+        Rows are points: an array, lists, or a table whose columns are numbers. Names of files and columns of texts are
+        for `kqd.distance` and `kqd.test`. With a kernel of objects a list of objects, or a square Gram matrix.
     weights : array_like, optional
         A weight per row, >= 0.
     nan_policy : "raise" or "omit"
-        What to do with rows that have a NaN.
+        Rows that have a NaN are refused, which is the default, or excluded.
     kernel, bandwidth, directions, n_directions, whiten, n_reference, reference, coefficients, compat, rng, workers
         As for `kqd.distance`; the pool is the sample only.
 
@@ -75,8 +77,8 @@ class Embedding:
     True
 
     With a kernel of objects (``"precomputed"``, ``"spectrum:3"``, a function of lists) the sample is a square Gram matrix or
-    a list of objects. `embed`, `evaluate` and `reference` then take numbers of these objects, from 0: objects that are to be
-    compared must all be in the list.
+    a list of objects. `embed`, `evaluate` and `reference` then take numbers of these objects, from 0, or a mask, True for the
+    objects that are meant: objects that are to be compared must all be in the list.
 
     An embedding can be pickled and saved, with its directions and a copy of its sample or of its objects; not so one by a
     kernel function.
@@ -102,7 +104,7 @@ class Embedding:
         workers: Optional[int] = None,
     ) -> None:
         asked = {name: value for name, value in locals().items() if name != "self"}
-        if (isinstance(kernel, str) and kernel == PRECOMPUTED) or _objects.are_meant(kernel, sample):
+        if _objects.are_numbered(kernel, sample):
             self._embed_objects(asked, kernel)
             return
         options = core_settings("embedding", asked)
@@ -121,13 +123,9 @@ class Embedding:
             raise ValueError("weights and nan_policy are for rows of numbers; a kernel of objects takes all of them alike")
         if asked["directions"] in ("linear", "axis") or asked["bandwidth"] != "median":
             raise ValueError("linear and axis directions and a bandwidth need columns, which objects do not have")
-        if isinstance(kernel, str) and kernel == PRECOMPUTED:
-            gram = _arrays.matrix(asked["sample"], "sample")
-            core = _core.gram_kernel(gram, gram[:0])
-            rows = _core.Sample(np.arange(float(len(gram)))[:, np.newaxis])
-        else:
-            (rows,), core = _objects.pooled(kernel, asked["sample"])
-        options = core_settings("embedding", {**asked, "sample": None}, core)
+        (rows,), core = _objects.pooled(kernel, asked["sample"], names=["sample"])
+        self._n_objects = len(rows.points)
+        options = _objects.settings("embedding", {**asked, "sample": None}, core, self._n_objects)
         options.complete()
         self._core = _core.Embedding(rows, options)
         self._columns = None
@@ -138,7 +136,8 @@ class Embedding:
         self, sample: ArrayLike, *, weights: Optional[ArrayLike] = None, nan_policy: str = "raise"
     ) -> "Embedding":
         """The embedding of another sample along the same directions."""
-        self._require_numbers(sample, "sample")
+        if self._core.object_kernel is not None:
+            sample = self._rows_of(sample, "sample")
         matched = _arrays.matching(sample, self._columns, "sample", "the first sample")
         other = object.__new__(Embedding)
         other.__dict__.update(self.__dict__)
@@ -149,9 +148,10 @@ class Embedding:
 
     def _require_numbers(self, values: Any, name: str) -> None:
         """Refuses objects where their numbers are expected."""
-        if self._core.object_kernel is None or np.asarray(values, dtype=object).ndim == 0:
-            return
-        for one in np.asarray(values, dtype=object).flat:
+        cells = np.asarray(values, dtype=object)
+        if len({isinstance(one, (bool, np.bool_)) for one in cells.flat}) > 1:
+            raise TypeError(f"{name} has both numbers and True or False, expected numbers of objects or a mask")
+        for one in cells.flat:
             if isinstance(one, (str, bytes, dict, set, frozenset)) or not hasattr(one, "__float__"):
                 raise TypeError(
                     f"{name} has {_arrays.quoted(one)}, expected numbers of objects, from 0: kernel {self.kernel} is known only "
@@ -160,8 +160,10 @@ class Embedding:
                 )
 
     def _rows_of(self, points: ArrayLike, name: str) -> NDArray[np.float64]:
+        if self._core.object_kernel is None:
+            return _arrays.matrix(points, name)
         self._require_numbers(points, name)
-        return _arrays.matrix(points, name)
+        return _objects.numbers(points, self._n_objects, name)
 
     def quantiles(self, levels: ArrayLike) -> NDArray[np.float64]:
         """Quantiles along every direction: one per direction for a single level in [0, 1], else a column per level.
@@ -370,6 +372,8 @@ class Embedding:
             state["objects"] = arrays.get("gram", about.get("objects"))
             embedding = object.__new__(cls)
             embedding._core = _core.Embedding.from_state(state)
+            if state["objects"] is not None:
+                embedding._n_objects = len(state["objects"])
             asked = about["asked"]
         except OSError as error:
             if error.errno is not None:  # the file cannot be opened
@@ -449,10 +453,10 @@ class Embedding:
 
     def __repr__(self) -> str:
         family = self._asked["directions"]
-        return (
-            f"Embedding({self.n_points} rows, {self.dim} columns, {self.n_directions} {family} directions, "
-            f"kernel {self.kernel})"
-        )
+        shape = f"{self.n_points} rows, {self.dim} column{'' if self.dim == 1 else 's'}"
+        if self._core.object_kernel is not None:
+            shape = f"{self.n_points} objects"
+        return f"Embedding({shape}, {self.n_directions} {family} directions, kernel {self.kernel})"
 
 
 def _column_names(sample: Any) -> Any:

@@ -218,6 +218,8 @@ class ExplainedDirection(_Explained):
     def _own_cells(self) -> Dict[str, str]:
         if self.family == "column":
             return {"carried by": "itself"}
+        if not self.columns:  # of objects
+            return {}
         return {"carried by": ", ".join(f"{name} {sensitivity:+.2g}" for name, sensitivity in self.columns[:3])}
 
 
@@ -423,11 +425,9 @@ def explain(
     """
     asked = locals()
     started = time.perf_counter()
-    objects = _objects.pair(kernel, x, y)
+    objects = _objects.compared("explain", asked)
     if objects is not None:
-        _objects.refuse_columns(asked)
-        samples, core = objects
-        settings = core_settings("explain", asked, core)
+        samples, settings = objects
     else:
         settings = core_settings("explain", asked)
         samples = _frames.samples(asked, settings, paired=isinstance(design, str) and design == "paired")

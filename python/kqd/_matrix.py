@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from typing import TYPE_CHECKING, Any, ClassVar, Dict, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core, _frames
+from . import _core, _frames, _objects
 from ._options import core_settings, own_parameters, refuse_unknown
 from ._progress import ProgressCallback, shown
 from ._results import Finding, table
@@ -81,7 +81,7 @@ def matrix(
     Parameters
     ----------
     samples : sequence of array_like, or of names of files
-        Two samples or more, as for `kqd.distance`.
+        Two samples or more, as for `kqd.distance`: also lists of objects, or parts of the rows of a Gram matrix.
     names : sequence of str
         What texts call the samples; without them the names of the files, or 1, 2, ...
     test : bool
@@ -116,13 +116,18 @@ def matrix(
         raise ValueError("samples has fewer than two samples, expected a list of two or more")
     asked["sample"] = samples[0]  # whose columns those of reference points are matched to
     given = _names(names, samples)
-    settings = core_settings("matrix", {**asked, "test_pairs": test})
+    asked["test_pairs"] = test
+    prepared: List[Any]
+    if _objects.are_numbered(asked["kernel"], *samples):
+        prepared, settings = _of_objects(samples, asked)
+    else:
+        prepared = [
+            os.fspath(sample) if _frames.is_path(sample) else _frames.columns_of(sample, given[i])
+            for i, sample in enumerate(samples)
+        ]
+        settings = core_settings("matrix", asked)
     settings.complete()
     settings.set_parameters(own_parameters("matrix", settings.method, asked))
-    prepared: List[Any] = [
-        os.fspath(sample) if _frames.is_path(sample) else _frames.columns_of(sample, given[i])
-        for i, sample in enumerate(samples)
-    ]
     with shown(progress) as callback:
         found, text = _core.matrix(prepared, given, settings, callback)
     data = json.loads(found)
@@ -149,6 +154,14 @@ def matrix(
         _data=data,
         _text=text.strip("\n"),
     )
+
+
+def _of_objects(samples: Sequence[Any], asked: Mapping[str, Any]) -> Tuple[List[List[_frames.Column]], _core.Settings]:
+    """The numbers of the objects of each sample as a column, and the settings with their kernel."""
+    _objects.refuse_columns(asked)
+    parts, kernel = _objects.pooled(asked["kernel"], *samples, names=[f"sample {i + 1}" for i in range(len(samples))])
+    settings = _objects.settings("matrix", asked, kernel, sum(len(part.points) for part in parts))
+    return [[("", np.ascontiguousarray(part.points[:, 0]), "number")] for part in parts], settings
 
 
 def _names(names: Union[str, Sequence[str]], samples: Sequence[Any]) -> List[str]:

@@ -95,7 +95,10 @@ def plane(embedding: Any, around: Any, ax: Any) -> "Figure":
     center = points.mean(axis=0)
     cloud.plot(points[:, 0], points[:, 1], ".", color=_NULL, markersize=3)
     reach = float(np.abs(points - center).max())
-    cloud.annotate("", xy=center + reach * direction, xytext=center, arrowprops=dict(arrowstyle="->", color=_OBSERVED))
+    tip = center + reach * direction
+    cloud.annotate("", xy=tip, xytext=center, arrowprops=dict(arrowstyle="->", color=_OBSERVED), annotation_clip=False)
+    cloud.update_datalim([tip])  # it may lie outside the sample
+    cloud.autoscale_view()
     cloud.set_aspect("equal", adjustable="datalim")
     _finish(cloud, "sample, and a direction u")
     values = points @ direction

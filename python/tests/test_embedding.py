@@ -378,6 +378,32 @@ def test_an_embedding_of_two_columns_plots_its_quantiles_around_the_plane():
     assert shown[-1] - shown[0] == pytest.approx(spread.max(), abs=1e-12)
 
 
+@pytest.mark.parametrize("stretch", [(1, 1), (9, 1), (1, 0.01)])
+@pytest.mark.parametrize("turn", [0, 30, 45, 80])
+def test_the_arrow_in_the_plane_is_drawn_inside_the_axes(stretch, turn):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    angle = np.radians(turn)
+    rotation = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    skewed = np.random.default_rng(4).exponential(size=(60, 2)) * stretch @ rotation
+    figure = kqd.Embedding(skewed, n_directions=4, rng=0).plot(kind="plane")
+    figure.canvas.draw()
+    cloud = figure.axes[0]
+    arrow, = cloud.texts
+    for value, limits in zip(arrow.xy, (cloud.get_xlim(), cloud.get_ylim())):
+        assert limits[0] < value < limits[1]
+    assert np.hypot(*(arrow.xy - skewed.mean(axis=0))) == pytest.approx(np.abs(skewed - skewed.mean(axis=0)).max())
+
+
+def test_a_direction_with_a_given_sign_weighs_one_tail():
+    x, y = np.random.default_rng(6).normal(size=(2, 400))
+    y = np.where(y > 1, y + 2, y)  # the upper tail only
+    options = dict(kernel="linear", reference=[[1]], weighting="slope-up", power=1, rng=0)
+    upper, lower = (kqd.distance(x, y, coefficients=[[sign]], **options).statistic for sign in (1, -1))
+    drawn = kqd.distance(x, y, kernel="linear", weighting="slope-up", rng=0)
+    assert upper > 2 * lower and set(np.round(drawn.per_direction, 9)) == {round(upper, 9), round(lower, 9)}
+
+
 def test_an_embedding_of_one_column_plots_its_directions_as_functions():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

@@ -219,8 +219,7 @@ def holed():
     (GRAM, dict(reference="uniform"),
      'reference="uniform": expected pooled, because kernel precomputed is known only on the objects'),
     (GRAM, dict(reference=[0.5]),
-     "kernel precomputed is known only for 70 objects, but is needed at 0.5; take reference points from the pool, "
-     'reference="pooled", or another method'),
+     "reference has 0.5, expected numbers of the 70 objects, 0 to 69"),
     (GRAM, dict(x_weights=np.ones(40)),
      'x_weights are given with kernel "precomputed", which takes rows without weights'),
     (GRAM, dict(bandwidth=1.0), "bandwidth=1: expected none, because kernel precomputed has no bandwidth"),

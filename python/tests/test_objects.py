@@ -141,6 +141,126 @@ def test_function_names_and_gram_matrix_agree(method):
     assert named.kernel == "spectrum:2"
 
 
+def lines(path, texts):
+    path.write_bytes("\r\n".join(texts).encode() + b"\n\n")
+    return path
+
+
+def test_files_of_lines_tables_and_groups_are_lists_of_objects(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    texts = [text + "x" for text in TEXTS]
+    x, y = texts[:9], texts[9:]
+    expected = kqd.distance(x, y, kernel="spectrum:2", rng=0)
+    files = lines(tmp_path / "before.txt", x), lines(tmp_path / "after.txt", y)
+    of_files = kqd.distance(str(files[0]), files[1], kernel="spectrum:2", rng=0)
+    assert (of_files.statistic, of_files.names) == (expected.statistic, ("before", "after"))
+    frames = pandas.DataFrame({"text": x}), pandas.DataFrame({"other": y})
+    assert kqd.distance(*frames, kernel="spectrum:2", rng=0).statistic == expected.statistic
+    # The first value that is met is x, in any order of the rows.
+    order = [0, *RNG.permutation(np.arange(1, len(texts)))]
+    table = pandas.DataFrame({"arm": ["new"] * 9 + ["old"] * (len(texts) - 9), "text": texts}).iloc[order]
+    by_hand = [table["text"][table["arm"] == arm].tolist() for arm in ("new", "old")]
+    grouped = kqd.distance(table, group="arm", kernel="spectrum:2", rng=0)
+    assert (grouped.statistic, grouped.names) == (kqd.distance(*by_hand, kernel="spectrum:2", rng=0).statistic, ("new", "old"))
+    assert kqd.distance(table, **grouped.settings).statistic == grouped.statistic
+    test, page = kqd.test(table, group="arm", kernel="spectrum:2", rng=0), tmp_path / "page.html"
+    assert test.pvalue == kqd.test(*by_hand, kernel="spectrum:2", rng=0).pvalue
+    test.to_html(page)
+    assert '"explanation_note":""' in page.read_text().replace(" ", "")
+    for wrong, sentence in [("text", 'group="text" has'), ("side", 'group="side": expected the name of one column of x')]:
+        with pytest.raises(ValueError, match=sentence):
+            kqd.distance(table, group=wrong, kernel="spectrum:2")
+    with pytest.raises(ValueError, match='x has 2 columns of objects, "arm", "text", expected one'):
+        kqd.distance(table, table, kernel="spectrum:2")
+
+
+def test_sets_of_files_are_those_of_lists(tmp_path):
+    x, y = SETS[:5], SETS[5:]
+    files = [lines(tmp_path / name, [",".join(one) for one in sets]) for name, sets in (("x.txt", x), ("y.txt", y))]
+    assert kqd.distance(*files, kernel="sets", rng=0).statistic == kqd.distance(x, y, kernel="sets", rng=0).statistic
+
+
+def test_columns_of_categories_are_matched_by_name():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(ROWS, columns=list("abcd"))
+    expected = kqd.distance(ROWS[:5], ROWS[5:], kernel="hamming", rng=0).statistic
+    assert kqd.distance(frame[:5], frame[5:][list("dbca")], kernel="hamming", rng=0).statistic == expected
+    with pytest.raises(ValueError, match='y has the columns "b", "c", "d", expected those of the first sample, "a", '):
+        kqd.distance(frame[:5], frame[5:][list("bcd")], kernel="hamming", rng=0)
+
+
+class ColumnOfTexts:
+    def __init__(self, name, cells):
+        self.name, self.to_list, self.to_pylist = name, lambda: list(cells), lambda: list(cells)
+
+
+class LikePolars:
+    def __init__(self, columns):
+        self.columns = list(columns)
+        self.get_columns = lambda: [ColumnOfTexts(*column) for column in columns.items()]
+
+
+class LikeArrow:
+    def __init__(self, columns):
+        self.column_names = list(columns)
+        self.column = lambda j: ColumnOfTexts(*list(columns.items())[j])
+
+
+@pytest.mark.parametrize("table_of", [LikePolars, LikeArrow])
+def test_tables_without_pandas_are_lists_of_objects(table_of):
+    expected = kqd.distance(TEXTS[:8], TEXTS[8:], kernel="spectrum:2", rng=0).statistic
+    two = [table_of({"text": texts}) for texts in (TEXTS[:8], TEXTS[8:])]
+    one = table_of({"arm": [1] * 8 + [2] * (len(TEXTS) - 8), "text": TEXTS})
+    assert kqd.distance(*two, kernel="spectrum:2", rng=0).statistic == expected
+    assert kqd.distance(one, group="arm", kernel="spectrum:2", rng=0).statistic == expected
+
+
+@pytest.mark.parametrize("kernel", ["spectrum:2", "function", "precomputed"])
+def test_matrices_of_objects_are_those_of_their_gram_matrix(kernel, tmp_path):
+    texts = [text + "x" for text in TEXTS]
+    bounds = [(0, 5), (5, 9), (9, len(texts))]
+    parts = [texts[first:last] for first, last in bounds]
+    gram = spectrum(texts, 2)
+    samples, given = parts, kernel
+    if kernel == "precomputed":
+        samples = [gram[first:last] for first, last in bounds]
+    elif kernel == "function":
+        def given(a, b):
+            return gram[np.ix_([texts.index(one) for one in a], [texts.index(one) for one in b])]
+    found = kqd.matrix(samples, kernel=given, method="mmd-v", names="a,b,c", rng=0)
+    assert (found.names, found.n) == (("a", "b", "c"), (5, 4, len(texts) - 9))
+    for i, (a, b) in enumerate(bounds):
+        for j, (c, d) in enumerate(bounds):
+            square = gram[a:b, a:b].mean() + gram[c:d, c:d].mean() - 2 * gram[a:b, c:d].mean()
+            assert found.distances[i, j] == (0 if i == j else pytest.approx(np.sqrt(square), rel=1e-9))
+    assert kqd.matrix(samples, kernel=given, test=True, rng=0).pvalues.shape == (3, 3)
+    if kernel == "spectrum:2":
+        files = [lines(tmp_path / f"{i}.txt", part) for i, part in enumerate(parts)]
+        assert (kqd.matrix(files, kernel=kernel, method="mmd-v", rng=0).distances == found.distances).all()
+
+
+@pytest.mark.parametrize("kernel, objects", [("spectrum:2", TEXTS), ("precomputed", spectrum(TEXTS, 2)), (shared, list(map(set, TEXTS)))],
+                         ids=["name", "matrix", "function"])
+def test_a_mask_selects_objects_as_in_numpy(kernel, objects, tmp_path):
+    embedding = kqd.Embedding(objects, kernel=kernel, n_directions=3, rng=0)
+    mask = RNG.uniform(size=len(objects)) < 0.5
+    mask[:2] = False, True
+    numbers = np.flatnonzero(mask)
+    again = [embedding, embedding.embed(numbers)]
+    if kernel is not shared:
+        embedding.save(tmp_path / "e")
+        again += [kqd.Embedding.load(tmp_path / "e"), pickle.loads(pickle.dumps(embedding))]
+    for one in again:
+        for chosen in (mask, mask.tolist(), mask.astype(object)):
+            assert one.embed(chosen).quantiles([0.2, 0.7]).tobytes() == one.embed(numbers).quantiles([0.2, 0.7]).tobytes()
+            assert (one.evaluate(chosen, 0.5) == one.evaluate(numbers, 0.5)).all()
+            assert (one.kernel_matrix(chosen, mask) == one.kernel_matrix(numbers)).all()
+            assert one.distance(chosen) == one.distance(numbers)
+    options = dict(kernel=kernel, n_directions=3, rng=0)
+    by_mask, by_number = (kqd.Embedding(objects, reference=chosen, **options) for chosen in (mask, numbers))
+    assert (by_mask.reference[:, 0] == numbers).all() and by_mask.quantiles(0.5).tobytes() == by_number.quantiles(0.5).tobytes()
+
+
 def test_algorithm_1_on_a_gram_matrix_with_reference_rows_of_ones_own():
     gram = spectrum(TEXTS, 2)
     rows, c = [0, 5, 9], RNG.normal(size=(3, 4))
@@ -372,6 +492,9 @@ def test_explanations_of_objects_have_directions_and_rows():
     x, y = markov(60, 60, 0.1, rng), markov(60, 60, 0.6, rng)
     found = kqd.explain(x, y, kernel="spectrum:2", rng=0)
     assert found.columns == () and found.directions[0].reject and found.directions[0].columns == ()
+    assert "carried by" not in repr(found.directions[0])
+    assert repr(kqd.Embedding(x, kernel="spectrum:2", n_directions=2, rng=0)) == (
+        "Embedding(60 objects, 2 gaussian directions, kernel spectrum:2)")
     assert {row.sample for row in found.most_x} == {"x"} and {row.sample for row in found.most_y} == {"y"}
     gram = spectrum(x + y, 2)
     of_gram = kqd.explain(gram[:60], gram[60:], kernel="precomputed", maximiser="supkqd-opt", rng=0)
@@ -462,8 +585,9 @@ def test_a_large_indefinite_matrix_is_refused():
 REFUSED = [
     (lambda: kqd.test(GOOD[:3, :5], GOOD[3:], kernel="precomputed"), ValueError, "x has 5 columns"),
     (lambda: kqd.Embedding(GOOD[:3], kernel="precomputed"), ValueError, "the Gram matrix is 3 x 6, expected a square one"),
-    (lambda: kqd.distance(GOOD[:3], GOOD[3:], kernel="precomputed", reference=[0, 6]), ValueError, "needed at 6"),
-    (lambda: kqd.distance(GOOD[:3], GOOD[3:], kernel="precomputed", reference=[0.5]), ValueError, "needed at 0.5"),
+    (lambda: kqd.distance(GOOD[:3], GOOD[3:], kernel="precomputed", reference=[0, 6]), ValueError,
+     "reference has 6, expected numbers of the 6 objects, 0 to 5"),
+    (lambda: kqd.distance(GOOD[:3], GOOD[3:], kernel="precomputed", reference=[0.5]), ValueError, "reference has 0.5"),
     (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", reference="uniform"), ValueError,
      'reference="uniform": expected pooled'),
     (lambda: kqd.test(GOOD[:3], GOOD[3:], kernel="precomputed", bandwidth=2), ValueError, "bandwidth=2"),
@@ -483,7 +607,7 @@ REFUSED = [
     (lambda: kqd.test(TEXTS[:4], TEXTS[4:], kernel="spectrum:x"), ValueError, "spectrum:N with a whole number"),
     (lambda: kqd.test(SETS[:4], SETS[4:], kernel="sets:2"), ValueError, "sets without a parameter"),
     (lambda: kqd.test([1, 2], [3, 4], kernel="spectrum:2"), TypeError, "object 0 is of type int, expected a string"),
-    (lambda: kqd.test("abc", "def", kernel="spectrum:2"), TypeError, "x is of type str, expected a list of objects"),
+    (lambda: kqd.test("abc", "def", kernel="spectrum:2"), ValueError, 'x is the name of a file, "abc", that cannot be read'),
     (lambda: kqd.test([], TEXTS, kernel="spectrum:2"), ValueError, "x: no objects, expected at least one"),
     (lambda: kqd.test([1.5], [2.5], kernel="wl:2"), TypeError, "object 0 is of type float, expected a graph"),
     (lambda: kqd.test([{"edges": [[0, -1]]}], GRAPHS, kernel="wl:2"), ValueError, "object 0: a node is -1"),
@@ -528,7 +652,21 @@ REFUSED = [
     (lambda: kqd.explain(GOOD[:3], GOOD[3:], kernel="precomputed", maximiser="max-sw"), ValueError, 'method="max-sw"'),
     (lambda: kqd.explain(X, Y, maximiser="mmd"), ValueError, 'maximiser="mmd": expected one of supkqd'),
     (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", weights=[1] * len(TEXTS)), ValueError, "a kernel of objects takes all of them alike"),
-    (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", rng=0).embed([99]), ValueError, "needed at 99"),
+    (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", rng=0).embed([99]), ValueError,
+     "sample has 99, expected numbers of the 16 objects, 0 to 15"),
+    (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", rng=0).evaluate([True, False]), ValueError,
+     "points is a mask of 2 values, expected one for each of the 16 objects"),
+    (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", rng=0).embed([False] * 16), ValueError, "sample is a mask that is False for all"),
+    (lambda: kqd.Embedding(TEXTS, kernel="spectrum:2", rng=0).embed([True, 2]), TypeError, "sample has both numbers and True or False"),
+    *((lambda option=option: kqd.test(TEXTS[:8], TEXTS[8:], kernel="spectrum:2", **option), ValueError, f"{list(option)[0]} is given with kernel")
+      for option in (dict(standardize="zscore"), dict(types={"a": "text"}), dict(categorical="onehot"))),
+    # Files, tables and groups.
+    (lambda: kqd.test("a.csv", "b.csv", kernel="spectrum:2"), TypeError, 'x is the name of a table, "a.csv", expected a list of objects'),
+    (lambda: kqd.test("a.npy", "b.npy", kernel="precomputed"), TypeError, "x is the name of a file, expected rows of the Gram matrix"),
+    (lambda: kqd.test(GOOD, kernel="precomputed", group="a"), ValueError, 'group is given with kernel "precomputed"'),
+    (lambda: kqd.test(TEXTS, kernel="spectrum:2", group="arm"), TypeError, 'expected a table with the column "arm" of groups'),
+    (lambda: kqd.matrix([GOOD[:3], GOOD[3:, :5]], kernel="precomputed"), ValueError, "rows of the Gram matrix have 6 columns and others not"),
+    (lambda: kqd.matrix([TEXTS, []], kernel="spectrum:2"), ValueError, "sample 2: no objects"),
     # Coefficients and measures over levels.
     (lambda: kqd.distance(X, Y, coefficients=np.ones(3), reference=Z), ValueError, "coefficients have 3 rows for 2"),
     (lambda: kqd.distance(X, Y, coefficients=np.ones((2, 2, 2)), reference=Z), ValueError, "coefficients has 3 dimensions"),
