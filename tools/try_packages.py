@@ -108,7 +108,8 @@ def try_sdist(sdist, python, folder):
         build_wheel(python, source, folder, "cmake.define.CMAKE_DISABLE_FIND_PACKAGE_Eigen3=ON", capture_output=True, text=True)
         sys.exit(f"{sdist.name} was built without Eigen, expected an error")
     except subprocess.CalledProcessError as error:
-        if "libraries not found. Debian has them: apt-get install libeigen3-dev" not in error.stdout + error.stderr:
+        words = " ".join((error.stdout + error.stderr).split())  # CMake breaks lines
+        if "libraries not found. Debian has them: apt-get install libeigen3-dev" not in words:
             sys.exit(f"{sdist.name} without Eigen: expected a sentence that names libeigen3-dev\n{error.stdout}{error.stderr}")
     shutil.rmtree(source / "build")
     build_wheel(python, source, folder)
