@@ -45,7 +45,7 @@ def test_whole_numbers_beyond_2_to_the_53_are_compared_exactly(kqd, files):
     assert result["data"]["offsets"] == {"1": str(2**60)} and result["reject"]
     points = files(points="1\n")
     refused = kqd("distance", *names, "--reference", *points)
-    assert refused.code == 2 and "the reference points are in other units than the data" in refused.stderr
+    assert refused.code == 2 and "--reference points.csv is in other units than the data" in refused.stderr
 
 
 @pytest.mark.parametrize("spelled", ["{}.0", "{}e0", "{}0E-1"])
