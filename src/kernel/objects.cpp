@@ -422,10 +422,10 @@ std::vector<SparseVector> member_features(std::span<const std::vector<std::strin
   return features;
 }
 
-// A value in an error message, cut where it is long.
+// A value in an error message, cut where it is long; in ASCII, so that no character is cut.
 std::string shown(const nlohmann::json& value) {
   constexpr std::size_t kMostShown = 60;
-  const std::string text = value.dump();
+  const std::string text = value.dump(-1, ' ', true);
   return text.size() <= kMostShown ? text : text.substr(0, kMostShown) + " ...";
 }
 

@@ -156,6 +156,14 @@ TEST(ObjectKernel, refuses_texts_that_it_cannot_read) {
   expect_error(ErrorCode::unreadable_input,
                R"(object 2: not a graph in JSON, expected {"edges": [[0, 1], ...]} with "labels" or "nodes")",
                [&] { static_cast<void>(object_kernel("wl:2", lines)); });
+  // A long value is cut, but no character of two bytes.
+  std::string edge = "a";
+  for (int i = 0; i < 40; ++i) edge += "\xc3\xa9";
+  const std::vector<std::string> cut = {"{\"edges\": [[\"" + edge + "\"]]}"};
+  expect_error(ErrorCode::unreadable_input,
+               R"(object 1: an edge is ["a\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u0 ..., expected )"
+               R"({"edges": [[0, 1], ...]} with "labels" or "nodes")",
+               [&] { static_cast<void>(object_kernel("wl:2", cut)); });
   // Recursion over values within values would end the process.
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   for (const std::string name : {R"({"edges": )", R"({"edges": [], "labels": )"}) {
